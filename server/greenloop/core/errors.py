@@ -1,0 +1,48 @@
+"""Everything greenloop raises on purpose.
+
+    GreenloopError                one sentence and its remedy; the command line exits with `exit_code`
+    ├── UsageProblem              2: the user asked for something that does not exist or cannot be read
+    │   └── SettingsProblem
+    ├── CannotVerify              3: no sandbox, no interpreter, a missing package
+    ├── ModelProblem              3: unreachable, refused, out of quota
+    │   └── ContextTooLong
+    └── WorkspaceProblem          1: the result could not be written; it stays in the history
+
+A failing test, an unparsable answer or a timeout is data (`core.nouns`), never an exception.
+"""
+
+from __future__ import annotations
+
+
+class GreenloopError(Exception):
+    """Base of all; `str(error)` is the sentence for the user, `remedy` what to do about it (may be empty)."""
+
+    exit_code = 1
+
+    def __init__(self, sentence: str, *, remedy: str = "") -> None:
+        super().__init__(sentence)
+        self.remedy = remedy
+
+
+class UsageProblem(GreenloopError):
+    exit_code = 2
+
+
+class SettingsProblem(UsageProblem):
+    pass
+
+
+class CannotVerify(GreenloopError):
+    exit_code = 3
+
+
+class ModelProblem(GreenloopError):
+    exit_code = 3
+
+
+class ContextTooLong(ModelProblem):
+    pass
+
+
+class WorkspaceProblem(GreenloopError):
+    exit_code = 1

@@ -1,0 +1,78 @@
+"""The doors to the outside: what the core expects of models, sandboxes and the user. They do I/O; all else is functions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from greenloop.core.nouns import Completion, Execution, Place, Probe, Reply, Run
+
+
+class Model(Protocol):
+    """A language model. `complete` raises `ModelProblem` when no answer can be had; cancelling it stops the work."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply: ...
+
+    def count_tokens(self, text: str) -> int: ...
+
+    async def close(self) -> None: ...
+
+
+class Session(Protocol):
+    """An open sandbox. `run` never raises for what a candidate does; cancelling it kills the candidate's tree."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def run(self, run: Run) -> Execution: ...
+
+    async def close(self) -> None: ...
+
+
+class Sandbox(Protocol):
+    """A way to run code behind a wall. `probe` is the self-test; `open` raises `CannotVerify` with the remedy."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def probe(self) -> Probe: ...
+
+    async def open(self, place: Place) -> Session: ...
+
+
+class User(Protocol):
+    """Somebody who may be asked. None means "no answer", which every caller must be able to live with."""
+
+    async def confirm(self, question: str) -> bool | None: ...
+
+    async def choose(self, question: str, options: Sequence[str]) -> str | None: ...
+
+    async def correct(self, question: str, text: str) -> str | None: ...
+
+
+class Nobody:
+    """The user that never answers (scripts, CI, editors that cannot ask)."""
+
+    async def confirm(self, question: str) -> bool | None:  # noqa: ARG002
+        return None
+
+    async def choose(self, question: str, options: Sequence[str]) -> str | None:  # noqa: ARG002
+        return None
+
+    async def correct(self, question: str, text: str) -> str | None:  # noqa: ARG002
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    """What a part may use: ask (the model of the request's role), the open sandbox session, the user, randomness."""
+
+    ask: Callable[[Completion], Awaitable[Reply]]
+    session: Session
+    user: User
+    rng: random.Random

@@ -1,0 +1,1 @@
+"""Language models: `create(name, settings) -> Model`, one file a kind."""

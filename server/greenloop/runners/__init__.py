@@ -1,0 +1,1 @@
+"""How cases are run and read: `parse(execution, ...) -> results`, pure. One file a test runner."""

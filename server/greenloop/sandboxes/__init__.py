@@ -1,0 +1,1 @@
+"""Walls to run code behind: `create(settings) -> Sandbox`, one file a back end."""
