@@ -15,8 +15,10 @@ from greenloop.core.errors import ModelProblem
 INTERVAL = 0.1
 
 
-def take(path: Path) -> int | None:
+def take(path: Path, *, shared: bool = False) -> int | None:
     """The lock as an open file descriptor (close it to let go), or None while another process has it.
+
+    A shared lock keeps nobody from sharing it.
 
     Raises `ModelProblem` on systems that have no such locks.
     """
@@ -29,7 +31,7 @@ def take(path: Path) -> int | None:
 
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
         return None
@@ -40,10 +42,10 @@ def take(path: Path) -> int | None:
 
 
 def held(path: Path) -> bool:
-    """Whether some process has the lock now."""
+    """Whether some process has the lock now. For an instant the asker has it: who wants it for long tries twice."""
     if not path.exists():
         return False
-    descriptor = take(path)
+    descriptor = take(path, shared=True)
     if descriptor is None:
         return True
     os.close(descriptor)
