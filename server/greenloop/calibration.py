@@ -30,7 +30,8 @@ from greenloop.core.nouns import (
 )
 from greenloop.core.ports import Session
 from greenloop.core.verdict import judge
-from greenloop.runners.pytest import Reach, collect_errors, collected, parse, reached
+from greenloop.core.records import Reach, collect_errors, collected, reached
+from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
 from greenloop.specs.doctest import examples
