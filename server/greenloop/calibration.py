@@ -131,9 +131,7 @@ async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Exe
         files, found = regions.stub(missing, text_of)
         stubs.update(files)
         kept = [region for region in created if region.path not in files]
-        kept += [
-            regions.again(region, files[region.path]) for region in created if region.path in files
-        ]
+        kept += [regions.again(region, files[region.path]) for region in created if region.path in files]
         created = (*kept, *found)
     return stubs, created, execution
 
@@ -239,9 +237,7 @@ async def _run_around(
     return Around(outcomes=outcomes, reach=reach, left_out=left_out)
 
 
-def _chosen(
-    bed: Bed, around: Around, failing: Mapping[str, CaseResult], execution: Execution
-) -> tuple[Region, ...]:
+def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult], execution: Execution) -> tuple[Region, ...]:
     del execution
     passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
@@ -276,9 +272,7 @@ async def _of_function(bed: Bed) -> Calibration:
     return _ready(bed, spec, (region,), execution, around, {})
 
 
-async def _traced_results(
-    bed: Bed, documented: Spec | None, mine: Sequence[str]
-) -> tuple[Execution, tuple[Case, ...]]:
+async def _traced_results(bed: Bed, documented: Spec | None, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
     """Runs the examples and every test that reaches the function; failing tests become the specification."""
     selectors = [*(documented.selectors if documented else ()), *mine]
     if not selectors:
@@ -311,11 +305,11 @@ def _ready(
     targets = {case.id for case in spec.cases}
     results = {result.id: result.outcome for result in parse(execution)}
     outcomes = {**around.outcomes, **{case: results.get(case, "missing") for case in targets}}
-    problem = _problem(bed, spec, chosen, stubs, neighbours=tuple(case for case in around.outcomes if case not in targets))
-    verdict = judge([case.id for case in spec.cases], outcomes, execution)
-    return Calibration(
-        problem=problem, baseline=_attempt(verdict), outcomes=outcomes, left_out=around.left_out
+    problem = _problem(
+        bed, spec, chosen, stubs, neighbours=tuple(case for case in around.outcomes if case not in targets)
     )
+    verdict = judge([case.id for case in spec.cases], outcomes, execution)
+    return Calibration(problem=problem, baseline=_attempt(verdict), outcomes=outcomes, left_out=around.left_out)
 
 
 def _problem(
@@ -345,9 +339,7 @@ def _green(bed: Bed, spec: Spec, execution: Execution, outcomes: Mapping[str, st
     return Calibration(problem=_problem(bed, spec, (), {}), baseline=_attempt(verdict), outcomes=outcomes, green=True)
 
 
-def _fault(
-    bed: Bed, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None
-) -> Calibration:
+def _fault(bed: Bed, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None) -> Calibration:
     spec = spec or Spec(cases=(), selectors=(bed.target.selector,))
     verdict = Verdict(
         status=Status.ENVIRONMENT, cases=tuple(parse(execution)), reason=sentence, seconds=execution.seconds

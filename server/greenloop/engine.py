@@ -324,7 +324,9 @@ class _Run:
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
-        notes = [await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback]
+        notes = [
+            await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback
+        ]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
     def _bench(self) -> acceptance.Bench:
@@ -448,7 +450,9 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     sandbox, place = await prepare(problem.root, settings)
     session = await sandbox.open(place)
     try:
-        run = Run(selectors=acceptance.selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds)
+        run = Run(
+            selectors=acceptance.selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
+        )
         outcomes = {}
         if problem.neighbours:
             outcomes = {result.id: result.outcome for result in parse(await session.run(run))}

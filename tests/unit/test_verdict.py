@@ -113,7 +113,9 @@ def test_a_collection_error_says_what_it_was():
 def test_no_report_with_a_record_left_out_or_moved_passes():
     whole = report(GOOD, (B, "passed", None))
     for lost in range(len(whole)):
-        assert judge((A, B), {}, Execution(records=whole[:lost] + whole[lost + 1 :], status=0)).status is not Status.PASSED
+        assert (
+            judge((A, B), {}, Execution(records=whole[:lost] + whole[lost + 1 :], status=0)).status is not Status.PASSED
+        )
     for one, other in itertools.combinations(range(len(whole)), 2):
         moved = list(whole)
         moved[one], moved[other] = moved[other], moved[one]
