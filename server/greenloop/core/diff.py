@@ -140,7 +140,7 @@ def _shown(mark: str, line: str) -> str:
     body = line.rstrip("\r\n")
     if not end:
         return f"{mark}{body}\n\\ No newline at end of file\n"
-    return f"{mark}{body}{'\r\n' if end == '\r\n' else chr(10)}"
+    return mark + body + ("\r\n" if end == "\r\n" else "\n")
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> tuple[Hunk, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import tokenize
 from dataclasses import dataclass
 
@@ -78,7 +79,7 @@ def _misfit(text: str, at: int, name: str) -> str:
 
 def _detect(data: bytes) -> Encoding:
     # Only the first two lines matter; lone carriage returns end lines for Python, but not for readline.
-    head = data[:4096].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    head = b"\n".join(re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2])
     try:
         name, _lines = tokenize.detect_encoding(io.BytesIO(head).readline)
         codecs.lookup(name)
