@@ -210,7 +210,7 @@ def find_module(name: str, root: Path, from_path: str = "") -> str | None:
 
 
 def imported(source: str, path: str = "") -> list[tuple[str, tuple[str, ...], int]]:
-    """Each import as (absolute module, names, line): ("a.b", (), 1) for `import a.b`, ("a", ("b",), 1) for `from a import b`.
+    """Each import as (absolute module, names, line), in order; `import a.b` has no names.
 
     Relative imports are made absolute by the path. Broken files are read line by line.
     """
