@@ -35,6 +35,7 @@ from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
 from greenloop.specs.doctest import examples
+from greenloop.specs.pytest import read
 from greenloop.targets import nearest
 from greenloop.workspace import importers
 
@@ -96,10 +97,7 @@ async def _of_test(bed: Bed) -> Calibration:
     stubs, created, execution = await _with_stubs(bed)
     if not collected(execution):
         return _uncollected(bed, execution, await _ids_of_file(bed, stubs))
-    cases = tuple(
-        Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER) for item in collected(execution)
-    )
-    spec = Spec(cases=cases, selectors=(bed.target.selector,))
+    spec = read(execution, bed.target)
     if early := await _ends_here(bed, spec, execution, stubs):
         return early
     failing = {result.id: result for result in parse(execution) if not result.passed}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from greenloop.core.nouns import Case, Execution, Provenance, Run, Spec, Target
 from greenloop.core.ports import Tools
-from greenloop.runners import pytest as runner
+from greenloop.core.records import collected
 
 
 async def collect(target: Target, text: str, tools: Tools, *, files: Mapping[str, bytes] | None = None) -> Spec:
@@ -25,7 +25,7 @@ async def collect(target: Target, text: str, tools: Tools, *, files: Mapping[str
 def read(execution: Execution, target: Target) -> Spec:
     """The specification in what a collecting execution reported. Pure."""
     cases = tuple(
-        Case(id=case_id, path=path, line=line, provenance=Provenance.USER, confirmed=True)
-        for case_id, path, line in runner.collected(execution)
+        Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER, confirmed=True)
+        for item in collected(execution)
     )
     return Spec(cases=cases, selectors=(target.selector,) if cases else ())
