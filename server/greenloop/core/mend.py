@@ -129,7 +129,7 @@ def _colon(lines: Sequence[str], node: Definition) -> tuple[int, int]:
     Everything between the last expression of the header and the body is `)`, `]`, commas, comments and the colon.
     """
     inside = [
-        *ast.walk(node.args) if isinstance(node, FUNCTIONS) else [],
+        *(ast.walk(node.args) if isinstance(node, FUNCTIONS) else []),
         *([node.returns] if isinstance(node, FUNCTIONS) and node.returns else []),
         *([*node.bases, *(item.value for item in node.keywords)] if isinstance(node, ast.ClassDef) else []),
         *getattr(node, "type_params", []),
