@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from greenloop.core.nouns import Case, Execution, Provenance, Run, Spec, Target
 from greenloop.core.ports import Tools
-from greenloop.runners import pytest as runner
 
 
 async def collect(target: Target, text: str, tools: Tools, *, files: Mapping[str, bytes] | None = None) -> Spec:
@@ -23,9 +22,10 @@ async def collect(target: Target, text: str, tools: Tools, *, files: Mapping[str
 
 
 def read(execution: Execution, target: Target) -> Spec:
-    """The specification in what a collecting execution reported. Pure."""
+    """The specification in what a collecting execution reported (record `collected`). Pure."""
+    collected = [case for record in execution.records if record["kind"] == "collected" for case in record["cases"]]
     cases = tuple(
-        Case(id=case_id, path=path, line=line, provenance=Provenance.USER, confirmed=True)
-        for case_id, path, line in runner.collected(execution)
+        Case(id=case["id"], path=case["path"], line=case["line"], provenance=Provenance.USER, confirmed=True)
+        for case in collected
     )
     return Spec(cases=cases, selectors=(target.selector,) if cases else ())
