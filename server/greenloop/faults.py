@@ -229,7 +229,7 @@ def _reach(failure: Failure, message: str, *, network: bool) -> str:
     if _NETWORK.search(message) or failure.type in {"gaierror", "NameResolutionError"}:
         if network:
             return "This fails because a host could not be reached; check the network."
-        return "This fails because the test reaches for the network, which the sandbox closes; allow it: sandbox.network = true"
+        return "This fails because the sandbox closes the network; let tests reach it: sandbox.network = true"
     if failure.type == "ConnectionRefusedError" or _REFUSED.search(message):
         place = re.search(r"host='([\w.-]+)', port=(\d+)|\('([\w.-]+)', (\d+)\)|host ([\w.-]+):(\d+)", message)
         parts = [part for part in place.groups() if part] if place else []
