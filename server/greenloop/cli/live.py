@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Self
 
 from rich import box
 from rich.console import Console, Group
@@ -82,7 +83,7 @@ class Terminal:
             console=console, get_renderable=self._render, refresh_per_second=8, redirect_stdout=False, transient=False
         )
 
-    def __enter__(self) -> Terminal:
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 
@@ -126,7 +127,7 @@ class Lines:
         self._write = write
         self._attempts = 0
 
-    def __enter__(self) -> Lines:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_details: object) -> None:
