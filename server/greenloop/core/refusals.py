@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from greenloop.core.errors import ContextTooLong, ModelProblem
+from greenloop.core.redact import MASK, redact
 
 TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 OUT_OF_QUOTA = re.compile(
@@ -24,8 +25,6 @@ UNREACHABLE = re.compile(
     re.IGNORECASE,
 )
 KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|ghp)[-_][\w*-]{6,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+")
-# Shorter values are words that happen to stand in a variable, not keys.
-KEY_LENGTH = 8
 LINE = 200
 
 
@@ -52,7 +51,7 @@ def problem(error: Exception, *, name: str, key: str, base: str, secrets: Iterab
     `name` is the model, `key` the name of the variable its key is taken from and `base` its address, where the user set
     them. `secrets` are values that must not be shown.
     """
-    text = redact(" ".join(str(error).split()), secrets)
+    text = KEY_LIKE.sub(MASK, redact(" ".join(str(error).split()), secrets))
     provider = name.partition("/")[0]
     return (
         _about_request(error, text, name, provider)
@@ -63,14 +62,6 @@ def problem(error: Exception, *, name: str, key: str, base: str, secrets: Iterab
             remedy="Check the model's name and `api.base`, or name another model.",
         )
     )
-
-
-def redact(text: str, secrets: Iterable[str]) -> str:
-    """`text` without the secrets and without what looks like a key."""
-    for value in sorted(secrets, key=len, reverse=True):
-        if len(value) >= KEY_LENGTH:
-            text = text.replace(value, "***")
-    return KEY_LIKE.sub("***", text)
 
 
 def _about_request(error: Exception, text: str, name: str, provider: str) -> ModelProblem | None:
