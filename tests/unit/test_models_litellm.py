@@ -7,14 +7,14 @@ import socket
 import subprocess
 import sys
 
-import openai_api
 import pytest
-from openai_api import answer, hang_up, refuse, stall
 
+import openai_api
 from greenloop.core.errors import ContextTooLong, ModelProblem
 from greenloop.core.nouns import Completion, Message
 from greenloop.models import litellm
 from greenloop.settings import ApiSettings, Settings
+from openai_api import answer, hang_up, refuse, stall
 
 KEY = "test-key-0123456789"
 ASK = Completion(messages=(Message(role="system", content="Be brief."), Message(role="user", content="x" * 70)))
@@ -162,7 +162,7 @@ async def test_what_a_broken_answer_cost_is_counted(api):
         ),
     ],
 )
-async def test_a_refusal_is_one_sentence_without_the_key_and_is_not_repeated(
+async def test_a_refusal_is_one_sentence_without_the_key_and_is_not_repeated(  # noqa: PLR0917 - a table's columns
     api, capfd, behaviour, kind, sentence, remedy
 ):
     api.script = [behaviour]
@@ -203,6 +203,23 @@ async def test_an_unknown_provider_is_told_how_to_write_it():
     with pytest.raises(ModelProblem, match="No provider is known for the model 'gibberish'") as caught:
         await complete(model("", "gibberish", key=""))
     assert "provider/model" in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["openai/gpt-4o", "anthropic/claude-3-haiku-20240307", "gemini/gemini-2.0-flash"])
+async def test_a_provider_without_a_key_is_not_asked_twice(name):
+    sleeps = Sleeps()
+    with pytest.raises(ModelProblem, match="no key for") as caught:
+        await complete(model("", name, key="", sleep=sleeps))
+    assert f"{name.partition('/')[0].upper()}_API_KEY" in caught.value.remedy
+    assert sleeps == []
+
+
+async def test_a_connection_that_breaks_again_and_again_is_told(api):
+    api.script = [hang_up("so far")]
+    with pytest.raises(ModelProblem, match=r"^The connection to openai/m broke: peer closed connection") as caught:
+        await complete(model(api.base))
+    assert "Original" not in str(caught.value)
+    assert len(api.requests) == 3
 
 
 def test_a_key_that_is_not_there_is_named():

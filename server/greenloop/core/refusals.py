@@ -24,13 +24,15 @@ UNREACHABLE = re.compile(
     r"temporary failure in name resolution",
     re.IGNORECASE,
 )
+BROKEN = re.compile(r"connection error|peer closed connection|server disconnected", re.IGNORECASE)
+NO_KEY = re.compile(r"missing credentials|missing [\w ]*api[ _]key|api_key.{0,40}must be set", re.IGNORECASE)
 KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|ghp)[-_][\w*-]{6,}|\bAIza[\w-]{20,}|(?<=Bearer )\S+")
 LINE = 200
 
 
 def transient(error: Exception) -> bool:
     """Whether the same request may well succeed a little later."""
-    if OUT_OF_QUOTA.search(str(error)) or _too_long(error):
+    if OUT_OF_QUOTA.search(str(error)) or NO_KEY.search(str(error)) or _too_long(error):
         return False
     return isinstance(error, OSError) or _named(error, "Timeout", "Connect", "Protocol") or _status(error) in TRANSIENT
 
@@ -83,7 +85,7 @@ def _about_request(error: Exception, text: str, name: str, provider: str) -> Mod
 
 def _about_account(error: Exception, text: str, name: str, provider: str, key: str) -> ModelProblem | None:
     status = _status(error)
-    missing = "api_key" in text and "must be set" in text
+    missing = NO_KEY.search(text)
     if status in {401, 403} or missing:
         where = key or f"{provider.upper()}_API_KEY"
         return ModelProblem(
@@ -112,9 +114,10 @@ def _about_way(error: Exception, text: str, name: str, provider: str, base: str)
         return ModelProblem(f"{name} cannot be reached{where}.", remedy="Check the network and `api.base`.")
     if _named(error, "Timeout"):
         return ModelProblem(f"{name} did not answer in time.", remedy="Try again, or raise `api.timeout`.")
-    if status is not None and status >= 500:
+    # litellm calls a broken connection a server error.
+    if status is not None and status >= 500 and not BROKEN.search(text):
         return ModelProblem(f"{provider} has trouble answering ({status}): {_short(text)}", remedy="Try again later.")
-    if _named(error, "Connect", "Protocol") or isinstance(error, OSError):
+    if BROKEN.search(text) or _named(error, "Connect", "Protocol") or isinstance(error, OSError):
         return ModelProblem(
             f"The connection to {name} broke: {_short(text)}", remedy="Check the network and try again."
         )
@@ -147,6 +150,8 @@ def _named(error: Exception, *words: str) -> bool:
 
 
 def _short(text: str) -> str:
-    """A provider's own words without litellm's prefixes, cut to a line."""
+    """A provider's own words without litellm's prefixes, cut to a line, ended like a sentence."""
+    text = re.split(r" (?:Original exception: |Traceback \()", text)[0]
     text = re.sub(r"^((litellm\.)?\w+(Error|Exception|Timeout)( - |: ))+", "", text)
-    return text if len(text) <= LINE else text[: LINE - 1] + "…"
+    text = text if len(text) <= LINE else text[: LINE - 1] + "…"
+    return text if text.endswith((".", "!", "?", "…")) else text + "."
