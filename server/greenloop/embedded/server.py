@@ -164,15 +164,24 @@ def _spawn(path: Path, settings: Settings) -> subprocess.Popen[bytes]:
             stderr=descriptor,
             cwd=state_folder(),
             start_new_session=True,
-            # Threads that spin while they wait take the cores away from those they wait for: on a busy machine the
-            # model then writes ten times slower.
-            env={"OMP_WAIT_POLICY": "PASSIVE", **os.environ},
+            env=_environment(),
         )
     finally:
         os.close(descriptor)
     # Somebody must take note of its end, or a dead server stays in the process table.
     threading.Thread(target=process.wait, daemon=True, name="embedded-model-end").start()
     return process
+
+
+def _environment() -> dict[str, str]:
+    # Threads that spin while they wait take the cores away from those they wait for: on a busy machine the model then
+    # writes ten times slower.
+    environ = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
+    if "PYTHONPATH" in environ:
+        # The server runs in another folder than the one these may be relative to.
+        entries = [str(Path(entry).absolute()) for entry in environ["PYTHONPATH"].split(os.pathsep) if entry]
+        environ["PYTHONPATH"] = os.pathsep.join(entries)
+    return environ
 
 
 async def _joined(settings: Settings) -> Running | None:
