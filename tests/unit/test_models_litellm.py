@@ -73,6 +73,15 @@ async def test_an_answer_is_streamed_and_counted(api):
     assert api.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
+async def test_closing_one_leaves_the_others_alone(api):
+    api.script = [answer("ok")]
+    first, second = model(api.base), model(api.base)
+    await complete(first)
+    await second.complete(ASK, str)
+    await first.close()
+    assert (await second.complete(ASK, str)).text == "ok"
+
+
 async def test_a_known_model_has_its_price_and_missing_usage_is_estimated(api):
     api.script = [answer("x" * 35, usage=None)]
     reply, _ = await complete(model(api.base, "openai/gpt-4o"))

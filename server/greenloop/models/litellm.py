@@ -45,7 +45,7 @@ def create(name: str, settings: Settings) -> LiteLLM:
 
 
 class LiteLLM:
-    """One named model. Holds no connection between requests; litellm keeps its own pool until `close`."""
+    """One named model, and how patient its caller is."""
 
     def __init__(
         self,
@@ -59,7 +59,6 @@ class LiteLLM:
         self._settings = settings
         self._sleep = sleep
         self._rng = rng or random.Random()  # noqa: S311 - spreads repeats, hides nothing
-        self._litellm: Any = None
 
     @property
     def name(self) -> str:
@@ -71,7 +70,7 @@ class LiteLLM:
         Raises `ModelProblem` (`ContextTooLong` when the prompt does not fit) with the remedy. What broken answers cost
         is in the usage of the one that came through.
         """
-        litellm = self._litellm = self._litellm or await asyncio.to_thread(_load)
+        litellm = await asyncio.to_thread(_load)
         spent = Usage(cost=0.0)
         repeats = 0
         while True:
@@ -95,9 +94,7 @@ class LiteLLM:
         return estimate(text)
 
     async def close(self) -> None:
-        """Closes litellm's connections."""
-        if self._litellm is not None:
-            await self._litellm.close_litellm_async_clients()
+        """Does nothing: litellm's connections belong to the whole process, and another run may be using them."""
 
     async def _ask(
         self, litellm: Any, request: Completion, pieces: list[str], on_token: Callable[[str], None]
