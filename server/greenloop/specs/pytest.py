@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from greenloop.core.nouns import Case, Execution, Provenance, Run, Spec, Target
 from greenloop.core.ports import Tools
+from greenloop.core.records import collected
 
 
 async def collect(target: Target, text: str, tools: Tools, *, files: Mapping[str, bytes] | None = None) -> Spec:
@@ -23,9 +24,8 @@ async def collect(target: Target, text: str, tools: Tools, *, files: Mapping[str
 
 def read(execution: Execution, target: Target) -> Spec:
     """The specification in what a collecting execution reported (record `collected`). Pure."""
-    collected = [case for record in execution.records if record["kind"] == "collected" for case in record["cases"]]
     cases = tuple(
-        Case(id=case["id"], path=case["path"], line=case["line"], provenance=Provenance.USER, confirmed=True)
-        for case in collected
+        Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER, confirmed=True)
+        for item in collected(execution)
     )
     return Spec(cases=cases, selectors=(target.selector,) if cases else ())

@@ -1,0 +1,165 @@
+"""The code to change and what it leans on: its class's head, the imports, constants and neighbours it uses.
+
+Only workspace texts of the problem are read; unsaved and stubbed ones come with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from greenloop import syntax
+from greenloop.core.nouns import Excerpt, Problem, Region
+from greenloop.core.ports import Tools
+from greenloop.syntax import Definition
+
+MOST_LINES = 12  # of a constant or class head that is shown whole
+
+
+async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
+    """For each file one excerpt with what the regions use, if anything, and one with the regions themselves."""
+    del tools
+    excerpts = []
+    for path in dict.fromkeys(region.path for region in problem.regions):
+        regions = [region for region in problem.regions if region.path == path]
+        text = problem.files[path]
+        if around := surroundings(text, path, regions):
+            excerpts.append(Excerpt(title=f"What `{path}` has beside it:", text=around, value=0.6))
+        names = ", ".join(f"`{region.qualname}`" for region in regions)
+        verb = "is to be written" if all(region.created for region in regions) else "as it stands"
+        excerpts.append(Excerpt(title=f"{names} in `{path}`, {verb}:", text=own(text, path, regions), value=1.0))
+    return excerpts
+
+
+def own(text: str, path: str, regions: Sequence[Region]) -> str:
+    """The regions' source; methods under their class's head, so that it is plain where they belong."""
+    found = syntax.definitions(text, path)
+    parts: list[str] = []
+    shown: set[str] = set()
+    for region in sorted(regions, key=lambda region: region.start):
+        owner = syntax.lookup(found, region.qualname.rpartition(".")[0])
+        if owner is not None and owner.kind == "class" and owner.qualname not in shown:
+            shown.add(owner.qualname)
+            parts.append(_head(text, owner))
+        parts.append(syntax.span(text, region.start, region.end).rstrip())
+    return _plain("\n\n".join(parts))
+
+
+def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
+    """Imports, constants and signatures of the same file that the regions mention, in the file's order."""
+    found = syntax.definitions(text, path)
+    used = _words("\n".join(syntax.span(text, region.start, region.end) for region in regions))
+    inside = {region.qualname for region in regions}
+    owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
+    pieces: list[tuple[int, str]] = [*_statements(text, found, used)]
+    for item in found:
+        if item.qualname in inside or any(_within(item, region) for region in regions):
+            continue
+        sibling = item.owner in owners and (item.name in used or item.name == "__init__")
+        if sibling or (not item.owner and item.name in used and item.qualname not in owners):
+            pieces.append((item.start, _signature(text, item, found)))
+    return _plain("\n".join(piece for _line, piece in sorted(pieces)))
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d]\w*", text))
+
+
+def _within(item: Definition, region: Region) -> bool:
+    return region.start <= item.start and item.end <= region.end
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _head(text: str, owner: Definition) -> str:
+    """The class line (decorators with it), and its docstring when that is short."""
+    last = owner.header_end
+    if owner.docstring is not None and owner.docstring[1] - owner.docstring[0] < MOST_LINES:
+        last = owner.docstring[1]
+    return syntax.span(text, owner.start, last).rstrip()
+
+
+def _signature(text: str, item: Definition, found: Iterable[Definition]) -> str:
+    """A function's header, or a class's with those of its methods, and `...` for what is left out."""
+    head = syntax.span(text, item.start, item.header_end).rstrip()
+    if item.start <= item.header_end == item.end:
+        return head
+    indent = re.match(r"[ \t]*", syntax.span(text, item.name_line, item.name_line))
+    inner = (indent[0] if indent else "") + "    "
+    first = _first_line(text, item)
+    rows = [head, f"{inner}{first}" if first else ""]
+    if item.kind == "class":
+        rows += [
+            _signature(text, method, ())
+            for method in found
+            if method.owner == item.qualname and method.kind == "function"
+        ]
+        rows += _fields(text, item, found)
+    return "\n".join(row for row in [*rows, "" if item.kind == "class" and len(rows) > 2 else f"{inner}..."] if row)
+
+
+def _first_line(text: str, item: Definition) -> str:
+    """The docstring's first line, closed again."""
+    if item.docstring is None:
+        return ""
+    line = _plain(syntax.span(text, item.docstring[0], item.docstring[0])).strip()
+    quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
+    return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
+
+
+def _fields(text: str, item: Definition, found: Iterable[Definition]) -> list[str]:
+    """The class's own assignments and annotations (fields of a dataclass, constants)."""
+    methods = [other for other in found if other.owner == item.qualname]
+    top = item.docstring[1] if item.docstring else item.header_end
+    first = min((method.start for method in methods), default=item.end + 1)
+    rows = [row.rstrip() for row in _plain(syntax.span(text, top + 1, first - 1)).split("\n")]
+    return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
+
+
+def _statements(text: str, found: Sequence[Definition], used: set[str]) -> Iterable[tuple[int, str]]:
+    """Imports and constants at the top level that the regions mention."""
+    rows = syntax.lines(text)
+    covered = {line for item in found if not item.owner for line in range(item.start, item.end + 1)}
+    number = 1
+    while number <= len(rows):
+        last = _last_row(rows, number)
+        line = rows[number - 1]
+        if number not in covered and _STATEMENT.match(line):
+            whole = "".join(rows[number - 1 : last])
+            if _binds(whole) & used:
+                yield number, _shortened(whole)
+        number = last + 1
+
+
+_STATEMENT = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|[^\W\d]\w*[ \t]*(?::[^=\n]+)?=(?!=))")
+
+
+def _last_row(rows: Sequence[str], number: int) -> int:
+    """The last line of the statement that begins at a line, by its brackets."""
+    depth = 0
+    for last in range(number, min(number + 200, len(rows) + 1)):
+        code = re.sub(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|#.*", "", rows[last - 1])
+        depth += sum(code.count(mark) for mark in "([{") - sum(code.count(mark) for mark in ")]}")
+        if depth <= 0 and not code.rstrip().endswith("\\"):
+            return last
+    return number
+
+
+def _binds(statement: str) -> set[str]:
+    if re.match(r"[ \t]*(?:from|import)[ \t]", statement):
+        taken = re.sub(r"^[ \t]*from[ \t]+\S+[ \t]+import", "", statement)
+        return {
+            part.split()[-1].partition(".")[0]
+            for part in re.sub(r"[()\\]|#.*|\bimport\b", " ", taken).split(",")
+            if part.split()
+        }
+    return _words(statement.partition("=")[0].partition(":")[0])
+
+
+def _shortened(statement: str) -> str:
+    rows = _plain(statement).rstrip("\n").split("\n")
+    if len(rows) <= MOST_LINES:
+        return "\n".join(rows)
+    return "\n".join([*rows[: MOST_LINES - 2], "    # ... more of the same", rows[-1]])
