@@ -154,18 +154,10 @@ def _members(text: str, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.findall(rf"(?<![\w.]){re.escape(name)}\.([^\W\d]\w*)", code)))
 
 
-_BINDING = re.compile(r"^(?:(\w+)[ \t]*(?::[^=\n]+)?=(?!=)|for[ \t]+(\w+)|(\w+)[ \t]*:)", re.MULTILINE)
-
-
 def _bound(text: str) -> set[str]:
     """Names a module binds at its top level, as far as its text shows."""
-    found = {item.name for item in syntax.definitions(text) if not item.owner}
-    for match in _BINDING.finditer(text):
-        found.update(name for name in match.groups() if name)
-    for module, names, _line in sources.imported(text):
-        found.update(names or (module.partition(".")[0],))
-    found.update(re.findall(r"\bas[ \t]+(\w+)", text))
-    return found
+    names = {name for item in syntax.bindings(text) for name in item.names}
+    return names | {item.name for item in syntax.definitions(text) if not item.owner}
 
 
 # -- members of classes ---------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Only workspace texts of the problem are read; unsaved and stubbed ones come with
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from greenloop import syntax
@@ -42,34 +43,31 @@ def own(text: str, path: str, regions: Sequence[Region]) -> str:
             shown.add(owner.qualname)
             parts.append(_head(text, owner))
         parts.append(syntax.span(text, region.start, region.end).rstrip())
-    return _plain("\n\n".join(parts))
+    return plain("\n\n".join(parts))
 
 
 def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
     """Imports, constants and signatures of the same file that the regions mention, in the file's order."""
     found = syntax.definitions(text, path)
-    used = _words("\n".join(syntax.span(text, region.start, region.end) for region in regions))
+    used = syntax.words("\n".join(syntax.span(text, region.start, region.end) for region in regions))
     inside = {region.qualname for region in regions}
     owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
-    pieces: list[tuple[int, str]] = [*_statements(text, found, used)]
+    pieces: list[tuple[int, str]] = [*_statements(text, path, used)]
     for item in found:
         if item.qualname in inside or any(_within(item, region) for region in regions):
             continue
         sibling = item.owner in owners and (item.name in used or item.name == "__init__")
         if sibling or (not item.owner and item.name in used and item.qualname not in owners):
             pieces.append((item.start, _signature(text, item, found)))
-    return _plain("\n".join(piece for _line, piece in sorted(pieces)))
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W\d]\w*", text))
+    return plain("\n".join(piece for _line, piece in sorted(pieces)))
 
 
 def _within(item: Definition, region: Region) -> bool:
     return region.start <= item.start and item.end <= region.end
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """With a line feed as the only line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -104,7 +102,7 @@ def _first_line(text: str, item: Definition) -> str:
     """The docstring's first line, closed again."""
     if item.docstring is None:
         return ""
-    line = _plain(syntax.span(text, item.docstring[0], item.docstring[0])).strip()
+    line = plain(syntax.span(text, item.docstring[0], item.docstring[0])).strip()
     quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
     return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
 
@@ -114,52 +112,20 @@ def _fields(text: str, item: Definition, found: Iterable[Definition]) -> list[st
     methods = [other for other in found if other.owner == item.qualname]
     top = item.docstring[1] if item.docstring else item.header_end
     first = min((method.start for method in methods), default=item.end + 1)
-    rows = [row.rstrip() for row in _plain(syntax.span(text, top + 1, first - 1)).split("\n")]
+    rows = [row.rstrip() for row in plain(syntax.span(text, top + 1, first - 1)).split("\n")]
     return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
 
 
-def _statements(text: str, found: Sequence[Definition], used: set[str]) -> Iterable[tuple[int, str]]:
+def _statements(text: str, path: str, used: set[str]) -> Iterable[tuple[int, str]]:
     """Imports and constants at the top level that the regions mention."""
-    rows = syntax.lines(text)
-    covered = {line for item in found if not item.owner for line in range(item.start, item.end + 1)}
-    number = 1
-    while number <= len(rows):
-        last = _last_row(rows, number)
-        line = rows[number - 1]
-        if number not in covered and _STATEMENT.match(line):
-            whole = "".join(rows[number - 1 : last])
-            if _binds(whole) & used:
-                yield number, _shortened(whole)
-        number = last + 1
+    for item in syntax.bindings(text, path):
+        if set(item.names) & used:
+            yield item.start, shortened(syntax.span(text, item.start, item.end))
 
 
-_STATEMENT = re.compile(r"(?:[ \t]*(?:from|import)[ \t]|[^\W\d]\w*[ \t]*(?::[^=\n]+)?=(?!=))")
-
-
-def _last_row(rows: Sequence[str], number: int) -> int:
-    """The last line of the statement that begins at a line, by its brackets."""
-    depth = 0
-    for last in range(number, min(number + 200, len(rows) + 1)):
-        code = re.sub(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|#.*", "", rows[last - 1])
-        depth += sum(code.count(mark) for mark in "([{") - sum(code.count(mark) for mark in ")]}")
-        if depth <= 0 and not code.rstrip().endswith("\\"):
-            return last
-    return number
-
-
-def _binds(statement: str) -> set[str]:
-    if re.match(r"[ \t]*(?:from|import)[ \t]", statement):
-        taken = re.sub(r"^[ \t]*from[ \t]+\S+[ \t]+import", "", statement)
-        return {
-            part.split()[-1].partition(".")[0]
-            for part in re.sub(r"[()\\]|#.*|\bimport\b", " ", taken).split(",")
-            if part.split()
-        }
-    return _words(statement.partition("=")[0].partition(":")[0])
-
-
-def _shortened(statement: str) -> str:
-    rows = _plain(statement).rstrip("\n").split("\n")
+def shortened(statement: str) -> str:
+    """A statement of many lines (a table, a long text) without its middle."""
+    rows = textwrap.dedent(plain(statement)).rstrip("\n").split("\n")
     if len(rows) <= MOST_LINES:
         return "\n".join(rows)
     return "\n".join([*rows[: MOST_LINES - 2], "    # ... more of the same", rows[-1]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from greenloop import syntax
@@ -28,7 +27,7 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
         tests = _tests(found, [case for case in cases if case.path == path])
         if not tests:
             continue
-        if leaned := _used(text, found, tests):
+        if leaned := _used(text, path, tests):
             excerpts.append(Excerpt(title=f"What the tests in `{path}` use:", text=leaned, value=0.5))
         excerpts.append(
             Excerpt(title=f"The tests that must pass, in `{path}`:", text=_source(text, found, tests), value=0.9)
@@ -61,13 +60,14 @@ def _source(text: str, found: Sequence[Definition], tests: Sequence[Definition])
     return _plain("\n\n".join(parts))
 
 
-def _used(text: str, found: Sequence[Definition], tests: Sequence[Definition]) -> str:
+def _used(text: str, path: str, tests: Sequence[Definition]) -> str:
     """Imports, data, fixtures and helpers of the file that the tests mention, or that those mention in turn."""
+    found = syntax.definitions(text, path)
     names = {item.qualname for item in tests}
     owners = {item.owner for item in tests} - {""}
     words = set[str]()
     for item in tests:
-        words |= _words(syntax.span(text, item.start, item.end))
+        words |= syntax.words(syntax.span(text, item.start, item.end))
     taken: dict[int, str] = {}
     for _round in range(3):
         before = len(taken)
@@ -79,45 +79,18 @@ def _used(text: str, found: Sequence[Definition], tests: Sequence[Definition]) -
             automatic = not item.owner and any("autouse" in mark for mark in item.decorators)
             if item.qualname not in names and item.start not in taken and (mine or set_up or automatic):
                 taken[item.start] = syntax.span(text, item.start, item.end).rstrip()
-                words |= _words(taken[item.start])
+                words |= syntax.words(taken[item.start])
         if len(taken) == before:
             break
     return _plain(
-        "\n\n".join(filter(None, ["\n".join(_statements(text, found, words)), *(taken[key] for key in sorted(taken))]))
+        "\n\n".join(filter(None, ["\n".join(_statements(text, path, words)), *(taken[key] for key in sorted(taken))]))
     )
 
 
-def _statements(text: str, found: Sequence[Definition], words: set[str]) -> list[str]:
+def _statements(text: str, path: str, words: set[str]) -> list[str]:
     """Imports and data at the top level that the tests mention; pytest's own import says nothing."""
-    covered = {line for item in found for line in range(item.start, item.end + 1)}
-    rows = syntax.lines(text)
-    taken = []
-    number = 1
-    while number <= len(rows):
-        last = number
-        while last < len(rows) and _open("".join(rows[number - 1 : last])):
-            last += 1
-        line = rows[number - 1]
-        whole = "".join(rows[number - 1 : last])
-        bound = _words(re.sub(r"^from\s+\S+", "", whole) if line.startswith("from") else whole.partition("=")[0])
-        if number not in covered and _STATEMENT.match(line) and bound & words:
-            taken.append(whole.rstrip())
-        number = last + 1
-    return taken
-
-
-_STATEMENT = re.compile(r"(?:(?:from|import)[ \t]+(?!pytest\b|__future__)|[^\W\d]\w*[ \t]*(?::[^=\n]+)?=(?!=))")
-
-
-def _open(statement: str) -> bool:
-    code = re.sub(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|#.*", "", statement)
-    return (
-        sum(code.count(mark) for mark in "([{") > sum(code.count(mark) for mark in ")]}") and statement.count("\n") < 60
-    )
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W\d]\w*", text))
+    taken = [item for item in syntax.bindings(text, path) if set(item.names) & (words - {"pytest", "unittest"})]
+    return [_plain(syntax.span(text, item.start, item.end)).strip("\n") for item in taken]
 
 
 def _plain(text: str) -> str:
