@@ -357,6 +357,7 @@ class _Open:
 
 def _by_indentation(text: str, root: tree_sitter.Node) -> list[Definition]:
     rows = lines(text)
+    unclosed = text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
     found = []
     stack: list[_Open] = []
     last = 0
@@ -367,7 +368,7 @@ def _by_indentation(text: str, root: tree_sitter.Node) -> list[Definition]:
         indent = _width(line[: len(line) - len(bare)])
         header = _HEADER.match(line) if bare.startswith(("def ", "class ", "async ")) else None
         leaves = bool(stack) and indent <= stack[-1].indent and bare[0] not in ")]}"
-        if (leaves or header) and not _in_string(root, rows, row):
+        if (leaves or header) and not _in_string(root, rows, row, unclosed=unclosed):
             while leaves and stack and indent <= stack[-1].indent:
                 stack[-1].end = last
                 found.append(stack.pop())
@@ -409,16 +410,16 @@ def _opened(item: _Open, rows: Sequence[str]) -> Definition:
     )
 
 
-def _in_string(root: tree_sitter.Node, rows: Sequence[str], row: int) -> bool:
+def _in_string(root: tree_sitter.Node, rows: Sequence[str], row: int, *, unclosed: bool) -> bool:
     """Does the row begin inside a string of several lines?"""
     node = root.descendant_for_point_range((row, 0), (row, 0))
     while node is not None and node.type not in {"string", "module", "block"}:
         node = node.parent
     if node is None or node.type != "string" or node.start_point[0] >= row:
         return False
-    # An unclosed quote elsewhere turns code into "strings"; definitions at the margin tell.
+    # A quote that is not closed elsewhere turns code into "strings"; definitions at the margin tell.
     inner = rows[node.start_point[0] + 1 : node.end_point[0]]
-    return not any(line.startswith(("def ", "class ", "async def ")) for line in inner)
+    return not (unclosed and any(line.startswith(("def ", "class ", "async def ")) for line in inner))
 
 
 def _width(blank: str) -> int:
