@@ -1,6 +1,6 @@
-"""Line differences: minimal hunks, three-way merge, line ends.
+r"""Line differences: minimal hunks, three-way merge, line ends.
 
-A line ends in `\\r\\n`, `\\r` or `\\n` and nowhere else: a form feed or U+2028 inside a line is text.
+A line ends in `\r\n`, `\r` or `\n` and nowhere else: a form feed or U+2028 inside a line is text.
 This module must not know what language the text is written in.
 """
 
@@ -32,7 +32,7 @@ def lines(text: str) -> list[str]:
 
 
 def flat(text: str) -> str:
-    """The text with every line end written as `\\n`."""
+    r"""The text with every line end written as `\n`."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -42,7 +42,7 @@ def end_of(line: str) -> str:
 
 
 def newline_of(text: str) -> str:
-    """The line end that most lines of a text have; `\\n` where there is none. The first one seen wins a draw."""
+    r"""The line end that most lines of a text have; `\n` where there is none. The first one seen wins a draw."""
     counted = Counter(end for line in lines(text) if (end := end_of(line)))
     return counted.most_common(1)[0][0] if counted else "\n"
 
@@ -82,7 +82,7 @@ def keep_ends(old: str, new: str, newline: str | None = None) -> str:
 
 def merge(base: str, ours: str, theirs: str) -> str | None:
     """Both sides' changes of `base` in one text; None where two changes touch or overlap without being the same."""
-    if ours == theirs or theirs == base:
+    if theirs in (ours, base):
         return ours
     if ours == base:
         return theirs

@@ -18,7 +18,7 @@ _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([^`\n]*?)[ \t]*$")
 _THINK = r"(?:think|thinking|thought|reasoning|reflection|scratchpad)"
 _OPEN = re.compile(rf"^[ \t]*<{_THINK}>", re.IGNORECASE | re.MULTILINE)
 _CLOSE = re.compile(rf"</{_THINK}>[ \t]*", re.IGNORECASE)
-_SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<｜[^｜\n]{2,40}｜>|</?s>\s*$")
+_SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<\uff5c[^\uff5c\n]{2,40}\uff5c>|</?s>\s*$")
 _CODE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+|^[ \t]*@\w|^(?:import|from)[ \t]+[\w.]+")
 _DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _TRIES = 200  # parses spent on finding where bare code ends
@@ -48,7 +48,7 @@ class Edit:
 
 
 def body_of(answer: str) -> str:
-    """The answer without the model's thinking and without control tokens, `\\n` as the only line end.
+    r"""The answer without the model's thinking and without control tokens, `\n` as the only line end.
 
     Thinking that never ends is kept (some models put their answer in it), only its tag goes.
     """
@@ -130,11 +130,12 @@ def _fenced(lines: Sequence[str]) -> Iterator[Block]:
         ]
         edge = margin(lines[number])
         # A docstring may hold a fence of its own: the block ends where it first makes sense.
-        end = next((one for one in ends[:8] if _sensible(lines[number + 1 : one], edge)), ends[0] if ends else None)
-        text = "\n".join(_unmargined(lines[number + 1 : end], edge))
+        first = ends[0] if ends else None
+        last = next((one for one in ends[:8] if _sensible(lines[number + 1 : one], edge)), first)
+        text = "\n".join(_unmargined(lines[number + 1 : last], edge))
         if text.strip():
-            yield Block(text=text, closed=end is not None, known=known)
-        number = len(lines) if end is None else end + 1
+            yield Block(text=text, closed=last is not None, known=known)
+        number = len(lines) if last is None else last + 1
 
 
 def _sensible(lines: Sequence[str], edge: str) -> bool:
