@@ -76,7 +76,7 @@ def keep_ends(old: str, new: str, newline: str | None = None) -> str:
         if end_of(before[here]):
             result[there] = before[here]
     if result and not end_of(before[-1]):
-        result[-1] = result[-1].rstrip("\r\n")
+        result[-1] = result[-1].rstrip("\r\n") or result[-1]  # an empty last line is nothing but its end
     return "".join(result)
 
 

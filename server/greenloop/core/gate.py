@@ -49,7 +49,8 @@ _RISKY_CALLS = {
     "eval", "exec", "compile", "__import__", "breakpoint", "exit", "quit", "sys.exit", "sys.settrace", "sys.setprofile",
     "sys._getframe", "sys.addaudithook",
     "os._exit", "os.abort", "os.kill", "os.system", "os.popen", "os.fork",
-    "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "os.rename", "os.replace", "os.putenv", "shutil.rmtree", "shutil.move",
+    "os.remove", "os.unlink",
+    "os.rmdir", "os.removedirs", "os.rename", "os.replace", "os.putenv", "shutil.rmtree", "shutil.move",
 }  # fmt: skip
 
 
