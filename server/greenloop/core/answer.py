@@ -387,10 +387,11 @@ def _helper(problem: Problem, region: Region, source: Piece, node: ast.stmt) -> 
 def _wants_future(pieces: Sequence[Piece], text: str, old: str) -> bool:
     """Does the answer rely on postponed annotations that the user's code did not have?"""
     asked = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for one in pieces for node in one.body)
-    return asked and _annotations(text) > _annotations(old)
+    return asked and bool(_annotations(text) - _annotations(old))
 
 
-def _annotations(text: str) -> int:
+def _annotations(text: str) -> set[str]:
     found = piece(text)
     nodes = [] if isinstance(found, SyntaxError) else [inner for item in found.body for inner in ast.walk(item)]
-    return sum(bool(getattr(node, "annotation", None) or getattr(node, "returns", None)) for node in nodes)
+    marks = [mark for node in nodes for mark in (getattr(node, "annotation", None), getattr(node, "returns", None))]
+    return {dump(mark) for mark in marks if isinstance(mark, ast.AST)}

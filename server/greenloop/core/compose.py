@@ -138,7 +138,7 @@ def _insert_imports(
         _insert(rows, at, places[at], newline)
     if future:
         at = (last_future[-1].end_lineno or 1) if last_future else top
-        _insert(rows, at, future if last_future else [*_spaced(future, bare, at), ""][: len(future) + 3], newline)
+        _insert(rows, at, future if last_future else _spaced(future, bare, at), newline)
 
 
 def _leading(module: ast.Module) -> list[ast.stmt]:

@@ -194,8 +194,9 @@ def reindent(source: Piece, first: int, last: int, base: str, unit: str) -> list
     The insides of strings stay untouched; continuation lines move with the line they continue.
     """
     depths, verbatim, inside = _layout(source.lines)
-    origin = depths.get(first, 0)
-    step = _step(source.lines, depths, first, last, unit)
+    top = next((number for number in range(first, last + 1) if number in depths), first)  # below leading comments
+    origin = depths.setdefault(top, 0)
+    step = _step(source.lines, depths, top, last, unit)
     result: list[str] = []
     old = new = ""
     for number in range(first, last + 1):

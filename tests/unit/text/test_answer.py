@@ -118,14 +118,12 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_to_write_the_same_answer(problem, way):
-    blank = "    '''\n" if False else '    """\n'
     case = problem(MODULE, "clean")
     candidate = read(WAYS[way], case, truncated="cut" in way)
     assert isinstance(candidate, Candidate), candidate
     expected = MODULE.replace("\n    # first try\n    return text\n", "\n    return text.strip()\n")
     assert compose(case, candidate) == {"m.py": expected}
     assert candidate.imports == candidate.helpers == ()
-    assert blank in expected
 
 
 FAILURES = [
@@ -285,7 +283,7 @@ def test_one_of_two_regions(problem):
 
 def test_a_file_that_is_broken_elsewhere(problem):
     broken = "import re\n\ndef f(x):\n    return 1\n\ndef oops(:\n"
-    case = problem(broken, "f", span=(3, 4)) if False else _spanned(problem, broken)
+    case = problem(broken, "f", span=(3, 4))
     for answer in ("def f(x):\n    return json.x", None):
         text = fenced("import json\n" + answer) if answer else "<<<<<<< SEARCH\n    return 1\n=======\n    return 2\n>>>>>>> REPLACE"
         candidate = read(text, case)
@@ -293,16 +291,6 @@ def test_a_file_that_is_broken_elsewhere(problem):
         composed = compose(case, candidate)["m.py"]
         assert composed.endswith("\n\ndef oops(:\n")
         assert composed.startswith("import re\nimport json\n\ndef f(x):\n" if answer else "import re\n\ndef f(x):\n    return 2\n")
-
-
-def _spanned(problem, text):
-    from dataclasses import replace
-
-    from greenloop.core.nouns import Region
-
-    case = problem("def f(x):\n    return 1\n", "f")
-    region = Region(path="m.py", qualname="f", start=3, end=4)
-    return replace(case, regions=(region,), files={"m.py": text}, originals={"m.py": text})
 
 
 def test_a_docstring_may_hold_a_fence(problem):
