@@ -288,7 +288,8 @@ def _loaded(text: str, owner: str) -> list[str]:
 def _with_extras(
     problem: Problem, texts: dict[Region, str], choices: dict[Region, _Choice], pieces: Sequence[Piece]
 ) -> Candidate:
-    chosen = list(dict.fromkeys(id(choice.piece) for choice in choices.values()))
+    chosen = {id(choice.piece) for choice in choices.values()}
+    taken = {id(choice.node) for choice in choices.values()}
     order = sorted(pieces, key=lambda one: id(one) in chosen)  # later ones win: the chosen pieces come last
     imports: dict[str, None] = {}
     helpers: dict[str, tuple[int, int, str]] = {}
@@ -305,6 +306,8 @@ def _with_extras(
                 continue
             seen.add(name)
             place, source, node = offered[name]
+            if id(node) in taken:
+                continue  # recursion
             statement = _import_of(node, name)
             if name in module and (not statement or _same_import(node, name, module[name])):
                 if statement and not _has_import(node, name, module[name]):

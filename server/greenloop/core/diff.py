@@ -42,8 +42,13 @@ def end_of(line: str) -> str:
 
 
 def newline_of(text: str) -> str:
-    r"""The line end that most lines of a text have; `\n` where there is none. The first one seen wins a draw."""
+    r"""The line end that most lines of a text have; `\n` where there is none. The first one seen wins a draw.
+
+    A lone `\r` counts only where a text has no other: before an empty line that ends in `\n` the two would be one.
+    """
     counted = Counter(end for line in lines(text) if (end := end_of(line)))
+    if len(counted) > 1:
+        del counted["\r"]
     return counted.most_common(1)[0][0] if counted else "\n"
 
 
@@ -75,6 +80,9 @@ def keep_ends(old: str, new: str, newline: str | None = None) -> str:
     for here, there in _equal(bare, [line.rstrip("\r\n") for line in after]):
         if end_of(before[here]):
             result[there] = before[here]
+    for n in range(1, len(result)):
+        if result[n] == "\n" and end_of(result[n - 1]) == "\r":
+            result[n - 1] = result[n - 1][:-1] + "\n"  # else the two ends were one
     if result and not end_of(before[-1]):
         result[-1] = result[-1].rstrip("\r\n") or result[-1]  # an empty last line is nothing but its end
     return "".join(result)

@@ -72,8 +72,7 @@ def blocks(text: str) -> list[Block]:
     found = list(_fenced(text.split("\n")))
     if found:
         return found
-    bare = _bare(text.split("\n"))
-    return [bare] if bare else []
+    return _bare(text.split("\n"))
 
 
 def edits(text: str) -> list[Edit]:
@@ -105,7 +104,9 @@ def whole_part(text: str) -> str:
     """What remains of cut-off code when everything from its last unfinished top-level statement on is left out."""
     lines = text.split("\n")
     edge = min((len(margin(line)) for line in lines if line.strip()), default=0)
-    starts = [n for n, line in enumerate(lines) if line.strip() and len(margin(line)) <= edge and line[edge:1] != ")"]
+    starts = [
+        n for n, line in enumerate(lines) if line.strip() and len(margin(line)) <= edge and line[edge : edge + 1] != ")"
+    ]
     for start in reversed(starts[-20:]):
         rest = "\n".join(lines[:start])
         if rest.strip() and isinstance(piece(rest), Piece):
@@ -147,24 +148,24 @@ def _unmargined(lines: Sequence[str], edge: str) -> list[str]:
     return [line[len(edge) :] if edge and line.startswith(edge) else line for line in lines]
 
 
-def _bare(lines: Sequence[str]) -> Block | None:
-    """Code without a fence: from the first line that looks like code as far as it parses."""
+def _bare(lines: Sequence[str]) -> list[Block]:
+    """Code without a fence: from each line that looks like code as far as it parses."""
+    found: list[Block] = []
     starts = [number for number, line in enumerate(lines) if _CODE.match(line)]
-    tries = 0
+    tries, done = 0, 0
     for start in starts:
-        for end in range(len(lines), start, -1):
+        for end in range(len(lines), start, -1) if start >= done else ():
             if end < len(lines) and lines[end].strip() and margin(lines[end]) > margin(lines[start]):
                 continue  # never between a line and what is indented below it
-            if not lines[end - 1].strip():
+            if not lines[end - 1].strip() or tries > _TRIES:
                 continue
             tries += 1
             text = "\n".join(lines[start:end])
             if defined_names(text) and isinstance(piece(text), Piece):
-                return Block(text=text, closed=end < len(lines), fenced=False)
-            if tries > _TRIES:
+                found.append(Block(text=text, closed=end < len(lines), fenced=False))
+                done = end
                 break
-    for start in starts:
-        text = "\n".join(lines[start:])
-        if defined_names(text):
-            return Block(text=text, closed=False, fenced=False)
-    return None
+    rest = next((start for start in starts if start >= done and defined_names("\n".join(lines[start:]))), None)
+    if rest is not None:  # code that does not parse: its error is worth telling
+        found.append(Block(text="\n".join(lines[rest:]), closed=False, fenced=False))
+    return found

@@ -7,6 +7,7 @@ It never accuses falsely: where something cannot be told for sure (a file that w
 from __future__ import annotations
 
 import ast
+import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -267,11 +268,11 @@ def _meaning(text: str) -> str:
     found = piece(text)
     if isinstance(found, SyntaxError):
         return "\n".join(line.rstrip() for line in flat(text).split("\n") if line.strip())
-    for node in (inner for item in found.body for inner in ast.walk(item)):
-        doc = docstring(node) if isinstance(node, DEFINITIONS) else None
-        if doc and isinstance(node, DEFINITIONS):
+    body = copy.deepcopy(found.body)
+    for node in (inner for item in body for inner in ast.walk(item)):
+        if isinstance(node, DEFINITIONS) and docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
-    return "\n".join(dump(node) for node in found.body)
+    return "\n".join(dump(node) for node in body)
 
 
 def _beside(candidate: Candidate | None) -> tuple[set[str], set[str]]:

@@ -15,6 +15,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from greenloop.core.diff import flat
 
@@ -38,8 +39,12 @@ class Piece:
     shift: int = 0
 
 
+@lru_cache(maxsize=16)  # one read, check and composition look at the same few modules again and again
 def tree(text: str) -> ast.Module | SyntaxError:
-    """The syntax tree of a module, or why there is none. Whatever the parser does, it is returned, not raised."""
+    """The syntax tree of a module, or why there is none. Whatever the parser does, it is returned, not raised.
+
+    Trees are shared: nobody may change them.
+    """
     try:
         with _QUIET, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -75,8 +80,9 @@ def piece(text: str) -> Piece | SyntaxError:
     wrapped = "if 1:\n" + text
     module = tree(wrapped)
     if isinstance(module, SyntaxError):
-        module.lineno = max((module.lineno or 1) - 1, 1)
-        return module
+        error = type(module)(module.msg)
+        error.lineno = max((module.lineno or 1) - 1, 1)
+        return error
     block = module.body[0]
     if len(module.body) > 1 or not isinstance(block, ast.If):
         return SyntaxError("unindent does not match any outer indentation level")

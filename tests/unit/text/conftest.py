@@ -6,7 +6,6 @@ import ast
 from pathlib import Path
 
 import pytest
-
 from greenloop.core.nouns import Case, Problem, Region, Spec
 from greenloop.core.source import definitions, piece, start_of
 

@@ -1,12 +1,14 @@
 """Answers as models write them, and the candidate that each becomes."""
 
 import textwrap
+from pathlib import Path
 
 import pytest
-
 from greenloop.core.answer import read
 from greenloop.core.compose import compose
-from greenloop.core.nouns import Candidate, Finding
+from greenloop.core.nouns import Candidate, Finding, Problem, Region, Spec
+from hypothesis import given
+from hypothesis import strategies as st
 
 MODULE = '''\
 """Words."""
@@ -90,13 +92,16 @@ WAYS = {
     "CRLF answer": f"```python\n{GOOD}```".replace("\n", "\r\n"),
     "no fence": f"The fix is simple.\n\n{GOOD}\nThis strips the text.\n",
     "nothing else": GOOD,
+    "no fence, two pieces": f"First a helper:\n\ndef unused():\n    return 1\n\nThen the function:\n\n{GOOD}\nDone.",
     "no final newline": GOOD.rstrip(),
     "unclosed fence, code complete": f"```python\n{GOOD}",
     "thinking": f"<think>\nMaybe ```python\ndef clean(text): return 1\n```?\n</think>\n```python\n{GOOD}```",
     "thinking without its opening tag": f"def clean(text): return 0\n</think>\n```python\n{GOOD}```",
     "thinking that never ends": f"<think>\n```python\n{GOOD}```",
     "control tokens": f"```python\n{GOOD}```<|im_end|>",
-    "whole module": "```python\n" + MODULE.replace("return text\n", "return text.strip()\n").replace("\n    # first try", "") + "```",
+    "whole module": "```python\n"
+    + MODULE.replace("return text\n", "return text.strip()\n").replace("\n    # first try", "")
+    + "```",
     "last block wins": f"```python\ndef clean(text):\n    return 1\n```\nBetter:\n```python\n{GOOD}```",
     "later blocks about something else": f"```python\n{GOOD}```\n```python\nassert clean(' a ') == 'a'\n```\n```bash\npytest\n```",
     "a later block repeats the user's code": f"```python\n{GOOD}```\nInstead of\n```python\n{MODULE}```",
@@ -143,7 +148,12 @@ FAILURES = [
     ("```python\ndef clean(text):\n    x = '''a\n", True, "TruncatedAnswer", ""),
     ("def clean(text):\n    return text.str(", True, "TruncatedAnswer", ""),
     ("def clean(text):\n    return text.str(", False, "SyntaxError", "line 2"),
-    ("<<<<<<< SEARCH\n    return test\n=======\n    return 1\n>>>>>>> REPLACE", False, "SearchNotFound", "nearest line is `return text`"),
+    (
+        "<<<<<<< SEARCH\n    return test\n=======\n    return 1\n>>>>>>> REPLACE",
+        False,
+        "SearchNotFound",
+        "nearest line is `return text`",
+    ),
     ("<<<<<<< SEARCH\n    return text\n=======\n    return te", True, "TruncatedAnswer", "search/replace"),
     ("```python\ndef clean(text):\n    return '\x00'\n```", False, "SyntaxError", ""),
     ("```python\ndef clean(text):\n    return " + "(" * 5000 + "\n```", False, "SyntaxError", ""),
@@ -234,7 +244,9 @@ def test_what_the_module_gains_beside(problem, answer, imports, helpers, expecte
 
 
 def test_imports_and_helpers_of_an_earlier_block_are_found(problem):
-    answer = fenced("import json\n\ndef strip(x):\n    return json.loads(x)") + fenced("def clean(text):\n    return strip(text)")
+    answer = fenced("import json\n\ndef strip(x):\n    return json.loads(x)") + fenced(
+        "def clean(text):\n    return strip(text)"
+    )
     candidate = check(problem, MODULE, "clean", answer)
     assert candidate.imports == ("import json",)
     assert candidate.helpers == ("def strip(x):\n    return json.loads(x)\n",)
@@ -285,12 +297,18 @@ def test_a_file_that_is_broken_elsewhere(problem):
     broken = "import re\n\ndef f(x):\n    return 1\n\ndef oops(:\n"
     case = problem(broken, "f", span=(3, 4))
     for answer in ("def f(x):\n    return json.x", None):
-        text = fenced("import json\n" + answer) if answer else "<<<<<<< SEARCH\n    return 1\n=======\n    return 2\n>>>>>>> REPLACE"
+        text = (
+            fenced("import json\n" + answer)
+            if answer
+            else "<<<<<<< SEARCH\n    return 1\n=======\n    return 2\n>>>>>>> REPLACE"
+        )
         candidate = read(text, case)
         assert isinstance(candidate, Candidate)
         composed = compose(case, candidate)["m.py"]
         assert composed.endswith("\n\ndef oops(:\n")
-        assert composed.startswith("import re\nimport json\n\ndef f(x):\n" if answer else "import re\n\ndef f(x):\n    return 2\n")
+        assert composed.startswith(
+            "import re\nimport json\n\ndef f(x):\n" if answer else "import re\n\ndef f(x):\n    return 2\n"
+        )
 
 
 def test_a_docstring_may_hold_a_fence(problem):
@@ -301,3 +319,59 @@ def test_a_docstring_may_hold_a_fence(problem):
 def test_the_margin_of_the_region_is_kept(problem):
     check(problem, CLASS, "Stack.top", fenced("class Stack:\n    @property\n    def top(self):\n        return 1\n    @top.setter\n    def top(self, value):\n        self.x = value"),
           "    def top(self, value: int) -> None:\n        self.x = value\n", "return self.items[0]")  # fmt: skip
+
+
+LONG = (
+    "<think>\nLet me see.\n</think>\nFirst:\n```python\nimport json\n\n@cache\nclass Stack:\n    def push(self, item, /, *more, at=0):\n"
+    '        """Doc ``` é"""\n        self.items.extend([\n            item,\n            *more,\n        ])\n\n'
+    "print(1)\n```\nOr:\n<<<<<<< SEARCH\n        self.items.append(item)\n=======\n        self.items += [item]\n>>>>>>> REPLACE\nDone.\n"
+)
+
+
+@pytest.mark.parametrize(
+    "answer", [LONG, LONG.split("Or:", maxsplit=1)[0], "<<<<" + LONG.partition("<<<<")[2], LONG.split("```python\n")[1]]
+)
+@pytest.mark.parametrize("truncated", [True, False])
+def test_an_answer_cut_anywhere_never_breaks_a_file(problem, answer, truncated):
+    case = problem(CLASS, "Stack.push")
+    for end in range(len(answer)):
+        result = read(answer[:end], case, truncated=truncated)
+        if isinstance(result, Candidate):
+            composed = compose(case, result)["m.py"]
+            compile(composed, "m.py", "exec")
+            assert "```" not in composed.replace("Doc ```", "")
+        else:
+            assert result.message
+
+
+PIECES = st.sampled_from(
+    ["```", "```python", "~~~", "\n", "\n", "    ", "\t", "def clean(text):", "return text", "class A:", "<think>", "</think>", "<<<<<<< SEARCH",
+     "=======", ">>>>>>> REPLACE", "@x", "import re", "from a import *", "async ", "(", ")", "'''", "\x00", "\x0c", "é", "if 1:", "\\", "clean = 1", "prose"]
+)  # fmt: skip
+
+
+def words():
+    region = Region(path="m.py", qualname="clean", start=9, end=17)
+    texts = {"m.py": MODULE}
+    return Problem(root=Path("/p"), spec=Spec(cases=(), selectors=()), regions=(region,), originals=texts, files=texts)
+
+
+@given(st.lists(PIECES, max_size=25).map("".join), st.booleans())
+def test_no_answer_makes_reading_fail(answer, truncated):
+    result = read(answer, words(), truncated=truncated)
+    if isinstance(result, Candidate):
+        compose(words(), result)
+    else:
+        assert result.error_class
+
+
+def test_a_nested_function_that_calls_itself_is_no_helper(problem):
+    text = "def out(n):\n    def down(n):\n        return n and down(n - 1)\n    return down(n)\n"
+    candidate = check(
+        problem,
+        text,
+        "out.down",
+        fenced("def down(n):\n    return 1 if n == 0 else down(n - 1)"),
+        "    def down(n):\n        return 1 if",
+    )
+    assert candidate.helpers == ()

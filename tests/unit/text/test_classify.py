@@ -1,5 +1,4 @@
 import pytest
-
 from greenloop.core.classify import classify, finding_group, signature
 from greenloop.core.nouns import CaseResult, Failure, Finding, Frame, Group, Status, Verdict
 
@@ -87,7 +86,13 @@ def test_a_signature_tells_observed_values_and_places_apart():
 
 @pytest.mark.parametrize(
     ("error_class", "group"),
-    [("SyntaxError", Group.SYNTAX), ("TabError", Group.SYNTAX), ("UndefinedName", Group.RUNTIME), ("NoCode", Group.ANSWER), ("Unchanged", Group.ANSWER)],
+    [
+        ("SyntaxError", Group.SYNTAX),
+        ("TabError", Group.SYNTAX),
+        ("UndefinedName", Group.RUNTIME),
+        ("NoCode", Group.ANSWER),
+        ("Unchanged", Group.ANSWER),
+    ],
 )
 def test_groups_of_findings(error_class, group):
     assert finding_group(Finding(error_class=error_class, message="x")) is group

@@ -1,8 +1,9 @@
+import itertools
+
 import pytest
+from greenloop.core.diff import apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
 from hypothesis import given
 from hypothesis import strategies as st
-
-from greenloop.core.diff import apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
 
 TEXTS = st.text(alphabet="ab\r\n\x0c\u2028", max_size=30)
 
@@ -31,7 +32,7 @@ def test_lines_joined_are_the_text(text):
 def test_hunks_give_the_new_text(old, new):
     found = hunks(old, new)
     assert apply_hunks(old, found) == new
-    assert all(a.end < b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end < b.start for a, b in itertools.pairwise(found))
 
 
 def common(a, b):
@@ -108,7 +109,8 @@ def test_keeping_ends_changes_nothing_but_ends(old, new):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("", "\n"), ("a", "\n"), ("a\r\nb\r\nc\n", "\r\n"), ("a\rb\r", "\r"), ("a\nb\r\n", "\n")]
+    ("text", "expected"),
+    [("", "\n"), ("a", "\n"), ("a\r\nb\r\nc\n", "\r\n"), ("a\rb\r", "\r"), ("a\rb\rc\n", "\n"), ("a\nb\r\n", "\n")],
 )
 def test_newline_of(text, expected):
     assert newline_of(text) == expected

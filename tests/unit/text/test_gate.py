@@ -1,5 +1,4 @@
 import pytest
-
 from greenloop.core.compose import compose
 from greenloop.core.gate import check, same, warnings
 from greenloop.core.names import undefined
@@ -80,7 +79,11 @@ def test_a_candidate_equal_to_its_parent_is_unchanged(problem):
     [
         ("from m import f\ndef test():\n    assert f(1, z=2)\n", "def f(x, y=1, z=0):\n    return z\n", None),
         ("from m import f\ndef test():\n    assert f(1, 2, 3)\n", "def f(x, y=1, *z):\n    return z\n", None),
-        ("from m import f\ndef test():\n    assert f(1, 2)\n", "def f(x, y=1, *z):\n    return z\n", ("SignatureChanged", 4)),
+        (
+            "from m import f\ndef test():\n    assert f(1, 2)\n",
+            "def f(x, y=1, *z):\n    return z\n",
+            ("SignatureChanged", 4),
+        ),
         ("import m\ndef test():\n    assert m.f()\n", "def f(x=1, y=1):\n    return 1\n", None),
         ("def test(:\n", "def f(x=1, y=1):\n    return 1\n", ("SignatureChanged", 4)),
     ],
@@ -180,7 +183,11 @@ def test_same(problem):
     ("before", "after", "expected"),
     [
         ("", "import os\n", ("It newly imports os in m.py.",)),
-        ("", "import os.path as p\nfrom subprocess import run\n", ("It newly imports os in m.py.", "It newly imports subprocess in m.py.")),
+        (
+            "",
+            "import os.path as p\nfrom subprocess import run\n",
+            ("It newly imports os in m.py.", "It newly imports subprocess in m.py."),
+        ),
         ("import os\n", "import os\nx = os.getcwd()\n", ()),
         ("import os\n", "import os\nos.system('x')\n", ("It newly calls os.system() in m.py.",)),
         ("from os import system\n", "from os import system\nsystem('x')\n", ("It newly calls os.system() in m.py.",)),

@@ -1,5 +1,4 @@
 import pytest
-
 from greenloop.core.redact import clean, redact
 
 
