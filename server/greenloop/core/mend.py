@@ -87,7 +87,13 @@ def with_first_line(text: str, line: str, unit: str) -> str:
     inner = body_margin(text) or base + unit
     doc = docstring(parts.node)
     if parts.inline:
-        rows = [*parts.decorators, parts.header, inner + line, *(inner + row for row in parts.body[:1]), *parts.body[1:]]
+        rows = [
+            *parts.decorators,
+            parts.header,
+            inner + line,
+            *(inner + row for row in parts.body[:1]),
+            *parts.body[1:],
+        ]
         return "\n".join(rows) + "\n"
     at = doc.end_lineno if doc else parts.node.body[0].lineno - 1
     rows = list(parts.lines[start_of(parts.node, parts.lines) - 1 : parts.node.end_lineno])
@@ -277,7 +283,6 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
             users = "\n".join(old.lines[first - 1 : last])
             kept = keep_users_parts("\n".join(text), users, unit) if isinstance(item, DEFINITIONS) else "\n".join(text)
             changes.append((first, last, kept.rstrip("\n").split("\n")))
-    first = start_of(old.node, old.lines)
     rows = list(old.lines[: old.node.end_lineno])
     if methods or fields:
         changes += [
@@ -295,7 +300,7 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
         height = old.header.count("\n") + 1
         rows[old.node.lineno - 1 : old.node.lineno - 1 + height] = (header + old.tail).split("\n")
     decorators = old.decorators if _keeps_decorators(new.node, old.node) else new.decorators
-    return [*decorators, *rows[old.node.lineno - 1 :], *methods][: None if first else None]
+    return [*decorators, *rows[old.node.lineno - 1 :], *methods]
 
 
 def _place_of_fields(old: _Parts) -> int:
