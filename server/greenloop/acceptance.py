@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from greenloop.core import canary
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import (
+    Case,
     CaseResult,
     Evidence,
     Execution,
@@ -101,7 +102,7 @@ def of_candidate(verdict: Verdict, execution: Execution) -> Verdict:
 
 
 async def accept(
-    bench: Bench, open_session: Open, files: Mapping[str, str], tests: Mapping[str, str], *, name: str = ""
+    bench: Bench, open_session: Open, files: Mapping[str, str], tests: Mapping[str, str]
 ) -> tuple[Verdict, Evidence]:
     """The whole proof, in a fresh sandbox; `tests` are the user's test files by path, for the canary.
 
@@ -120,20 +121,21 @@ async def accept(
         repeated = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
         if repeated.status is not Status.PASSED:
             return replace(repeated, reason=f"It passed once and then did not: {repeated.reason}".strip()), Evidence()
-        fooled, canaried, total = await _canary(bench, session, laid, tests)
+        ran = {result.id for result in verdict.cases if result.passed}
+        cases = [case for case in bench.problem.spec.cases if case.provenance is Provenance.USER and case.id in ran]
+        fooled, canaried = await _canary(bench, session, laid, tests, cases)
         seconds = verdict.seconds + repeated.seconds
         if fooled:
             return replace(verdict, status=Status.TAMPERED, reason=fooled, seconds=seconds), Evidence()
-        return replace(verdict, seconds=seconds), evidence(bench, verdict, session.name or name, canaried, total)
+        return replace(verdict, seconds=seconds), evidence(bench, verdict, session.name, canaried, len(cases))
     finally:
         await session.close()
 
 
 async def _canary(
-    bench: Bench, session: Session, laid: Mapping[str, bytes], tests: Mapping[str, str]
-) -> tuple[str, int, int]:
-    """Twins of the user's test files whose assertions are turned round: (why it was fooled, canaried cases, all)."""
-    cases = [case for case in bench.problem.spec.cases if case.provenance is Provenance.USER]
+    bench: Bench, session: Session, laid: Mapping[str, bytes], tests: Mapping[str, str], cases: Sequence[Case]
+) -> tuple[str, int]:
+    """Twins of the user's test files whose assertions are turned round: (why it was fooled, how many cases)."""
     twins = {path: canary.twins(text) for path, text in tests.items()}
     mutated = 0
     for mode in canary.Mode:
@@ -147,10 +149,10 @@ async def _canary(
         if execution.broken:
             raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
         if fooled := canary.fooled(mode, wanted, parse(execution)):
-            return fooled, mutated, len(cases)
+            return fooled, mutated
         if mode is canary.Mode.NEGATED:
             mutated = len(wanted)
-    return "", mutated, len(cases)
+    return "", mutated
 
 
 def hit(case: str, names: Sequence[str]) -> bool:

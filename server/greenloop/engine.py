@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
 from pathlib import Path
 
-from greenloop import acceptance, registry, targets, workspace
+from greenloop import acceptance, interpreters, registry, targets, workspace
 from greenloop.calibration import Bed, Calibration, calibrate
 from greenloop.core import loop
 from greenloop.core.compose import before_after
@@ -62,11 +62,13 @@ class Request:
 
     `target` is a found target, or text as typed: a pytest node id, `file.py::function`, `file.py:LINE`.
     `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
+    `base` is the folder that a typed relative path counts from first.
     """
 
     root: Path
     target: Target | str
     buffers: Mapping[str, bytes] = field(default_factory=dict)
+    base: Path | None = None
 
 
 def quiet(_text: str) -> None:
@@ -90,9 +92,11 @@ async def refine(
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
     preset = registry.preset(settings.preset)
-    root = workspace.checked_root(request.root)
+    root = workspace.refuse_wide(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
-    target = targets.resolve(request.target, root, snapshot.text)
+    target = request.target
+    if isinstance(target, str):
+        target = targets.parse_target(target, root, base=request.base, buffers=request.buffers).target
     sandbox, place = await prepare(root, settings, say)
     say(f"opening the sandbox ({sandbox.name})")
     session = await sandbox.open(place)
@@ -108,7 +112,7 @@ async def refine(
             models=models,
             user=user or Nobody(),
             secrets=tuple(workspace.secrets(root, os.environ)),
-            trusted=workspace.fingerprint(root, request.buffers),
+            trusted=workspace.fingerprint(root),
         )
         outcome = await run.outcome(emit)
     finally:
@@ -119,7 +123,7 @@ async def refine(
 
 async def prepare(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> tuple[Sandbox, Place]:
     """The sandbox that passed its self-test and where it will run. Raises `CannotVerify` with each one's remedy."""
-    environment = await asyncio.to_thread(workspace.environment, root, settings)
+    environment = await asyncio.to_thread(interpreters.environment, root, settings)
     place = Place(
         root=root,
         environment=environment,
@@ -324,7 +328,9 @@ class _Run:
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
-        notes = [await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback]
+        notes = [
+            await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback
+        ]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
     def _bench(self) -> acceptance.Bench:
@@ -343,7 +349,7 @@ class _Run:
 
     async def _accept(self, files: Mapping[str, str]) -> Verdict:
         root = self.bed.snapshot.root
-        if workspace.fingerprint(root, self.bed.snapshot.buffers) != self.trusted:
+        if workspace.fingerprint(root) != self.trusted:
             raise CannotVerify(
                 "The tests or their configuration changed while the run was under way.", remedy="Start it again."
             )
@@ -448,7 +454,9 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     sandbox, place = await prepare(problem.root, settings)
     session = await sandbox.open(place)
     try:
-        run = Run(selectors=acceptance.selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds)
+        run = Run(
+            selectors=acceptance.selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
+        )
         outcomes = {}
         if problem.neighbours:
             outcomes = {result.id: result.outcome for result in parse(await session.run(run))}
@@ -469,7 +477,7 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
 
 async def red_tests(root: Path, *, settings: Settings, say: Callable[[str], None] = quiet) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
-    sandbox, place = await prepare(workspace.checked_root(root), settings, say)
+    sandbox, place = await prepare(workspace.refuse_wide(root), settings, say)
     session = await sandbox.open(place)
     try:
         say("running the suite")

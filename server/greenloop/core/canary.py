@@ -42,7 +42,7 @@ def twins(source: str) -> Twins:
             tree = ast.parse(source)
         except (SyntaxError, ValueError):
             break
-        names = tuple(name for name, function in tests(tree) if _turn(function, mode))
+        names = tuple(name for name, function in functions_of(tree) if _turn(function, mode))
         if names:
             hit[mode] = names
             texts[mode] = ast.unparse(ast.fix_missing_locations(tree))
@@ -67,7 +67,7 @@ def fooled(mode: Mode, wanted: Sequence[str], found: Sequence[CaseResult]) -> st
     return ""
 
 
-def tests(tree: ast.Module) -> Iterator[tuple[str, TestFunction]]:
+def functions_of(tree: ast.Module) -> Iterator[tuple[str, TestFunction]]:
     """Test functions with their names as in a node id, nested classes included."""
 
     def inside(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, TestFunction]]:

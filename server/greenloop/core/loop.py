@@ -145,9 +145,7 @@ async def _tested(attempt: Attempt, candidate: Candidate, files: Files, parts: P
         seconds += verdict.seconds
     error_class, group, _line = classify(verdict)
     usage = replace(attempt.usage, test_seconds=seconds)
-    return replace(
-        attempt, candidate=candidate, verdict=verdict, error_class=error_class, group=group, usage=usage
-    )
+    return replace(attempt, candidate=candidate, verdict=verdict, error_class=error_class, group=group, usage=usage)
 
 
 def best(attempts: Sequence[Attempt]) -> Attempt | None:

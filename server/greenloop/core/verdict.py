@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.nouns import CaseResult, Execution, Failure, Status, Verdict
-from greenloop.core.records import PHASES, collect_errors, collected, of_kind, results
+from greenloop.core.records import collect_errors, collected, of_kind, results
 
-OK = frozenset({"passed"})
 LIMITS = {
     "timeout": "the time limit was reached",
     "memory": "the memory limit was reached",
@@ -60,9 +59,7 @@ def _status(
     good = all(case.passed or baseline.get(case.id) == case.outcome == "skipped" for case in cases)
     if not expected or not any(case.passed for case in cases):
         return Status.FAILED, "" if expected else "No case was expected, so nothing can pass."
-    if good and execution.status == 0:
-        return Status.PASSED, ""
-    if good and not collect_errors(execution) and not _others_failed(expected, execution):
+    if good and execution.status != 0 and not _others_failed(expected, execution):
         return Status.FAILED, f"Every case passed, but pytest ended with status {execution.status}."
     return (Status.PASSED, "") if good else (Status.FAILED, "")
 
@@ -86,11 +83,8 @@ def forged(execution: Execution) -> str:
 
 def _lie(record: Mapping[str, object]) -> str:
     """The exception comes from the call itself; the outcome from a report that a candidate may have patched."""
-    outcome, kind = record.get("outcome"), record.get("type")
-    if kind is not None and outcome == "passed" and record.get("wasxfail") is None:
-        return f"{record.get('id')} raised {kind} and was reported as passed."
-    if kind is None and outcome == "failed" and record.get("wasxfail") is None:
-        return ""  # strict xpass and some plugins report a failure without an exception: no fake of a pass
+    if record.get("type") is not None and record.get("outcome") == "passed" and record.get("wasxfail") is None:
+        return f"{record.get('id')} raised {record.get('type')} and was reported as passed."
     return ""
 
 
@@ -155,6 +149,3 @@ def _missing(case: str, execution: Execution) -> CaseResult:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
-
-
-__all__ = ["OK", "PHASES", "forged", "judge"]

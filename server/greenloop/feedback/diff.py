@@ -75,7 +75,10 @@ def first_difference(expected: str, observed: str) -> str:
     if isinstance(left, (set, frozenset)):
         return "; ".join(
             text
-            for text, items in ((f"missing {left - right!r}", left - right), (f"too many {right - left!r}", right - left))
+            for text, items in (
+                (f"missing {left - right!r}", left - right),
+                (f"too many {right - left!r}", right - left),
+            )
             if items
         )
     return ""

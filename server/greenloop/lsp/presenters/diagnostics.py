@@ -1,0 +1,213 @@
+"""Diagnostics: each failing case of the newest attempt at its line in the user's file, and one line an attempt.
+
+They are pushed, never pulled; they move with what the user types; one store holds what every file shows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+from lsprotocol import types as lsp
+
+from greenloop.core.compose import compose
+from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem
+from greenloop.core.redact import clean
+from greenloop.lsp.convert import Line, line_range, old_line
+from greenloop.lsp.edits import text_of
+from greenloop.lsp.runs import Run
+
+if TYPE_CHECKING:
+    from greenloop.lsp.documents import Shift
+    from greenloop.lsp.server import Server
+
+# Characters of a runner's message that a diagnostic shows.
+LONGEST = 1200
+
+
+class Board:
+    """What each file shows, by path and run; the only place that publishes."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._shown: dict[Path, dict[Run, list[lsp.Diagnostic]]] = defaultdict(dict)
+
+    def put(self, run: Run, by_path: dict[Path, list[lsp.Diagnostic]]) -> None:
+        """Replaces everything that a run shows."""
+        touched = set(by_path) | {path for path, runs in self._shown.items() if run in runs}
+        for path in touched:
+            if by_path.get(path):
+                self._shown[path][run] = by_path[path]
+            else:
+                self._shown[path].pop(run, None)
+            self._publish(path)
+        self._shown = defaultdict(dict, {path: runs for path, runs in self._shown.items() if runs})
+
+    def at(self, path: Path, run: Run) -> list[lsp.Diagnostic]:
+        return self._shown.get(path, {}).get(run, [])
+
+    def shift(self, path: Path, shift: Shift) -> None:
+        """Moves what a file shows; the editor moves its own copy, so nothing is published for that."""
+        for run, items in self._shown.get(path, {}).items():
+            self._shown[path][run] = [attrs.evolve(item, range=_moved(item.range, shift)) for item in items]
+
+    def again(self, path: Path) -> None:
+        """Publishes a file's diagnostics once more (it was opened anew)."""
+        if path in self._shown:
+            self._publish(path)
+
+    def _publish(self, path: Path) -> None:
+        items = [item for items in self._shown[path].values() for item in items]
+        uri = self._server.documents.uri(path)
+        self._server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=items))
+
+
+def publish(server: Server, run: Run) -> None:
+    """Shows the state of a run: its newest attempt's failing cases and the summary at the target's name."""
+    if run.started is None or (not run.running and run.outcome is not None and run.outcome.solved):
+        server.board.put(run, {})
+        return
+    shown: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
+    newest = run.attempts[-1]
+    for path, item in _cases(server, run, run.started.problem, newest):
+        shown[path].append(item)
+    shown[run.root / run.target.path].append(_summary(server, run))
+    server.board.put(run, dict(shown))
+
+
+def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
+    lines = _line_maps(problem, attempt)
+    known = {case.id: case for case in problem.spec.cases}
+    results = {result.id: result for result in attempt.verdict.cases}
+    found = []
+    for case in known.values():
+        result = results.get(case.id) or CaseResult(id=case.id, outcome="missing")
+        if not result.passed:
+            found.append(_case(server, run, attempt, result, case, lines))
+    for result in attempt.verdict.collateral:
+        case = Case(id=result.id, path=result.id.split("::")[0], line=1)
+        found.append(_case(server, run, attempt, result, case, lines))
+    return found
+
+
+def _case(
+    server: Server, run: Run, attempt: Attempt, result: CaseResult, case: Case, lines: dict[str, Line]
+) -> tuple[Path, lsp.Diagnostic]:
+    failure = result.failure
+    path, line = _place(run, failure, case, lines)
+    found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or result.outcome
+    item = lsp.Diagnostic(
+        range=_range(server, run.root / path, line),
+        message=f"{case.id.split('::')[-1]}: {_why(attempt, failure, found)}",
+        severity=lsp.DiagnosticSeverity.Error,
+        code=found,
+        source=f"greenloop attempt {attempt.number}/{run.limit}",
+    )
+    if server.abilities.related_information and failure and failure.frames:
+        item.related_information = [_related(server, run, frame, lines) for frame in failure.frames if _inside(run, frame)]
+    return run.root / path, item
+
+
+def _why(attempt: Attempt, failure: Failure | None, found: str) -> str:
+    if failure is None:
+        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[:LONGEST]
+    message = clean(failure.message).strip()
+    text = message if message.startswith(found) else f"{found}: {message}".rstrip(": ")
+    if failure.expected is not None and failure.observed is not None:
+        text += f"\nexpected {clean(failure.expected)}, observed {clean(failure.observed)}"
+    return text[:LONGEST]
+
+
+def _place(run: Run, failure: Failure | None, case: Case, lines: dict[str, Line]) -> tuple[str, int]:
+    """The deepest line of the failure that stands in the user's own text; else where the case stands."""
+    for frame in reversed(failure.frames if failure else ()):
+        line = lines[frame.path](frame.line) if frame.path in lines else frame.line
+        if line and _inside(run, frame):
+            return frame.path, line
+    return case.path, case.line
+
+
+def _inside(run: Run, frame: Frame) -> bool:
+    # A virtual environment inside the workspace is not the user's own code.
+    parts = Path(frame.path).parts
+    return not Path(frame.path).is_absolute() and "site-packages" not in parts and (run.root / frame.path).is_file()
+
+
+def _line_maps(problem: Problem, attempt: Attempt) -> dict[str, Line]:
+    """For each file that the attempt changed: from a line of its text to the user's line, 0 where there is none."""
+    if attempt.candidate is None:
+        changed = problem.files
+    else:
+        changed = compose(problem, attempt.candidate)
+    return {
+        path: old_line(problem.originals.get(path) or "", text)
+        for path, text in changed.items()
+        if text != problem.originals.get(path)
+    }
+
+
+def _related(server: Server, run: Run, frame: Frame, lines: dict[str, Line]) -> lsp.DiagnosticRelatedInformation:
+    line = lines[frame.path](frame.line) if frame.path in lines else frame.line
+    note = frame.function if line else f"{frame.function} (line {frame.line} of the attempt)"
+    if not line and run.started is not None:
+        regions = [region for region in run.started.problem.regions if region.path == frame.path]
+        line = regions[0].start if regions else 1
+    path = run.root / frame.path
+    location = lsp.Location(uri=server.documents.uri(path), range=_range(server, path, line))
+    return lsp.DiagnosticRelatedInformation(location=location, message=clean(note))
+
+
+def _summary(server: Server, run: Run) -> lsp.Diagnostic:
+    path = run.root / run.target.path
+    where = _range(server, path, run.target.name_line)
+    for old in server.board.at(path, run):
+        # It has moved with what was typed since the run began.
+        where = old.range if (old.data or {}).get("summary") else where
+    head = f"Refining {run.name}" if run.running else f"{run.name} is not solved"
+    if not run.running and run.outcome is not None and run.outcome.message:
+        head += f": {clean(run.outcome.message)}"
+    item = lsp.Diagnostic(
+        range=where,
+        message=head,
+        severity=lsp.DiagnosticSeverity.Information if run.running else lsp.DiagnosticSeverity.Warning,
+        source="greenloop",
+        code="refining" if run.running else "unsolved",
+        data={"summary": True},
+    )
+    rows = [line_of(attempt) for attempt in run.attempts]
+    if server.abilities.related_information:
+        location = lsp.Location(uri=server.documents.uri(path), range=where)
+        item.related_information = [lsp.DiagnosticRelatedInformation(location=location, message=row) for row in rows]
+    else:
+        item.message = "\n".join([head, *rows])
+    return item
+
+
+def line_of(attempt: Attempt) -> str:
+    """An attempt's result in one line: `attempt 2: 1/3 passed, AssertionError: assert 15 == 10`."""
+    verdict = attempt.verdict
+    name = "your code" if attempt.number == 0 else f"attempt {attempt.number}"
+    score = f"{verdict.passed}/{verdict.total} passed" if verdict.total else verdict.status.value
+    return ", ".join(part for part in (f"{name}: {score}", error_of(attempt)) if part)
+
+
+def error_of(attempt: Attempt) -> str:
+    """Error class and the first line of the first failure's message; empty for a passing attempt."""
+    failures = (case.failure for case in (*attempt.verdict.cases, *attempt.verdict.collateral) if case.failure)
+    message = next((failure.message for failure in failures), attempt.verdict.reason)
+    first = (clean(message).strip().splitlines() or [""])[0]
+    if not attempt.error_class or first.startswith(attempt.error_class):
+        return first if attempt.error_class or attempt.verdict.reason else ""
+    return f"{attempt.error_class}: {first}".rstrip(": ")
+
+
+def _range(server: Server, path: Path, line: int) -> lsp.Range:
+    return line_range(line, text_of(server, path) or "", server.documents.position_codec)
+
+
+def _moved(old: lsp.Range, shift: Shift) -> lsp.Range:
+    delta = shift(old.start.line) - old.start.line
+    start, end = (lsp.Position(line=p.line + delta, character=p.character) for p in (old.start, old.end))
+    return lsp.Range(start=start, end=end)
