@@ -85,6 +85,25 @@ def test_a_row_has_model_result_error_tokens_and_seconds():
     assert "2 scripted passed 120 1.1" in lines
 
 
+def test_a_narrow_terminal_keeps_numbers_and_results():
+    one = attempt(1)
+    long = type(one)(**{**vars(one), "model": "provider/" + "long" * 20, "error_class": "SomeVeryLongKindOfError"})
+    out = io.StringIO()
+    Console(file=out, width=60).print(table([attempt(0), long]))
+    head, _rule, *rows = (" ".join(line.split()) for line in out.getvalue().splitlines())
+    assert head == "attempt model result error tokens seconds"
+    assert all("0/1 passed" in row for row in (rows[0], rows[-2] if len(rows) > 2 else rows[-1]))
+    assert "120" in out.getvalue()
+
+
+def test_the_file_of_a_scripted_model_is_left_out():
+    assert [show.model(name) for name in ("scripted:/a/b", "ollama/b:1b", "local")] == [
+        "scripted",
+        "ollama/b:1b",
+        "local",
+    ]
+
+
 def test_a_refused_attempt_names_the_line():
     one = attempt(1)
     finding = Finding(error_class="SyntaxError", message="bad", line=7)
