@@ -227,9 +227,12 @@ def _wanted(job: Job, outcome: Outcome) -> bool:
     arguments = job.arguments
     if arguments.apply and codes.taken(outcome, arguments.accept):
         return True
-    if job.put is None and View.can_ask():
-        return View.ask("apply?")
     later = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
+    if job.put is None and View.can_ask():
+        yes = View.ask("apply?")
+        if not yes:
+            print(f"not written; {later}", file=sys.stderr)
+        return yes
     if arguments.apply:
         doubted = codes.accepted(outcome, arguments.accept)
         why = "of what it newly does" if doubted else f"it is {show.WORDS[outcome.verified]}"
