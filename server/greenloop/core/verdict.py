@@ -35,8 +35,8 @@ def judge(
 ) -> Verdict:
     """The verdict on the expected cases, and which neighbours newly fail.
 
-    `expected` are case ids; one that the baseline does not know (no file could be collected then) may also stand for all
-    cases below it: the parameters of a test, the tests of a class. `baseline` is id -> outcome of the user's own code;
+    `expected` are case ids; one that the baseline does not know (its file could not be collected) may also stand for
+    all cases below it: the parameters of a test, the tests of a class. `baseline` is id -> outcome of the user's own code;
     empty when this is the baseline itself: only then can a failing case be the environment's fault.
     `local` are top-level module names of the workspace, so that a missing one is no missing package.
     """

@@ -1,7 +1,7 @@
 """Which files of a workspace the tests must not see: found once, then kept up to date by the folders' times."""
 
 # Plain strings: this walks many thousand paths.
-# ruff: noqa: PTH110, PTH112, PTH113, PTH114, PTH115, PTH116, PTH118, PTH120
+# ruff: noqa: PTH110, PTH112, PTH116, PTH118
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ Host paths keep their own absolute place; everything is read-only but /tmp and t
 """
 
 # Paths are words of a command line here, and links are read by hand.
-# ruff: noqa: PTH110, PTH112, PTH113, PTH114, PTH115, PTH116, PTH118, PTH120
+# ruff: noqa: PTH112, PTH114, PTH115, PTH118, PTH120
 
 from __future__ import annotations
 

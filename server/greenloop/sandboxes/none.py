@@ -5,7 +5,7 @@ What it still gives: the workspace itself is never written, runs end in time, an
 """
 
 # The copy looks at many thousand paths: plain strings.
-# ruff: noqa: PTH110, PTH112, PTH113, PTH114, PTH115, PTH116, PTH118, PTH120
+# ruff: noqa: PTH112, PTH113, PTH114, PTH118
 
 from __future__ import annotations
 
