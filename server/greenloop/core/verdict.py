@@ -36,8 +36,9 @@ def judge(
     """The verdict on the expected cases, and which neighbours newly fail.
 
     `expected` are case ids; one that the baseline does not know (its file could not be collected) may also stand for
-    all cases below it: the parameters of a test, the tests of a class. `baseline` is id -> outcome of the user's own code;
-    empty when this is the baseline itself: only then can a failing case be the environment's fault.
+    all cases below it: the parameters of a test, the tests of a class.
+    `baseline` is id -> outcome of the user's own code; empty when this is the baseline itself: only then can a failing
+    case be the environment's fault.
     `local` are top-level module names of the workspace, so that a missing one is no missing package.
     """
     found = {result.id: result for result in results(execution)}
@@ -207,8 +208,8 @@ def _holds(case: CaseResult, baseline: Mapping[str, str]) -> bool:
 def _collateral(
     neighbours: Sequence[str], own: Collection[str], baseline: Mapping[str, str], found: Mapping[str, CaseResult]
 ) -> list[CaseResult]:
-    """Neighbours that fail now and did not before. One that was never asked for in this execution says nothing."""
-    if not any(case in found for case in neighbours if case not in own):
+    """Neighbours that fail now and did not before; none where there is no "before", or where none was asked for."""
+    if not baseline or not any(case in found for case in neighbours if case not in own):
         return []
     newly = []
     for case in dict.fromkeys(neighbours):

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,10 +51,14 @@ def create(settings: Settings) -> Bubblewrap:  # noqa: ARG001 (every back end ta
 
 
 class Bubblewrap:
-    """The back end. `programs` are the binaries to choose from, in order of preference."""
+    """The back end. `programs` are the binaries to choose from, in order of preference (None: those of the machine).
 
-    def __init__(self, programs: Sequence[str] | None = None) -> None:
-        self._programs = programs
+    `writable` False: the workspace is read-only inside even where a throw-away layer would be possible.
+    """
+
+    def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
+        self._programs = None if programs is None else tuple(programs)
+        self._writable = writable
 
     @property
     def name(self) -> str:
@@ -63,7 +67,7 @@ class Bubblewrap:
     async def probe(self) -> Probe:
         """Runs the self-test. Never raises: what is missing is in `detail` and `remedy`."""
         try:
-            program = await asyncio.to_thread(choose, tuple(self._programs) if self._programs is not None else None)
+            program = await self._choose()
         except CannotVerify as error:
             return Probe(name=NAME, ok=False, detail=str(error), remedy=error.remedy)
         workspace = "writable throw-away workspace" if program.overlay else "read-only workspace"
@@ -72,12 +76,16 @@ class Bubblewrap:
 
     async def open(self, place: Place) -> BubblewrapSession:
         """Raises `CannotVerify` with the remedy when no bubblewrap works here or the place cannot be shown."""
-        program = await asyncio.to_thread(choose, tuple(self._programs) if self._programs is not None else None)
+        program = await self._choose()
         if not place.root.is_dir():
             raise CannotVerify(f"The workspace {place.root} is no folder that can be read.")
         identity = _identity(place, program)
         _mounts.interpreter(place.environment, place.root)
         return BubblewrapSession(place, program, identity)
+
+    async def _choose(self) -> Program:
+        program = await asyncio.to_thread(choose, self._programs)
+        return program if self._writable else replace(program, overlay=False)
 
 
 class BubblewrapSession:
