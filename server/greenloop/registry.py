@@ -29,9 +29,9 @@ CONTRACTS = {
 
 
 def names(part: str) -> list[str]:
-    """All variants of a part, by file name."""
+    """All variants of a part, by file name; a leading underscore marks what variants share."""
     package = importlib.import_module(f"greenloop.{part}")
-    return sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    return sorted(module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_"))
 
 
 def load(part: str, name: str) -> ModuleType:
