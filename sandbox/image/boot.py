@@ -4,7 +4,8 @@ It is given on the command line (`python3 -I -c`), so any image with Python 3.9 
 Messages have the shape of protocol.py: four bytes of length (big endian), then one JSON object.
 
     boot -> host   {"kind": "hello", "python": [3, 11, 2], "pytest": bool, "packages": bool}
-    host -> boot   {"kind": "boot", "files": {relative path: base64}, "argv": [...], "environ": {...}}
+    host -> boot   {"kind": "boot", "argv": [...], "environ": {...},
+                    "files": {relative path: base64}, "open": [folder], "empty": [folder]}
     (the supervisor has stdin and stdout now and speaks protocol.py)
     boot -> host   {"kind": "ended", "status"}     the supervisor is over, its processes are dead; boot waits again
 
@@ -17,13 +18,14 @@ import importlib.util
 import json
 import os
 import select
+import shutil
 import signal
 import struct
 import subprocess
 import sys
 
-FOLDER = "/greenloop"  # a small tmpfs of its own, written by root alone
-PACKAGES = "/opt/greenloop/packages"  # pytest in an image that greenloop made
+FOLDER = "/.greenloop/run"  # a small tmpfs of its own, written by root alone
+PACKAGES = "/.greenloop/packages"  # pytest in an image that greenloop made
 
 
 def main():
@@ -35,10 +37,16 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
     pytest = importlib.util.find_spec("pytest") is not None
-    _send({"kind": "hello", "python": list(sys.version_info[:3]), "pytest": pytest, "packages": os.path.isdir(PACKAGES)})
+    _send(
+        {"kind": "hello", "python": list(sys.version_info[:3]), "pytest": pytest, "packages": os.path.isdir(PACKAGES)}
+    )
     while True:
         message = _read()
         _lay(message["files"])
+        for folder in message["empty"]:
+            _empty(folder)
+        for folder in message["open"]:
+            os.chmod(folder, 0o755)
         # A fresh copy of the environment each time: nothing of the last supervisor's remains.
         child = subprocess.Popen(message["argv"], cwd="/", env=dict(os.environ, **message["environ"]))
         status = _watch(child.pid, wake)
@@ -68,7 +76,7 @@ def _watch(child, wake):
 
 
 def _reap(child, flags):
-    """Takes the status of all that have ended (flags 0: of all there are); returns the child's, if it was among them."""
+    """Takes the status of all that ended (flags 0: of all there are); returns the child's if it was among them."""
     status = None
     while True:
         try:
@@ -87,6 +95,15 @@ def _lay(files):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as stream:
             stream.write(base64.b64decode(data))
+
+
+def _empty(folder):
+    """A tmpfs starts with a copy of what the image has there; a workspace starts with nothing."""
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
 
 
 def _send(message):

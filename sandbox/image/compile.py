@@ -11,4 +11,4 @@ import sysconfig
 LEFT_OUT = re.compile(r"[/\\](test|tests|idlelib|lib2to3|turtledemo|site-packages|dist-packages)[/\\]")
 
 compileall.compile_dir(sysconfig.get_path("stdlib"), quiet=2, rx=LEFT_OUT)
-sys.exit(not compileall.compile_dir("/opt/greenloop/packages", quiet=1))
+sys.exit(not compileall.compile_dir("/.greenloop/packages", quiet=1))

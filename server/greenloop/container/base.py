@@ -43,9 +43,9 @@ def ensure(engine: Engine, version: tuple[int, int], say: Callable[[str], None],
     obstacle = cannot_make(version)
     if obstacle:
         raise CannotVerify(
-            f"There is no image for Python {version[0]}.{version[1]}: {official(version)} cannot be pulled ({refusal}), "
-            f"and {obstacle}.",
-            remedy=f"Bring one in with `docker load` or `docker pull {official(version)}`, or name one in `sandbox.image`.",
+            f"There is no image for Python {version[0]}.{version[1]}: "
+            f"{official(version)} cannot be pulled ({refusal}), and {obstacle}.",
+            remedy=f"Bring it in with `docker load` or `docker pull {official(version)}`, or set `sandbox.image`.",
         )
     _make(engine, local, SUITES[version], say, stop)
     return local
@@ -115,7 +115,9 @@ def _import(engine: Engine, name: str, rootfs: Path) -> None:
         changes = ["ENV LANG=C.UTF-8", f"LABEL {MARK}.image=base"]
         engine.client.api.import_image_from_stream(tar.stdout, repository=repository, tag=tag, changes=changes)
     if tar.returncode or not has(engine, name):
-        raise CannotVerify(f"The engine did not take the image {name}.", remedy="Look for disk space: `docker system df`.")
+        raise CannotVerify(
+            f"The engine did not take the image {name}.", remedy="Look for disk space: `docker system df`."
+        )
 
 
 def _roomy() -> str | None:

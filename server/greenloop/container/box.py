@@ -17,14 +17,9 @@ from typing import Any
 
 from greenloop import inside
 from greenloop.container import wheels
-from greenloop.container.cargo import MOST_BYTES
 from greenloop.container.engine import Engine, is_missing, labels, sentence
-from greenloop.core.nouns import Limits
+from greenloop.container.shape import FOLDER, Shape, closed, flags
 
-FOLDER = "/greenloop"  # as in sandbox/image/boot.py
-CAPABILITIES = ("KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
-TMP = 64 << 20
-OWN = 96 << 20  # memory of boot, supervisor and its files, beside what tests may have
 START_SECONDS = 30.0
 STDERR_KEPT = 8192
 _FRAME = struct.Struct(">BxxxI")
@@ -32,50 +27,6 @@ _FRAME = struct.Struct(">BxxxI")
 
 class Broken(Exception):  # noqa: N818 - it says what the container is
     """The container or its engine failed; the text is one sentence for the user."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shape:
-    """What a container is made of: the image, the workspace's path inside, limits, network, extra variables."""
-
-    image: str
-    root: str
-    limits: Limits
-    network: bool
-    variables: Mapping[str, str]
-
-
-def flags(shape: Shape) -> dict[str, Any]:
-    """Everything that hardens the container, as `containers.create` wants it."""
-    memory = shape.limits.memory + TMP + MOST_BYTES + OWN
-    return {
-        "network_mode": "bridge" if shape.network else "none",
-        "read_only": True,
-        "user": "0:0",
-        "cap_drop": ["ALL"],
-        "cap_add": list(CAPABILITIES),
-        "security_opt": ["no-new-privileges:true"],
-        # More than a worker may have, or a fork bomb would keep the supervisor from working.
-        "pids_limit": shape.limits.processes + 64,
-        "mem_limit": memory,
-        "memswap_limit": memory,
-        "nano_cpus": 1_000_000_000,
-        "ipc_mode": "private",
-        "shm_size": 16 << 20,
-        "tmpfs": {
-            "/tmp": f"rw,nosuid,nodev,size={TMP},nr_inodes=50000,mode=1777",  # noqa: S108 - inside the wall
-            FOLDER: f"rw,nosuid,nodev,noexec,size={32 << 20},mode=755",
-            shape.root: f"rw,nosuid,nodev,size={2 * MOST_BYTES},nr_inodes=100000,mode=755",
-        },
-        "ulimits": [
-            {"Name": "nofile", "Soft": 1024, "Hard": 1024},
-            {"Name": "core", "Soft": 0, "Hard": 0},
-        ],
-        "log_config": {"Type": "none", "Config": {}},
-        "healthcheck": {"Test": ["NONE"]},
-        "hostname": "sandbox",
-        "working_dir": "/",
-    }
 
 
 @dataclass(kw_only=True)
@@ -120,9 +71,7 @@ class Box:
             raise Broken(_refused(shape, error)) from error
         box = cls(engine=engine, shape=shape, container=container, socket=attached)
         try:
-            box.hello = box._reply(time.monotonic() + START_SECONDS)
-            if box.hello["kind"] != "hello":
-                raise Broken(f"Process 1 of the container said {box.hello['kind']!r} instead of hello.")
+            box.hello = box._greeting()
         except BaseException:
             box.close()
             raise
@@ -134,7 +83,7 @@ class Box:
             return
         files: dict[str, bytes] = {}
         if self.hash_seed is None:
-            files = {name: data for name, data in inside.sources().items()}
+            files = dict(inside.sources())
             if not self.hello["pytest"] and not self.hello["packages"]:
                 files |= {f"packages/{name}": data for name, data in wheels.borrowed().items()}
         else:
@@ -154,7 +103,15 @@ class Box:
             **self.shape.variables,
         }
         encoded = {name: base64.b64encode(data).decode() for name, data in files.items()}
-        self._send({"kind": "boot", "files": encoded, "argv": argv, "environ": environ}, time.monotonic() + START_SECONDS)
+        message = {
+            "kind": "boot",
+            "argv": argv,
+            "environ": environ,
+            "files": encoded,
+            "open": closed(self.shape.root) if files else [],
+            "empty": [self.shape.root] if files else [],
+        }
+        self._send(message, time.monotonic() + START_SECONDS)
         self.ready = self._reply(time.monotonic() + START_SECONDS)
         if self.ready["kind"] != "ready":
             raise Broken(str(self.ready.get("reason") or self._why_over(self.ready)))
@@ -184,6 +141,12 @@ class Box:
         with contextlib.suppress(OSError):
             _plain(self.socket).close()
             self.socket.close()
+
+    def _greeting(self) -> Mapping[str, Any]:
+        message = self._reply(time.monotonic() + START_SECONDS)
+        if message["kind"] != "hello":
+            raise Broken(f"Process 1 of the container said {message['kind']!r} instead of hello.")
+        return message
 
     def _end_supervisor(self) -> None:
         try:
@@ -259,7 +222,9 @@ class Box:
 
     def _why_over(self, answer: Mapping[str, Any]) -> str:
         last = next((line.strip() for line in reversed(self.stderr().splitlines()) if line.strip()), "")
-        return f"The sandbox's supervisor ended with status {answer.get('status')}" + (f": {last[:300]}" if last else ".")
+        return f"The sandbox's supervisor ended with status {answer.get('status')}" + (
+            f": {last[:300]}" if last else "."
+        )
 
     def _lost(self, error: Exception | None) -> str:
         """Why the conversation is over, as far as the engine can tell."""
@@ -276,7 +241,8 @@ class Box:
             return "The sandbox's container ran out of memory."
         if not state.get("Running"):
             return f"The sandbox's container ended with status {state.get('ExitCode')}.{self._said()}"
-        return f"The connection to the sandbox's container was lost ({sentence(error) if error else 'closed by the engine'})."
+        why = sentence(error) if error else "closed by the engine"
+        return f"The connection to the sandbox's container was lost ({why})."
 
     def _said(self) -> str:
         last = next((line.strip() for line in reversed(self.stderr().splitlines()) if line.strip()), "")

@@ -127,6 +127,6 @@ def _too_much(found: Mapping[str, Stamp], size: int) -> CannotVerify:
     limit = f"{MOST_BYTES >> 20} MiB" if by_size else f"{MOST_FILES} files"
     most = f"{amount >> 20} MiB" if by_size else f"{amount} files"
     return CannotVerify(
-        f"The workspace is too large to travel into a container: {what}, the limit is {limit}; {biggest} alone has {most}.",
+        f"The workspace is too large for a container: {what}, the limit is {limit}; {biggest} alone has {most}.",
         remedy=f"Move {biggest} out of the workspace, or use `sandbox.kind = bubblewrap`, which mounts it.",
     )

@@ -1,4 +1,4 @@
-"""A container engine somebody has connected to, how greenloop marks what it makes there, and removal of what is left over."""
+"""A connected container engine, the marks on what greenloop makes there, and the removal of what was left over."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOOT = f"{MARK}.boot"  # machine, boot and pid namespace in which that pid means
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """`client` is a `docker.DockerClient`; `errors` is all it may raise; `name` and `version` are as the engine says."""
+    """`client` is a `docker.DockerClient`, `errors` all it may raise; `name` and `version` are as the engine says."""
 
     client: Any
     errors: tuple[type[Exception], ...]

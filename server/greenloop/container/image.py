@@ -46,8 +46,19 @@ def ensure(
             below = base.ensure(engine, version, say, stop)
             say("adding pytest to the image")
             _add(engine, below, wanted, wheels.layer(version, runner(stop)))
+            _forget(engine, wanted)
             log.info("Made %s in %.0f s.", wanted, time.monotonic() - began)
     return wanted
+
+
+def _forget(engine: Engine, wanted: str) -> None:
+    """Removes what earlier recipes made for the same Python; an image in use stays."""
+    same = wanted.partition("-pytest")[0]
+    for found in engine.client.images.list(name=REPOSITORY):
+        for tag in found.tags:
+            if tag != wanted and tag.startswith(f"{same}-pytest"):
+                with contextlib.suppress(*engine.errors):
+                    engine.client.images.remove(tag)
 
 
 def _compile_source() -> str:
@@ -73,10 +84,16 @@ def _add(engine: Engine, below: str, wanted: str, layer: bytes) -> None:
         status = container.wait(timeout=COMPILE_SECONDS).get("StatusCode")
         if status:
             said = container.logs(tail=5).decode("utf-8", "replace")
-            raise CannotVerify(f"The image could not be made: python3 in {below} ended with status {status} ({said.strip()}).")
+            raise CannotVerify(
+                f"The image could not be made: python3 in {below} ended with status {status} ({said.strip()})."
+            )
         repository, _, tag = wanted.partition(":")
         # The image must not carry the marks of the container, or it would look like something to be removed.
-        changes = [f'LABEL {MARK}="" {MARK}.owner="" {MARK}.boot="" {MARK}.image=python', 'ENTRYPOINT []', 'CMD ["python3"]']
+        changes = [
+            f'LABEL {MARK}="" {MARK}.owner="" {MARK}.boot="" {MARK}.image=python',
+            "ENTRYPOINT []",
+            'CMD ["python3"]',
+        ]
         container.commit(repository=repository, tag=tag, changes=changes)
     finally:
         with contextlib.suppress(*engine.errors):
@@ -108,5 +125,6 @@ def _alone(stop: Callable[[], bool]) -> Iterator[None]:
 def describe(error: Exception) -> CannotVerify:
     """What the engine raised while an image was made, for the user."""
     return CannotVerify(
-        f"The engine could not make the sandbox's image: {sentence(error)}", remedy="Look for disk space: `docker system df`."
+        f"The engine could not make the sandbox's image: {sentence(error)}",
+        remedy="Look for disk space: `docker system df`.",
     )

@@ -17,7 +17,11 @@ def runner(stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
 
     def run(arguments: list[str], seconds: float) -> str:
         with subprocess.Popen(
-            arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         ) as process:
             waited = 0.0
             while True:

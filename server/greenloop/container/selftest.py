@@ -6,7 +6,7 @@ from greenloop.core.nouns import Execution
 from greenloop.core.records import results
 
 # Each name is what the user reads when it fails.
-WALL = '''
+WALL = """
 import os, socket, tempfile
 import pytest
 
@@ -23,7 +23,10 @@ def test_cannot_become_root():
         os.setuid(0)
 
 
-@pytest.mark.parametrize("folder", ["/", "/etc", "/usr", "/opt", "/greenloop", os.path.dirname(os.path.abspath(__file__))])
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@pytest.mark.parametrize("folder", ["/", "/etc", "/usr", "/opt", "/.greenloop", "/.greenloop/run", HERE])
 def test_cannot_write_outside_tmp(folder):
     with pytest.raises(OSError):
         open(os.path.join(folder, "written"), "w")
@@ -38,10 +41,10 @@ def test_has_no_network():
     assert [name for _, name in socket.if_nameindex() if name != "lo"] == []
     with pytest.raises(OSError):
         socket.create_connection(("192.0.2.1", 9), timeout=1)
-'''
+"""
 FILES = {"test_wall.py": WALL}
 SELECTORS = ("test_wall.py",)
-LEAST = 10
+LEAST = 11
 
 
 def complaint(execution: Execution) -> str:
@@ -52,5 +55,6 @@ def complaint(execution: Execution) -> str:
             why = result.failure.message if result.failure else result.outcome
             return f"{result.id.partition('::')[2]}: {why}"
     if len(found) < LEAST or execution.status != 0 or execution.killed:
-        return f"it ended early (status {execution.status}): {execution.output.strip()[-300:] or execution.killed or 'no output'}"
+        said = execution.output.strip()[-300:] or execution.killed or "no output"
+        return f"it ended early (status {execution.status}): {said}"
     return ""

@@ -13,7 +13,7 @@ from pathlib import Path
 from greenloop import inside
 from greenloop.core.errors import CannotVerify
 
-PACKAGES = "opt/greenloop/packages"  # boot.py looks there
+PACKAGES = ".greenloop/packages"  # boot.py looks there
 SECONDS = 180
 
 
@@ -23,7 +23,8 @@ def pins(version: tuple[int, int]) -> Path:
         if version >= least:
             return inside.folder() / "image" / f"packages-{least[0]}.{least[1]}.txt"
     raise CannotVerify(
-        f"Python {version[0]}.{version[1]} is too old for the sandbox.", remedy="Use Python 3.9 or newer for the project."
+        f"Python {version[0]}.{version[1]} is too old for the sandbox.",
+        remedy="Use Python 3.9 or newer for the project.",
     )
 
 
@@ -39,10 +40,13 @@ def layer(version: tuple[int, int], run: Callable[[list[str], float], str]) -> b
     `run(arguments, seconds)` runs a program and returns its output; it raises `CannotVerify` when that fails.
     """
     stream = io.BytesIO()
-    with tempfile.TemporaryDirectory(prefix="greenloop-wheels-") as folder, tarfile.open(fileobj=stream, mode="w") as tar:
+    with (
+        tempfile.TemporaryDirectory(prefix="greenloop-wheels-") as folder,
+        tarfile.open(fileobj=stream, mode="w") as tar,
+    ):
         # The tmpfs that a container gets there takes over the mode of the folder below it.
         tar.addfile(_folder("tmp", 0o1777))
-        made = {"opt", "opt/greenloop", PACKAGES}
+        made = {".greenloop", PACKAGES}
         for name in sorted(made):
             tar.addfile(_folder(name, 0o755))
         try:
@@ -59,7 +63,7 @@ def layer(version: tuple[int, int], run: Callable[[list[str], float], str]) -> b
 
 
 def borrowed() -> dict[str, bytes]:
-    """greenloop's own pytest and what it needs, by path below a folder of packages."""
+    """The pytest beside greenloop and what it needs, by path below a folder of packages."""
     found: dict[str, bytes] = {}
     for name, place in inside.borrowed_packages().items():
         if place.is_file():
@@ -71,7 +75,8 @@ def borrowed() -> dict[str, bytes]:
 
 def _download(version: tuple[int, int], folder: str) -> list[str]:
     return [
-        sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes",
+        sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+        "--no-deps", "--require-hashes",
         "--only-binary=:all:", "--platform=any", "--implementation=py", "--abi=none",
         f"--python-version={version[0]}.{version[1]}", f"--dest={folder}", f"--requirement={pins(version)}",
     ]  # fmt: skip
