@@ -22,7 +22,9 @@ from greenloop.core.errors import SettingsProblem
 APP = "greenloop"
 
 
-def setting(default: Any, doc: str, *, repository: Literal["no", "yes", "lower"] = "no", least: float | None = None) -> Any:
+def setting(
+    default: Any, doc: str, *, repository: Literal["no", "yes", "lower"] = "no", least: float | None = None
+) -> Any:
     """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?"""
     metadata = {"doc": doc, "repository": repository, "least": least}
     if isinstance(default, (list, dict)):
@@ -36,23 +38,31 @@ class SandboxSettings:
         "auto", "Back end that runs the tests; `none` has no wall and needs `sandbox.unsafe`."
     )
     image: str = setting("", "Docker image to use instead of the one greenloop makes; it needs Python and pytest.")
-    seconds: float = setting(10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1)
+    seconds: float = setting(
+        10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1
+    )
     memory: int = setting(1024, "Mebibytes of memory for one execution.", repository="lower", least=64)
     processes: int = setting(64, "Processes and threads that tests may have at once.", repository="lower", least=8)
     network: bool = setting(False, "Let tests reach the network; named in every result.")
     env: list[str] = setting([], "Names of environment variables that tests may see.")
-    expose: list[str] = setting([], "Glob patterns of hidden workspace files (`.env*`, keys, `.git`) that tests may see.")
+    expose: list[str] = setting(
+        [], "Glob patterns of hidden workspace files (`.env*`, keys, `.git`) that tests may see."
+    )
     unsafe: bool = setting(False, "Consent to `sandbox.kind = none`: candidates then run with your rights.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteSettings:
-    seconds: float = setting(60.0, "Seconds that may be spent on running a region's neighbour tests.", repository="lower", least=0)
+    seconds: float = setting(
+        60.0, "Seconds that may be spent on running a region's neighbour tests.", repository="lower", least=0
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromptSettings:
-    tokens: int = setting(2600, "Tokens a prompt may have; the default fits a 4k context with the answer.", repository="lower", least=200)
+    tokens: int = setting(
+        2600, "Tokens a prompt may have; the default fits a 4k context with the answer.", repository="lower", least=200
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +73,12 @@ class AnswerSettings:
 @dataclass(frozen=True, kw_only=True)
 class ApiSettings:
     base: str = setting("", "Base URL of an OpenAI-compatible server or of Ollama, for `model`s that need one.")
-    key: str = setting("", "Name of the environment variable that holds the key, where it is not the provider's usual one.")
-    timeout: float = setting(120.0, "Seconds without any sign of life after which a model request is given up.", least=1)
+    key: str = setting(
+        "", "Name of the environment variable that holds the key, where it is not the provider's usual one."
+    )
+    timeout: float = setting(
+        120.0, "Seconds without any sign of life after which a model request is given up.", least=1
+    )
     retries: int = setting(2, "How often a request is repeated after a transient error.", least=0)
 
 
@@ -90,7 +104,8 @@ class Settings:
     """Every setting of greenloop; docs/settings.md is generated from this class."""
 
     model: str = setting(
-        "", "Model: `local` (embedded), any litellm name such as `ollama/llama3.2` or `openai/gpt-4o`, `scripted:FILE`, `replay:FILE`."
+        "",
+        "Model: `local` (embedded), any litellm name such as `ollama/llama3.2` or `openai/gpt-4o`, `scripted:FILE`, `replay:FILE`.",
     )
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
     attempts: int = setting(5, "Model candidates that may be tried.", repository="lower", least=1)

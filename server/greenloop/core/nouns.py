@@ -344,7 +344,10 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How a run ended. `before`/`after` are whole texts by path; `before` None means that the file is new."""
+    """How a run ended. `before`/`after` are whole texts by path; `before` None means that the file is new.
+
+    `run` is its number in the history, where one could be kept.
+    """
 
     solved: bool
     verified: Verified
@@ -356,6 +359,12 @@ class Outcome:
     after: Mapping[str, str] = field(default_factory=dict)
     usage: Usage = Usage()
     evidence: Evidence = Evidence()
+    run: int | None = None
+
+    @property
+    def applicable(self) -> bool:
+        """May it be applied without asking? Only what is verified and does nothing that asks for a look."""
+        return self.solved and self.verified is Verified.VERIFIED and bool(self.after) and not self.evidence.warnings
 
 
 @dataclass(frozen=True, kw_only=True)

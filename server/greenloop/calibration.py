@@ -1,0 +1,347 @@
+"""Before any model call: run the target and its neighbours unchanged, and learn what is red, why, and what it reaches.
+
+A test that fails for the environment's or its own sake is named here, and no token is spent on it.
+It must not know which model or preset the run will use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop import regions
+from greenloop.core.classify import classify
+from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop.core.nouns import (
+    Attempt,
+    Case,
+    CaseResult,
+    Execution,
+    Place,
+    Problem,
+    Provenance,
+    Region,
+    Run,
+    Spec,
+    Status,
+    Target,
+    TargetKind,
+    Verdict,
+)
+from greenloop.core.ports import Session
+from greenloop.core.verdict import judge
+from greenloop.core.records import Reach, collect_errors, collected, reached
+from greenloop.runners.pytest import parse
+from greenloop.settings import Settings
+from greenloop.snapshot import Snapshot
+from greenloop.specs.doctest import examples
+from greenloop.specs.pytest import read
+from greenloop.targets import nearest
+from greenloop.workspace import importers
+
+# A test may be waiting for a second missing name behind the first; more than this is a rewrite, not a repair.
+MOST_MISSING = 4
+OTHER_SEED = 4_242
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """What is known before the first model call.
+
+    `outcomes`: case id -> outcome with the user's own code; `left_out`: neighbours that the time did not suffice for;
+    `fault`: one sentence when the red is not the code's, with `remedy`; `green`: there is nothing to do.
+    """
+
+    problem: Problem
+    baseline: Attempt
+    outcomes: Mapping[str, str]
+    left_out: int = 0
+    fault: str = ""
+    remedy: str = ""
+    green: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bed:
+    """Where calibration happens: the target, the user's texts, an open session, and whom to tell."""
+
+    target: Target
+    snapshot: Snapshot
+    session: Session
+    place: Place
+    settings: Settings
+    say: Callable[[str], None]
+
+    async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
+        """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
+        laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
+        run = replace(Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds), **kind)  # type: ignore[arg-type]
+        execution = await self.session.run(run)
+        if execution.broken:
+            raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
+        return execution
+
+
+async def calibrate(bed: Bed) -> Calibration:
+    """Raises `UsageProblem` for a target that does not exist and `CannotVerify` where nothing can be verified."""
+    if bed.target.kind is TargetKind.TEST:
+        return await _of_test(bed)
+    return await _of_function(bed)
+
+
+# -- a failing test ---------------------------------------------------------------------------------------------
+
+
+async def _of_test(bed: Bed) -> Calibration:
+    bed.say("running the test unchanged")
+    stubs, created, execution = await _with_stubs(bed)
+    if not collected(execution):
+        return _uncollected(bed, execution, await _ids_of_file(bed, stubs))
+    spec = read(execution, bed.target)
+    if early := await _ends_here(bed, spec, execution, stubs):
+        return early
+    failing = {result.id: result for result in parse(execution) if not result.passed}
+    around = await _neighbours(bed, execution, failing, stubs, created)
+    chosen = created or _chosen(bed, around, failing, execution)
+    if not chosen:
+        raise CannotVerify(
+            f"{bed.target.selector} reaches no function of this workspace that may be changed.",
+            remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
+        )
+    return _ready(bed, spec, tuple(chosen), execution, around, stubs)
+
+
+async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
+    """Runs the target; each workspace name that does not exist yet (test first) gets a stub, and it runs again."""
+    stubs: dict[str, str] = {}
+    created: tuple[Region, ...] = ()
+    for _ in range(MOST_MISSING):
+        execution = await bed.run([bed.target.selector], stubs, trace=True)
+        failures = [result.failure for result in parse(execution) if result.failure]
+        failures += [error.failure for error in collect_errors(execution)]
+
+        def text_of(path: str, laid: Mapping[str, str] = dict(stubs)) -> str | None:
+            return laid.get(path) or bed.snapshot.text(path)
+
+        missing = regions.missing(failures, text_of, bed.snapshot.root, bed.target.path)
+        if missing is None:
+            break
+        files, found = regions.stub(missing, text_of)
+        stubs.update(files)
+        kept = [region for region in created if region.path not in files]
+        kept += [regions.again(region, files[region.path]) for region in created if region.path in files]
+        created = (*kept, *found)
+    return stubs, created, execution
+
+
+def _uncollected(bed: Bed, execution: Execution, others: Sequence[str]) -> Calibration:
+    errors = collect_errors(execution)
+    failures = [error.failure for error in errors]
+    if fault := regions.environment_fault(failures, bed.place.environment):
+        return _fault(bed, execution, fault.sentence, fault.remedy)
+    if errors:
+        first = errors[0].failure
+        where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
+        raise CannotVerify(
+            f"{bed.target.path} cannot be collected by pytest: {first.type}: {first.message}{where}",
+            remedy="Mend that first; greenloop needs a test that runs.",
+        )
+    if execution.killed:
+        raise CannotVerify(
+            f"{bed.target.path} could not be collected: {execution.killed}", remedy="Raise `sandbox.seconds`."
+        )
+    near = nearest(bed.target.selector, list(others))
+    hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
+    raise UsageProblem(f"There is no test {bed.target.selector}.", remedy=hint)
+
+
+async def _ids_of_file(bed: Bed, stubs: Mapping[str, str]) -> list[str]:
+    execution = await bed.run([bed.target.path], stubs, collect=True)
+    return [item.id for item in collected(execution)]
+
+
+async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[str, str]) -> Calibration | None:
+    """Already green, skipped, the environment's fault, or flaky: each ends the run without a model call."""
+    results = {result.id: result for result in parse(execution)}
+    expected = [case.id for case in spec.cases]
+    outcomes = {case: result.outcome for case, result in results.items()}
+    if all(outcomes.get(case) == "passed" for case in expected) and not execution.killed:
+        return _green(bed, spec, execution, outcomes)
+    if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
+        raise CannotVerify(
+            f"{bed.target.selector} is skipped or expected to fail, so nothing says when it is right.",
+            remedy="Remove the mark first.",
+        )
+    failures = [result.failure for result in results.values() if result.failure and not result.passed]
+    if fault := regions.environment_fault(failures, bed.place.environment):
+        return _fault(bed, execution, fault.sentence, fault.remedy, spec)
+    bed.say("running it once more")
+    again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED)
+    second = {result.id: result.outcome for result in parse(again)}
+    flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
+    if flaky and not (execution.killed or again.killed):
+        return _fault(
+            bed,
+            execution,
+            f"{flaky[0]} is flaky: with the same code it was {outcomes.get(flaky[0])} and then {second.get(flaky[0])}.",
+            "Make the test repeatable (fixed seeds, no dependence on time, order or hashing) first.",
+            spec,
+        )
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """The neighbour run: outcomes by id, what each case reached, how many could not be run."""
+
+    outcomes: Mapping[str, str]
+    reach: Mapping[str, Sequence[Reach]]
+    left_out: int
+
+
+async def _neighbours(
+    bed: Bed,
+    execution: Execution,
+    failing: Mapping[str, CaseResult],
+    stubs: Mapping[str, str],
+    created: Sequence[Region],
+) -> Around:
+    """The tests of the target's file and of files that import a module which may be changed, traced."""
+    bed.say("running the neighbouring tests unchanged")
+    reach = dict(reached(execution))
+    first = created or regions.rank(
+        reach, {case: result.failure for case, result in failing.items()}, (), bed.snapshot.text
+    )
+    modules = dict.fromkeys(region.path for region in first[:3])
+    return await _run_around(bed, [bed.target.path], modules, reach, stubs)
+
+
+async def _run_around(
+    bed: Bed,
+    files: Sequence[str],
+    modules: Mapping[str, None],
+    reach: dict[str, Sequence[Reach]],
+    stubs: Mapping[str, str],
+) -> Around:
+    every = dict.fromkeys(files)
+    for module in modules:
+        every.update(dict.fromkeys(importers(bed.snapshot.root, module)))
+    if not every or bed.settings.suite.seconds <= 0:
+        return Around(outcomes={}, reach=reach, left_out=0)
+    execution = await bed.run(list(every), stubs, trace=True, seconds=bed.settings.suite.seconds)
+    outcomes = {result.id: result.outcome for result in parse(execution)}
+    left_out = sum(item.id not in outcomes for item in collected(execution))
+    reach.update(reached(execution))
+    return Around(outcomes=outcomes, reach=reach, left_out=left_out)
+
+
+def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult], execution: Execution) -> tuple[Region, ...]:
+    del execution
+    passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
+    failures = {case: result.failure for case, result in failing.items()}
+    ranked = regions.rank(around.reach, failures, passing, bed.snapshot.text)
+    return regions.choose(ranked, bed.snapshot.text)
+
+
+# -- a function or its docstring --------------------------------------------------------------------------------
+
+
+async def _of_function(bed: Bed) -> Calibration:
+    text = bed.snapshot.text(bed.target.path) or ""
+    region = regions.for_function(bed.target, text)
+    documented = examples(bed.target, text)
+    bed.say("running its examples and the tests that reach it")
+    reach: dict[str, Sequence[Reach]] = {}
+    around = await _run_around(bed, [], {bed.target.path: None}, reach, {})
+    mine = [case for case, hits in around.reach.items() if any(_inside(hit, region) for hit in hits)]
+    results = await _traced_results(bed, documented, mine)
+    execution, tests = results
+    spec = Spec(
+        cases=(*(documented.cases if documented else ()), *tests),
+        selectors=(*(documented.selectors if documented else ()), *(case.id for case in tests)),
+    )
+    if not spec.cases:
+        raise CannotVerify(
+            f"Nothing says what {bed.target.qualname} should do: no test reaches it and its docstring has no examples.",
+            remedy="Write a test that calls it, or a `>>>` example with its result in the docstring.",
+        )
+    if early := await _ends_here(bed, spec, execution, {}):
+        return early
+    return _ready(bed, spec, (region,), execution, around, {})
+
+
+async def _traced_results(bed: Bed, documented: Spec | None, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
+    """Runs the examples and every test that reaches the function; failing tests become the specification."""
+    selectors = [*(documented.selectors if documented else ()), *mine]
+    if not selectors:
+        return Execution(), ()
+    execution = await bed.run(selectors, {}, seconds=bed.settings.suite.seconds or bed.place.limits.seconds)
+    outcomes = {result.id: result.outcome for result in parse(execution)}
+    red = [
+        Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
+        for item in collected(execution)
+        if item.id in mine and (outcomes.get(item.id) != "passed" or not documented)
+    ]
+    return execution, tuple(red)
+
+
+def _inside(hit: Reach, region: Region) -> bool:
+    return hit.path == region.path and region.start <= hit.firstlineno <= region.end
+
+
+# -- results ----------------------------------------------------------------------------------------------------
+
+
+def _ready(
+    bed: Bed,
+    spec: Spec,
+    chosen: tuple[Region, ...],
+    execution: Execution,
+    around: Around,
+    stubs: Mapping[str, str],
+) -> Calibration:
+    targets = {case.id for case in spec.cases}
+    results = {result.id: result.outcome for result in parse(execution)}
+    outcomes = {**around.outcomes, **{case: results.get(case, "missing") for case in targets}}
+    problem = _problem(
+        bed, spec, chosen, stubs, neighbours=tuple(case for case in around.outcomes if case not in targets)
+    )
+    verdict = judge([case.id for case in spec.cases], outcomes, execution)
+    return Calibration(problem=problem, baseline=_attempt(verdict), outcomes=outcomes, left_out=around.left_out)
+
+
+def _problem(
+    bed: Bed, spec: Spec, chosen: tuple[Region, ...], stubs: Mapping[str, str], neighbours: tuple[str, ...] = ()
+) -> Problem:
+    paths = dict.fromkeys([*(region.path for region in chosen), *stubs, bed.target.path, *(c.path for c in spec.cases)])
+    originals = {path: bed.snapshot.text(path) for path in paths}
+    files = {path: stubs.get(path, text or "") for path, text in originals.items()}
+    return Problem(
+        root=bed.snapshot.root,
+        spec=spec,
+        regions=chosen,
+        originals=originals,
+        files=files,
+        buffers=bed.snapshot.buffers,
+        neighbours=neighbours,
+    )
+
+
+def _attempt(verdict: Verdict) -> Attempt:
+    error_class, group, _line = classify(verdict)
+    return Attempt(number=0, verdict=verdict, error_class=error_class, group=group)
+
+
+def _green(bed: Bed, spec: Spec, execution: Execution, outcomes: Mapping[str, str]) -> Calibration:
+    verdict = judge([case.id for case in spec.cases], outcomes, execution)
+    return Calibration(problem=_problem(bed, spec, (), {}), baseline=_attempt(verdict), outcomes=outcomes, green=True)
+
+
+def _fault(bed: Bed, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None) -> Calibration:
+    spec = spec or Spec(cases=(), selectors=(bed.target.selector,))
+    verdict = Verdict(
+        status=Status.ENVIRONMENT, cases=tuple(parse(execution)), reason=sentence, seconds=execution.seconds
+    )
+    return Calibration(
+        problem=_problem(bed, spec, (), {}), baseline=_attempt(verdict), outcomes={}, fault=sentence, remedy=remedy
+    )

@@ -1,0 +1,165 @@
+"""Events for programs: one JSON object a line, the interface that docs/protocol.md describes.
+
+Fields are only ever added. Answers of models and buffers are not in it; the diff is the user's own code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from greenloop.cli import show
+from greenloop.core.encode import to_json
+from greenloop.core.errors import CannotVerify, GreenloopError, ModelProblem, SettingsProblem, UsageProblem
+from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
+from greenloop.core.nouns import Attempt, CaseResult, Outcome, StopReason, Usage, Verified
+
+LONGEST_MESSAGE = 2_000
+
+
+def of_event(event: Event) -> dict[str, Any] | None:
+    """The object for an event; None for those that programs are not told (`Token`, and `Finished`: see `finished`)."""
+    match event:
+        case Started():
+            return _started(event)
+        case Planned():
+            draft = event.draft
+            return {
+                "event": "planned",
+                "attempt": event.attempt,
+                "parent": draft.parent,
+                "move": draft.move.value,
+                "role": draft.role.value,
+                "temperature": draft.temperature,
+                "model": event.model,
+                "prompt_tokens": event.prompt_tokens,
+            }
+        case Proposed():
+            return {"event": "proposed", "attempt": event.attempt, "usage": usage(event.usage)}
+        case Checked():
+            return {
+                "event": "checked",
+                "attempt": event.attempt,
+                "error_class": event.error_class,
+                "message": event.message,
+            }
+        case Tested():
+            return {"event": "tested", **_attempt(event.attempt)}
+        case Token() | Finished():
+            return None
+
+
+def finished(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
+    """The last object of a run. `applied`: the result now stands in the files."""
+    diff = show.diff(outcome.before, outcome.after)
+    return {
+        "event": "finished",
+        "solved": outcome.solved,
+        "verified": outcome.verified.value,
+        "reason": outcome.reason.value,
+        "message": outcome.message,
+        "attempts": show.count(outcome),
+        "best": outcome.best,
+        "diff": diff,
+        "applied": applied,
+        "run": outcome.run,
+        "usage": usage(outcome.usage),
+        "evidence": to_json(outcome.evidence),
+        "remedy": "",
+    }
+
+
+def failed(reason: str, message: str, remedy: str = "") -> dict[str, Any]:
+    """The last object of a run that ended in a problem; `reason` as `reason_of` gives it."""
+    blank = Outcome(
+        solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ENVIRONMENT, message=message, attempts=()
+    )
+    return {**finished(blank), "reason": reason, "remedy": remedy}
+
+
+def reason_of(error: GreenloopError) -> str:
+    """The word for a problem: settings, usage, cannot-verify, model, or workspace."""
+    match error:
+        case SettingsProblem():
+            return "settings"
+        case UsageProblem():
+            return "usage"
+        case CannotVerify():
+            return "cannot-verify"
+        case ModelProblem():
+            return "model"
+        case _:
+            return "workspace"
+
+
+def usage(spent: Usage) -> dict[str, Any]:
+    values: dict[str, Any] = to_json(spent)
+    return values
+
+
+def line(value: dict[str, Any]) -> str:
+    """One line of pure ASCII, so that no terminal or pipe encoding can break it."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+
+def writer(write: Callable[[str], object], flush: Callable[[], object]) -> Callable[[dict[str, Any]], None]:
+    """Writes objects as they come; each is flushed, for the reader acts on it."""
+
+    def put(value: dict[str, Any]) -> None:
+        write(line(value) + "\n")
+        flush()
+
+    return put
+
+
+def _started(event: Started) -> dict[str, Any]:
+    problem = event.problem
+    return {
+        "event": "started",
+        "root": str(problem.root),
+        "cases": [case.id for case in problem.spec.cases],
+        "regions": [
+            {"path": r.path, "name": r.qualname, "start": r.start, "end": r.end, "created": r.created}
+            for r in problem.regions
+        ],
+        "neighbours": len(problem.neighbours),
+        "model": event.model,
+        "preset": event.preset,
+        "sandbox": event.sandbox,
+        "attempts": event.attempts,
+        "baseline": _attempt(event.baseline),
+    }
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    verdict = attempt.verdict
+    return {
+        "attempt": attempt.number,
+        "parent": attempt.parent,
+        "model": attempt.model,
+        "status": verdict.status.value,
+        "passed": verdict.passed,
+        "total": verdict.total,
+        "error_class": attempt.error_class,
+        "group": attempt.group.value if attempt.group else None,
+        "message": (attempt.finding.message if attempt.finding else verdict.reason)[:LONGEST_MESSAGE],
+        "cases": [_case(case) for case in verdict.cases],
+        "collateral": [_case(case) for case in verdict.collateral],
+        "usage": usage(attempt.usage),
+        "seconds": verdict.seconds,
+    }
+
+
+def _case(case: CaseResult) -> dict[str, Any]:
+    failure = case.failure
+    frame = failure.frames[-1] if failure and failure.frames else None
+    return {
+        "id": case.id,
+        "outcome": case.outcome,
+        "seconds": case.seconds,
+        "error_class": failure.type if failure else "",
+        "message": failure.message[:LONGEST_MESSAGE] if failure else "",
+        "path": frame.path if frame else None,
+        "line": frame.line if frame else None,
+    }

@@ -1,0 +1,277 @@
+"""`greenloop fix`: runs the engine, shows what happens, and puts the result into the files when it may.
+
+It must not know how a result is found; it knows events, an outcome and the user's files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from greenloop import engine
+from greenloop.cli import apply, codes, events_json, interrupt, options, show, where
+from greenloop.cli.model import ask as ask_for_model
+from greenloop.cli.problems import tell, warn
+from greenloop.cli.view import View, line, open_view
+from greenloop.core import loop
+from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem, WorkspaceProblem
+from greenloop.core.events import Event, Started, Tested
+from greenloop.core.nouns import Attempt, Outcome, Problem, StopReason, Verified
+from greenloop.embedded.choice import choose
+from greenloop.settings import Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        help="a pytest node id, file.py::function or file.py:LINE; nothing: the first test that is red",
+    )
+    parser.add_argument("--all", action="store_true", help="without TARGET: every red test, one after another")
+    parser.add_argument("--apply", action="store_true", help="write a verified result without asking")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line on standard output; never asks")
+    parser.add_argument("--preset", metavar="NAME", help="named choice of prompt, feedback and search")
+    parser.add_argument("--attempts", type=int, metavar="N", help="candidates that the model may make")
+    parser.add_argument("--seconds", type=float, metavar="N", help="wall time of the run")
+    parser.add_argument("--tokens", type=int, metavar="N", help="tokens of the run, prompts included")
+    parser.add_argument(
+        "--accept",
+        action="append",
+        choices=("partial", "unverified", "warned"),
+        default=[],
+        help="partial, unverified: such a result counts as solved and --apply writes it; "
+        "warned: --apply also writes what newly imports os, subprocess and their like; repeatable",
+    )
+    options.add(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    put = events_json.writer(sys.stdout.write, sys.stdout.flush) if arguments.json else None
+    try:
+        return _run(arguments, put)
+    except GreenloopError as error:
+        if put is None:
+            raise
+        put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
+        tell(error)
+        return error.exit_code
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What all runs of one command line share. `put` writes JSON objects; None: people read."""
+
+    arguments: argparse.Namespace
+    root: Path
+    settings: Settings
+    put: Callable[[dict[str, Any]], None] | None
+
+
+def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | None) -> int:
+    if arguments.all and arguments.target:
+        raise UsageProblem("--all goes without a TARGET.", remedy="Leave one of the two out.")
+    cwd = Path.cwd()
+    root, target = where.locate(arguments.root, arguments.target, cwd=cwd)
+    settings = options.load(arguments, root, cwd=cwd)
+    job = Job(arguments=arguments, root=root, settings=settings, put=put)
+    try:
+        return _one(job, target) if target is not None else _red(job)
+    except ModelProblem:
+        # Only now is it known that a model is needed: what is green already, or cannot run, asks for none.
+        if put is not None or not View.can_ask() or not _modelless(settings):
+            raise
+    job = replace(job, settings=replace(settings, model=ask_for_model(line)))
+    return _one(job, target) if target is not None else _red(job)
+
+
+def _modelless(settings: Settings) -> bool:
+    return not settings.drafter.model and not interrupt.run(choose(settings))
+
+
+def _red(job: Job) -> int:
+    """No target: the suite says what is red."""
+    with open_view(json=job.put is not None) as view:
+        try:
+            red = interrupt.run(engine.red_tests(job.root, settings=job.settings, say=view.say), last_words=view.close)
+        except asyncio.CancelledError:
+            return _ended(job, _blank(StopReason.CANCELLED, "cancelled"))
+    if not red:
+        return _ended(job, _blank(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True))
+    if job.put is None:
+        print(f"{len(red)} red:", *(f"  {show.clean(name)}" for name in red), sep="\n", file=sys.stderr)
+    results = []
+    for target in red if job.arguments.all else red[:1]:
+        try:
+            results.append(_one(job, target))
+        except GreenloopError as error:
+            if not job.arguments.all:
+                raise
+            # One test that cannot be worked on does not keep the others from their turn.
+            if job.put is not None:
+                job.put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
+            tell(error)
+            results.append(error.exit_code)
+        if results[-1] == codes.CANCELLED:
+            break
+    return codes.worst(results)
+
+
+def _one(job: Job, target: str) -> int:
+    problem: Problem | None = None
+    attempts: list[Attempt] = []
+    gone = False
+
+    with open_view(json=job.put is not None) as view:
+
+        def emit(event: Event) -> None:
+            nonlocal problem, gone
+            if isinstance(event, Started):
+                problem = event.problem
+                attempts.append(event.baseline)
+            elif isinstance(event, Tested):
+                attempts.append(event.attempt)
+            view.emit(event)
+            if job.put is not None and not gone:
+                gone = not _put_event(job.put, event, target)
+                if gone and (task := asyncio.current_task()) is not None:
+                    task.cancel()  # nobody reads any more: as SIGPIPE would end it
+
+        request = engine.Request(root=job.root, target=target)
+        work = engine.refine(request, settings=job.settings, emit=emit, say=view.say, user=view.user)
+        try:
+            outcome = interrupt.run(work, last_words=view.close)
+        except asyncio.CancelledError:
+            outcome = _cancelled(attempts)
+    if gone:
+        raise BrokenPipeError
+    return _ended(job, outcome, problem)
+
+
+def _cancelled(attempts: Sequence[Attempt]) -> Outcome:
+    best = loop.best(attempts)
+    outcome = _blank(StopReason.CANCELLED, "cancelled")
+    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=loop.spent(attempts))
+
+
+def _put_event(put: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:
+    """False when the reader has gone."""
+    value = events_json.of_event(event)
+    if value is None:
+        return True
+    if isinstance(event, Started):
+        value["target"] = target
+    try:
+        put(value)
+    except BrokenPipeError:
+        return False
+    return True
+
+
+def _ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
+    """Shows the outcome, writes the files where that is wanted and allowed, and returns the exit code."""
+    applied = False
+    trouble: WorkspaceProblem | None = None
+    if job.put is None:
+        _show(outcome)
+    offered = outcome.solved and bool(outcome.after) and problem is not None
+    if offered and _wanted(job, outcome):
+        assert problem is not None
+        try:
+            _write(job, outcome, problem)
+            applied = True
+        except WorkspaceProblem as error:
+            trouble = error
+    if applied and outcome.run is not None:
+        _mark_applied(outcome.run)
+    if job.put is not None:
+        job.put(events_json.finished(outcome, applied=applied) | _trouble(trouble))
+    elif applied:
+        print(f"written: {_places(outcome)}")
+    if trouble is not None:
+        tell(trouble)
+        return trouble.exit_code
+    if offered and not applied and job.arguments.apply:
+        return codes.NOT_SOLVED
+    return codes.of_outcome(outcome, job.arguments.accept)
+
+
+def _trouble(error: WorkspaceProblem | None) -> dict[str, Any]:
+    return {"message": str(error), "remedy": error.remedy} if error else {}
+
+
+def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
+    """Raises `WorkspaceProblem`; a cancelled re-verification writes nothing."""
+
+    async def again(files: dict[str, bytes]) -> bool:
+        verdict = await engine.reverify(problem, files, settings=job.settings)
+        return verdict.status.value == "passed" and not verdict.collateral
+
+    def verify(files: dict[str, bytes]) -> bool:
+        print("The files changed meanwhile; verifying the result over the change.", file=sys.stderr)
+        try:
+            return interrupt.run(again(files))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+    apply.write(job.root, outcome, originals=problem.originals, verify=verify)
+
+
+def _wanted(job: Job, outcome: Outcome) -> bool:
+    """May the result be written: by a flag, or because the user says so?"""
+    arguments = job.arguments
+    if arguments.apply and codes.taken(outcome, arguments.accept):
+        return True
+    if job.put is None and View.can_ask():
+        return View.ask("apply?")
+    later = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
+    if arguments.apply:
+        doubted = codes.accepted(outcome, arguments.accept)
+        why = "of what it newly does" if doubted else f"it is {show.WORDS[outcome.verified]}"
+        word = "warned" if doubted else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
+        warn(f"not written, because {why}; --accept {word} takes such results, {later}")
+    elif job.put is None:
+        print(f"not written; {later}, --apply does so at once", file=sys.stderr)
+    return False
+
+
+def _show(outcome: Outcome) -> None:
+    from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
+    from rich.text import Text  # noqa: PLC0415
+
+    from greenloop.cli.live import coloured_diff  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    if outcome.solved and (diff := show.diff(outcome.before, outcome.after)):
+        console.print(coloured_diff(diff), soft_wrap=True)
+    colour = "green" if codes.of_outcome(outcome) == codes.VERIFIED else "yellow" if outcome.solved else "red"
+    console.print(Text(show.verdict(outcome), style=colour), soft_wrap=True)
+    best = show.best(outcome)
+    if not outcome.solved and best is not None:
+        which = f"best attempt {best.number} ({show.result(best)})"
+        console.print(f"{which} is in the history: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True)
+
+
+def _places(outcome: Outcome) -> str:
+    changed = [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]
+    return ", ".join(
+        f"{show.clean(path)}:{show.line_changed(outcome.before.get(path), outcome.after[path])}" for path in changed
+    )
+
+
+def _mark_applied(run: int) -> None:
+    from greenloop.history import History  # noqa: PLC0415
+
+    history = History.open(warn=warn)
+    history.applied(run)
+    history.close()
+
+
+def _blank(reason: StopReason, message: str, *, solved: bool = False) -> Outcome:
+    verified = Verified.VERIFIED if solved else Verified.UNVERIFIED
+    return Outcome(solved=solved, verified=verified, reason=reason, message=message, attempts=())

@@ -1,0 +1,70 @@
+"""Runs one coroutine so that Ctrl-C, SIGTERM and a closed terminal cancel it, and a second Ctrl-C ends the process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+from greenloop.cli.codes import CANCELLED
+
+T = TypeVar("T")
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def run(work: Coroutine[Any, Any, T], *, last_words: Callable[[], None] = lambda: None) -> T:
+    """The coroutine's result. Raises `asyncio.CancelledError` when a signal cancelled it.
+
+    `last_words` is called before a second signal ends the process at once (to give the terminal back).
+    """
+    return asyncio.run(_cancellable(work, last_words))
+
+
+async def _cancellable(work: Coroutine[Any, Any, T], last_words: Callable[[], None]) -> T:
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work)
+    signalled = False
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        nonlocal signalled
+        if signalled:
+            last_words()
+            print("greenloop: ended at once; the sandbox ends with it.", file=sys.stderr)
+            sys.stderr.flush()
+            os._exit(CANCELLED)
+        signalled = True
+        # The handler runs between two bytecodes of whatever the loop is doing; only this call wakes the loop up.
+        loop.call_soon_threadsafe(task.cancel)
+
+    with _handling(on_signal):
+        return await task
+
+
+@contextmanager
+def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+@contextmanager
+def breakable() -> Iterator[None]:
+    """While the user is asked inside a running coroutine: a signal raises `KeyboardInterrupt` here, at once."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    with _handling(stop):
+        yield

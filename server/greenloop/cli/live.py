@@ -1,0 +1,204 @@
+"""Events for people: a live table on a terminal, plain lines where there is none. Both write to stderr only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Self
+
+from rich import box
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from greenloop.cli import show
+from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
+from greenloop.core.nouns import Attempt, Status
+
+# What the embedded model reads on two quiet cores, in tokens a second; the first answer corrects it.
+READING_SPEED = 33.0
+_COLOURS = {Status.PASSED: "green", Status.REFUSED: "yellow", Status.TAMPERED: "magenta"}
+
+
+class Activity:
+    """What is going on right now, as a sentence that grows older."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._since = clock()
+        self._attempts = 0
+        self._sentence = "starting"
+        self._expected: float | None = None
+        self._prompt_tokens = 0
+        self._speed: float | None = None
+
+    def say(self, sentence: str) -> None:
+        self._set(show.one_line(sentence))
+
+    def on(self, event: Event) -> None:
+        match event:
+            case Started():
+                self._attempts = event.attempts
+                if event.model.startswith("local"):
+                    self._speed = READING_SPEED
+            case Planned():
+                self._prompt_tokens = event.prompt_tokens
+                self._set(f"attempt {event.attempt}/{self._attempts}: reading prompt")
+                self._expected = event.prompt_tokens / self._speed if self._speed else None
+            case Token():
+                if event.count <= 1 and self._prompt_tokens:
+                    self._speed = self._prompt_tokens / max(self._clock() - self._since, 0.05)
+                self._sentence = f"attempt {event.attempt}/{self._attempts}: writing, {event.count} tokens"
+                self._expected = None
+            case Proposed() | Checked():
+                self._set(f"attempt {event.attempt}/{self._attempts}: testing")
+            case Tested():
+                self._set(f"attempt {event.attempt.number}/{self._attempts}: deciding")
+            case Finished():
+                self._set("")
+
+    def _set(self, sentence: str) -> None:
+        self._sentence, self._since, self._expected = sentence, self._clock(), None
+
+    def __str__(self) -> str:
+        if not self._sentence:
+            return ""
+        passed = self._clock() - self._since
+        about = f", about {self._expected:.0f} s" if self._expected and self._expected >= 2 else ""
+        return f"{self._sentence}{about}" + (f" ({passed:.0f} s)" if passed >= 2 else "")
+
+
+class Terminal:
+    """The live table. A context manager: leaving it leaves the finished table on the screen."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._activity = Activity(clock)
+        self._attempts: list[Attempt] = []
+        self._title = ""
+        self._spinner = Spinner("dots")
+        self._live = Live(
+            console=console, get_renderable=self._render, refresh_per_second=8, redirect_stdout=False, transient=False
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_details: object) -> None:
+        self._activity.say("")
+        self._live.stop()
+
+    def pause(self) -> None:
+        self._live.stop()
+
+    def resume(self) -> None:
+        self._live.start()
+
+    def say(self, sentence: str) -> None:
+        self._activity.say(sentence)
+
+    def emit(self, event: Event) -> None:
+        self._activity.on(event)
+        if isinstance(event, Started):
+            self._title = title(event)
+            self._attempts = [event.baseline]
+        elif isinstance(event, Tested):
+            self._attempts.append(event.attempt)
+
+    def _render(self) -> Group:
+        parts: list[Table | Text | Spinner] = []
+        if self._title:
+            parts.append(Text(self._title, style="bold"))
+        if self._attempts:
+            parts.append(table(self._attempts))
+        if sentence := str(self._activity):
+            self._spinner.update(text=Text(sentence, overflow="ellipsis", no_wrap=True))
+            parts.append(self._spinner)
+        return Group(*parts)
+
+
+class Lines:
+    """The same for a log or a pipe: a line for each thing that is done."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._attempts = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_details: object) -> None:
+        return
+
+    def pause(self) -> None:
+        return
+
+    def resume(self) -> None:
+        return
+
+    def say(self, sentence: str) -> None:
+        self._write(show.one_line(sentence))
+
+    def emit(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._attempts = event.attempts
+            self._write(title(event))
+            self._write(f"  as it stands: {_line(event.baseline)}")
+        elif isinstance(event, Tested):
+            self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_line(event.attempt)}")
+
+
+def title(event: Started) -> str:
+    where = ", ".join(f"{region.path}::{region.qualname}" for region in event.problem.regions)
+    return show.clean(f"{where} with {event.model}, preset {event.preset}, sandbox {event.sandbox}")
+
+
+def table(attempts: list[Attempt]) -> Table:
+    """Attempts as rows; narrow terminals lose the model first."""
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    grid.add_column("attempt", justify="right", no_wrap=True)
+    grid.add_column("model", overflow="ellipsis", no_wrap=True, max_width=28)
+    grid.add_column("result", overflow="ellipsis", no_wrap=True, min_width=6)
+    grid.add_column("error", overflow="ellipsis", no_wrap=True, ratio=1)
+    grid.add_column("tokens", justify="right", no_wrap=True)
+    grid.add_column("seconds", justify="right", no_wrap=True)
+    for attempt in attempts:
+        colour = _COLOURS.get(attempt.verdict.status, "red")
+        grid.add_row(
+            str(attempt.number) if attempt.number else "as is",
+            Text(show.clean(attempt.model)),
+            Text(show.result(attempt), style=colour),
+            Text(show.error(attempt)),
+            str(attempt.usage.tokens) if attempt.number else "",
+            f"{show.seconds(attempt) or attempt.verdict.seconds:.1f}",
+        )
+    return grid
+
+
+def coloured_diff(text: str) -> Text:
+    """A unified diff with its lines in the usual colours, control characters made visible."""
+    result = Text()
+    for line in show.clean(text).split("\n"):
+        style = ""
+        if line.startswith(("+++", "---", "diff ")):
+            style = "bold"
+        elif line.startswith("@@"):
+            style = "cyan"
+        elif line.startswith("+"):
+            style = "green"
+        elif line.startswith("-"):
+            style = "red"
+        result.append(line + "\n", style=style)
+    result.right_crop(1)
+    return result
+
+
+def _line(attempt: Attempt) -> str:
+    parts = [show.result(attempt), show.error(attempt)]
+    if attempt.number:
+        parts.append(f"{attempt.usage.tokens} tokens")
+    parts.append(f"{show.seconds(attempt) or attempt.verdict.seconds:.1f} s")
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,87 @@
+"""The command `greenloop`: reads the words, calls one subcommand, turns every problem into a sentence and a code.
+
+Each subcommand is imported only when it is asked for, so that `greenloop --version` and `greenloop serve` start fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from greenloop import __version__
+from greenloop.cli.codes import CANCELLED, HELP, NOT_SOLVED
+from greenloop.cli.problems import report_unexpected, tell
+from greenloop.core.errors import GreenloopError
+
+SUBCOMMANDS = ("fix", "serve", "doctor", "setup", "model", "history")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command line; returns its exit code (see `greenloop --help`)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        arguments = _parser(words).parse_args(words)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 2
+    command = arguments.command or "welcome"
+    try:
+        code: int = importlib.import_module(f"greenloop.cli.{command}").run(arguments)
+        sys.stdout.flush()
+    except GreenloopError as error:
+        tell(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("greenloop: cancelled.", file=sys.stderr)
+        return CANCELLED
+    except BrokenPipeError:
+        _close_stdout()
+        return NOT_SOLVED
+    except Exception as error:  # noqa: BLE001 - the edge: nobody above can show it
+        report_unexpected(error)
+        return NOT_SOLVED
+    return code
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Only the asked subcommand adds its own words; help and errors need the names of the others alone."""
+    parser = argparse.ArgumentParser(
+        prog="greenloop",
+        description="Refine until tests pass: a failing test or a docstring goes in, a verified edit comes out.\n"
+        "Without a command: checks this machine and says what to do next.",
+        epilog=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"greenloop {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    asked = next((word for word in words if word in SUBCOMMANDS), None)
+    for name, about in _ABOUT.items():
+        sub = subparsers.add_parser(
+            name, help=about, description=about, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        if name == asked:
+            importlib.import_module(f"greenloop.cli.{name}").add_arguments(sub)
+    return parser
+
+
+_ABOUT = {
+    "fix": "make a red test green, or a docstring true",
+    "serve": "the language server, on standard input and output",
+    "doctor": "what this machine has, what is missing, and the remedy",
+    "setup": "the lines that connect an editor",
+    "model": "the embedded model: fetch, list, start, stop, status",
+    "history": "earlier runs and their results",
+}
+
+
+def _close_stdout() -> None:
+    """The reader has gone: nothing may be written at interpreter exit either."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""How a problem is told: one sentence and its remedy for the ones that are known, a log file for the others."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from greenloop import __version__
+from greenloop.cli.show import clean
+from greenloop.core.errors import GreenloopError
+
+
+def tell(error: GreenloopError) -> None:
+    """`greenloop: <sentence>` and the remedy, on stderr."""
+    print(f"greenloop: {clean(str(error))}", file=sys.stderr)
+    if error.remedy:
+        print(f"  {clean(error.remedy)}", file=sys.stderr)
+
+
+def warn(sentence: str) -> None:
+    print(f"greenloop: warning: {clean(sentence)}", file=sys.stderr)
+
+
+def report_unexpected(error: BaseException) -> None:
+    """One line for the user; where it happened goes to the log file."""
+    path = _log(error)
+    where = f"; {path} says where" if path else ""
+    print(
+        f"greenloop: this should not have happened ({type(error).__name__}). Please report it{where}.", file=sys.stderr
+    )
+
+
+def _log(error: BaseException) -> Path | None:
+    from greenloop.settings import state_folder  # noqa: PLC0415 - only a crash needs it
+
+    with contextlib.suppress(OSError):
+        path = state_folder() / "crash.log"
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
+            file.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} greenloop {__version__} pid {os.getpid()}\n")
+            file.writelines(_frames(error))
+        return path
+    return None
+
+
+def _frames(error: BaseException) -> list[str]:
+    """Types and places only: a message may quote source, a prompt or a key."""
+    lines: list[str] = []
+    current: BaseException | None = error
+    seen: set[int] = set()
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        why = f" errno {current.errno}" if isinstance(current, OSError) else ""
+        lines.append(f"{type(current).__module__}.{type(current).__qualname__}{why}\n")
+        frames = traceback.extract_tb(current.__traceback__)
+        lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in frames]
+        current = current.__cause__ or current.__context__
+    return lines

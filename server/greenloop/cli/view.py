@@ -1,0 +1,124 @@
+"""Where events go for people, and how people are asked. Nothing here writes to standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self
+
+from greenloop.cli import interrupt, show
+from greenloop.core.events import Event
+from greenloop.core.ports import Nobody, User
+
+
+class Screen(Protocol):
+    """What shows events: the live table or plain lines."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *details: object) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def say(self, sentence: str) -> None: ...
+
+    def emit(self, event: Event) -> None: ...
+
+
+class View:
+    """An open screen with a user in front of it, or without one. A context manager."""
+
+    def __init__(self, screen: Screen | None) -> None:
+        self._screen = screen
+        self.user: User = Person(self) if screen is not None and View.can_ask() else Nobody()
+
+    def __enter__(self) -> Self:
+        if self._screen is not None:
+            self._screen.__enter__()
+        return self
+
+    def __exit__(self, *_details: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._screen is not None:
+            self._screen.__exit__()
+            self._screen = None
+
+    def say(self, sentence: str) -> None:
+        if self._screen is not None:
+            self._screen.say(sentence)
+
+    def emit(self, event: Event) -> None:
+        if self._screen is not None:
+            self._screen.emit(event)
+
+    def paused(self, question: Callable[[], str]) -> str:
+        """Asks while the screen stands still."""
+        screen = self._screen
+        if screen is not None:
+            screen.pause()
+        try:
+            return question()
+        finally:
+            if screen is not None:
+                screen.resume()
+
+    @staticmethod
+    def can_ask() -> bool:
+        """Is there somebody at a terminal who can read a question and answer it?"""
+        return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+    @staticmethod
+    def ask(question: str) -> bool:
+        """Yes or no; anything but yes, also the end of input, is no."""
+        return line(f"{question} [y/N] ").lower() in ("y", "yes")
+
+
+class Person:
+    """The user at the terminal, for the engine's questions. Blocks the loop: nothing else goes on meanwhile."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    async def confirm(self, question: str) -> bool | None:
+        answer = self._asked(f"{show.clean(question)} [y/n] ").lower()
+        return {"y": True, "yes": True, "n": False, "no": False}.get(answer)
+
+    async def choose(self, question: str, options: Sequence[str]) -> str | None:
+        listed = "\n".join(f"  {number}  {show.clean(option)}" for number, option in enumerate(options, 1))
+        answer = self._asked(f"{show.clean(question)}\n{listed}\nnumber: ")
+        return options[int(answer) - 1] if answer.isdecimal() and 1 <= int(answer) <= len(options) else None
+
+    async def correct(self, question: str, text: str) -> str | None:
+        answer = self._asked(f"{show.clean(question)} [{show.one_line(text)}] ")
+        return answer or None
+
+    def _asked(self, question: str) -> str:
+        def ask() -> str:
+            with interrupt.breakable():
+                return line(question)
+
+        return self._view.paused(ask)
+
+
+def line(question: str) -> str:
+    """One line from the terminal; the question goes to stderr. Empty at the end of input."""
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+def open_view(*, json: bool) -> View:
+    """The live table on a terminal, plain lines elsewhere, nothing beside JSON."""
+    if json:
+        return View(None)
+    from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
+
+    from greenloop.cli.live import Lines, Terminal  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False)
+    if console.is_terminal and not console.is_dumb_terminal:
+        return View(Terminal(console))
+    return View(Lines(lambda text: print(text, file=sys.stderr, flush=True)))

@@ -1,0 +1,53 @@
+"""Which folder is the workspace, and which file in it the user means, from words typed somewhere inside it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from greenloop.core.errors import UsageProblem
+from greenloop.workspace import find_root, refuse_wide
+
+
+def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, str | None]:
+    """The workspace, and the target with its path relative to it.
+
+    Without a given root it is the nearest folder above that holds a project file or a repository, else `cwd`.
+    Raises `UsageProblem` for a root that is no folder, that is `/` or the home folder, and for a file outside it.
+    """
+    path = _file_of(target, cwd)
+    if root is not None:
+        folder = Path(os.path.abspath(cwd / root))  # noqa: PTH100 - keeps symlinks, as the user typed them
+        if not folder.is_dir():
+            raise UsageProblem(f"{folder} is not a folder.", remedy="Name the workspace's folder with --root.")
+    else:
+        inside = path is None or path.is_relative_to(cwd)
+        folder = find_root(cwd if inside or path is None else path.parent)
+    return refuse_wide(folder), _relative(target, path, folder)
+
+
+def split(target: str) -> tuple[str, str]:
+    """A typed target as its file and the rest (`::name` or `:LINE`)."""
+    file, colons, name = target.partition("::")
+    if colons:
+        return file, "::" + name
+    line = re.fullmatch(r"(.+\.pyi?):(\d+)(?::\d+)?", target)
+    return (line[1], ":" + line[2]) if line else (target, "")
+
+
+def _file_of(target: str | None, cwd: Path) -> Path | None:
+    if not target:
+        return None
+    path = Path(os.path.abspath(cwd / split(target)[0]))  # noqa: PTH100
+    return path if path.exists() else None
+
+
+def _relative(target: str | None, path: Path | None, root: Path) -> str | None:
+    if target is None or path is None:
+        # Not a file as seen from here: it may be one as seen from the root, and if not, the engine names the nearest.
+        return target
+    for file, folder in ((path, root), (path.resolve(), root.resolve())):
+        if file.is_relative_to(folder):
+            return file.relative_to(folder).as_posix() + split(target)[1]
+    raise UsageProblem(f"{path} is outside the workspace {root}.", remedy="Name the workspace's folder with --root.")

@@ -1,0 +1,131 @@
+"""Puts a prompt together under a token budget: the stable part first, so that prompt caches hit, history last.
+
+Templates are text files beside the preset's name; a missing variable is an error.
+When the budget is short, the least valuable excerpt goes first; the newest error and the code always stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from string import Template
+
+from greenloop.core.compose import region_text
+from greenloop.core.nouns import Attempt, Draft, Excerpt, Message, Move, Problem, Region
+
+Count = Callable[[str], int]
+
+
+def assemble(
+    templates: Mapping[str, str],
+    problem: Problem,
+    excerpts: Sequence[Excerpt],
+    attempts: Sequence[Attempt],
+    draft: Draft,
+    *,
+    budget: int,
+    count: Count,
+) -> tuple[Message, ...]:
+    """Messages for one draft: system, the task (the same for every attempt of a run), then what the move needs.
+
+    `templates` has the keys system, task, draft, refine and restart.
+    """
+    system = templates["system"].strip()
+    names = ", ".join(dict.fromkeys(region.qualname for region in problem.regions))
+    tail = _tail(templates, problem, attempts, draft, room=budget // 2, count=count)
+    room = budget - count(system) - sum(count(message.content) for message in tail)
+    shell = Template(templates["task"])
+    variables = {"names": names, "instruction": problem.instruction}
+    frame = count(shell.substitute(context="", **variables))
+    task = shell.substitute(context=fit(excerpts, room - frame, count), **variables).strip()
+    if tail[0].role == "user":
+        task, tail = f"{task}\n\n{tail[0].content}".strip(), tail[1:]
+    return (Message(role="system", content=system), Message(role="user", content=task), *tail)
+
+
+def _tail(
+    templates: Mapping[str, str],
+    problem: Problem,
+    attempts: Sequence[Attempt],
+    draft: Draft,
+    *,
+    room: int,
+    count: Count,
+) -> tuple[Message, ...]:
+    """What comes after the task: the parent's code as the model's own answer, then the error it led to."""
+    parent = attempts[draft.parent]
+    notes = "\n\n".join(note.text for note in parent.notes if note.text)
+    if draft.move is Move.DRAFT:
+        text = Template(templates["draft"]).substitute(feedback=cut(notes, room, count))
+        return (Message(role="user", content=text.strip()),)
+    tried = earlier(attempts, besides=None if draft.move is Move.RESTART else parent.number)
+    if draft.move is Move.RESTART:
+        text = Template(templates["restart"]).substitute(feedback=cut(notes, room, count), tried=tried)
+        return (Message(role="user", content=text.strip()),)
+    code = cut(answer_of(problem, parent), room // 2, count)
+    text = Template(templates["refine"]).substitute(feedback=cut(notes, room // 2, count), tried=tried)
+    return (Message(role="assistant", content=code), Message(role="user", content=text.strip()))
+
+
+def answer_of(problem: Problem, attempt: Attempt) -> str:
+    """The attempt's code as a fenced block, without the prose around it; an unreadable answer as it came."""
+    if attempt.candidate is None:
+        return attempt.answer or fenced("\n".join(region_text(problem, region) for region in problem.regions))
+    pieces = [*attempt.candidate.imports, *attempt.candidate.helpers]
+    pieces += [text.strip("\n") for text in _in_order(attempt.candidate.texts)]
+    return fenced("\n\n".join(pieces))
+
+
+def _in_order(texts: Mapping[Region, str]) -> list[str]:
+    return [texts[region] for region in sorted(texts, key=lambda region: (region.path, region.start))]
+
+
+def earlier(attempts: Sequence[Attempt], *, besides: int | None) -> str:
+    """One line for each model attempt so far: its error class and what was said of it."""
+    rows = [
+        f"- attempt {attempt.number}: {attempt.error_class or attempt.verdict.status}"
+        + (f" ({one_line(attempt.verdict.reason)})" if attempt.verdict.reason else "")
+        for attempt in attempts
+        if attempt.number > 0 and attempt.number != besides
+    ]
+    return "\n".join(rows)
+
+
+def one_line(text: str, limit: int = 120) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def fenced(text: str, language: str = "python") -> str:
+    """A fence longer than any run of backticks in the text."""
+    ticks = "```"
+    while ticks in text:
+        ticks += "`"
+    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
+
+
+def fit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
+    """The excerpts in their own order; the least valuable are left out, the last one is cut, to fit `room` tokens."""
+    kept = list(excerpts)
+    while len(kept) > 1 and count(_render(kept)) > room:
+        kept.remove(min(kept, key=lambda excerpt: excerpt.value))
+    text = _render(kept)
+    return text if count(text) <= room else cut(text, room, count)
+
+
+def _render(excerpts: Sequence[Excerpt]) -> str:
+    return "\n\n".join(f"{excerpt.title}\n{fenced(excerpt.text, excerpt.language)}" for excerpt in excerpts)
+
+
+def cut(text: str, room: int, count: Count) -> str:
+    """Head and tail of the text with the number of left-out lines between, so that it fits `room` tokens."""
+    if count(text) <= room:
+        return text
+    rows = text.split("\n")
+    keep = len(rows)
+    while keep > 2 and count(text) > room:
+        keep = int(keep * 0.8)
+        head = keep // 2
+        text = "\n".join([*rows[:head], f"… {len(rows) - keep} lines left out …", *rows[len(rows) - (keep - head) :]])
+    while count(text) > room and len(text) > 40:
+        text = text[: int(len(text) * 0.8)]
+    return text

@@ -1,0 +1,79 @@
+"""Whether this machine can run the embedded model, and with how many threads."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.util import find_spec
+from pathlib import Path
+
+import psutil
+
+from greenloop.core.errors import ModelProblem
+
+ANOTHER = "Name another model, such as ollama/NAME or one of an API provider (setting `model`)."
+# What the published builds of the engine use without asking.
+FEATURES = {"avx2", "fma", "f16c", "bmi2"}
+# Bytes beside the weights: the engine and its buffers, and the keys and values of one token of context.
+OVERHEAD = 450_000_000
+BYTES_A_TOKEN = 28_672
+
+
+def engine_present() -> bool:
+    return find_spec("xllamacpp") is not None
+
+
+def check(weights: int, context: int) -> None:
+    """Raises `ModelProblem` with the remedy when a model of `weights` bytes cannot run here."""
+    if not engine_present():
+        raise ModelProblem(
+            "The embedded model's engine (xllamacpp) is not installed.",
+            remedy='Run `pip install "greenloop[local]"`, or name another model (setting `model`).',
+        )
+    missing = FEATURES - features()
+    if missing and platform.machine() in {"x86_64", "AMD64"}:
+        raise ModelProblem(
+            f"This processor lacks {', '.join(sorted(missing))}, which the embedded model needs.", remedy=ANOTHER
+        )
+    needed, free = weights + OVERHEAD + context * BYTES_A_TOKEN, memory()
+    if free < needed:
+        raise ModelProblem(
+            f"The embedded model needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free.",
+            remedy=f"Close some programs, or lower `embedded.context`. {ANOTHER}",
+        )
+
+
+def features(path: Path = Path("/proc/cpuinfo")) -> set[str]:
+    """The processor's feature flags; where the system does not tell, all that are needed."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return FEATURES
+    return next((set(line.partition(":")[2].split()) for line in lines if line.startswith("flags")), FEATURES)
+
+
+def memory() -> int:
+    """Bytes a new process may use: what the system has available, or what the container may have in all."""
+    limits = [psutil.virtual_memory().available]
+    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        text = _read(file)
+        if text.isdigit():
+            limits.append(int(text))
+    return min(limits)
+
+
+def threads() -> int:
+    """The cores this process may use: more threads than these would wait for each other."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = min(cores, psutil.cpu_count(logical=False) or cores)
+    quota, _, period = _read("/sys/fs/cgroup/cpu.max").partition(" ")
+    if quota.isdigit() and period.isdigit():
+        cores = min(cores, max(1, int(quota) // int(period)))
+    return cores
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

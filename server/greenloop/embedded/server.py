@@ -1,0 +1,202 @@
+"""The embedded model's server: one process a user, shared by editors and the command line.
+
+In the state folder: `embedded.lock` is held by the server as long as it lives and has its pid in it,
+`embedded.json` (readable by the user alone) says where it listens and with which key, `embedded.log` has what it said.
+The lock, not the file, says whether there is a server: a killed one never leaves a stale lock.
+This module must not know what is asked of the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import httpx
+import psutil
+
+from greenloop.core.errors import ModelProblem
+from greenloop.embedded import lock, machine, weights
+from greenloop.settings import Settings, state_folder
+
+# Seconds that loading may take (a cold, slow disk) and that an end may take before it is forced.
+LOADING = 180.0
+ENDING = 5.0
+LOG_BYTES = 1_000_000
+CHILD = "greenloop.embedded.child"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A server that listens on 127.0.0.1. `key` is asked for on every request; `context` is in tokens."""
+
+    port: int
+    key: str
+    pid: int
+    context: int
+    threads: int
+
+    @property
+    def base(self) -> str:
+        """What OpenAI-compatible clients want as base URL."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+
+def lock_file() -> Path:
+    return state_folder() / "embedded.lock"
+
+
+def state_file() -> Path:
+    return state_folder() / "embedded.json"
+
+
+def log_file() -> Path:
+    return state_folder() / "embedded.log"
+
+
+def status() -> Running | None:
+    """The server that runs and has loaded its model, or None. Asks the file system only."""
+    if not lock.held(lock_file()):
+        return None
+    try:
+        running = Running(**json.loads(state_file().read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    # Otherwise the file is a dead server's, and the one that has the lock is still loading.
+    return running if running.pid == _holder() else None
+
+
+async def start(
+    settings: Settings, *, file: Path | None = None, say: Callable[[str], None] = lambda _: None
+) -> Running:
+    """The running server, started when there is none (or none that answers, or one with a smaller context).
+
+    `file` are other weights than greenloop's own. Raises `ModelProblem` when the weights are absent, when this machine
+    cannot run them, or when the server does not come up.
+    """
+    running = status()
+    if running is not None and _suits(running, settings) and await answers(running):
+        return running
+    path = file or weights.present()
+    if path is None:
+        raise ModelProblem(
+            "The embedded model is not downloaded yet.",
+            remedy="Run `greenloop model pull` (1.1 GB, once), or name another model (setting `model`).",
+        )
+    async with lock.exclusive(state_folder() / "embedded.start.lock"):
+        running = status()
+        if running is not None and not (_suits(running, settings) and await answers(running)):
+            await stop()
+        if lock.held(lock_file()):
+            return await _loaded(None)
+        machine.check(path.stat().st_size, settings.embedded.context)
+        say("loading the embedded model")
+        return await _loaded(_spawn(path, settings))
+
+
+async def stop() -> bool:
+    """Ends the server, by force if it must be; False when there was none."""
+    if not lock.held(lock_file()):
+        return False
+    pid = _holder()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        end = monotonic() + ENDING
+        while monotonic() < end:
+            if not lock.held(lock_file()):
+                state_file().unlink(missing_ok=True)
+                return True
+            await asyncio.sleep(lock.INTERVAL / 4)
+    raise ModelProblem(f"The embedded model's server (process {pid}) does not end.", remedy="End the process yourself.")
+
+
+async def answers(running: Running) -> bool:
+    """Whether the server reacts at all."""
+    try:
+        async with httpx.AsyncClient(trust_env=False, verify=False, timeout=5) as client:  # noqa: S501 - plain http
+            response = await client.get(f"http://127.0.0.1:{running.port}/health")
+    except httpx.HTTPError:
+        return False
+    return response.status_code == httpx.codes.OK
+
+
+def _suits(running: Running, settings: Settings) -> bool:
+    return running.context >= settings.embedded.context
+
+
+def _holder() -> int:
+    """The pid in the lock file if it is a server's; 0 when that cannot be said."""
+    try:
+        pid = int(lock_file().read_text(encoding="ascii"))
+        return pid if CHILD in psutil.Process(pid).cmdline() else 0
+    except (OSError, ValueError, psutil.Error):
+        return 0
+
+
+def _spawn(path: Path, settings: Settings) -> subprocess.Popen[bytes]:
+    state_file().unlink(missing_ok=True)
+    log = log_file()
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        log.unlink()
+    orders = {
+        "model": str(path),
+        "context": settings.embedded.context,
+        "threads": settings.embedded.threads or machine.threads(),
+        "idle": settings.embedded.idle,
+    }
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        # -P and the folder: nothing is imported from where the user happens to be, and no disk is kept busy.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", CHILD, json.dumps(orders)],
+            stdin=subprocess.DEVNULL,
+            stdout=descriptor,
+            stderr=descriptor,
+            cwd=state_folder(),
+            start_new_session=True,
+        )
+    finally:
+        os.close(descriptor)
+    # Somebody must take note of its end, or a dead server stays in the process table.
+    threading.Thread(target=process.wait, daemon=True, name="embedded-model-end").start()
+    return process
+
+
+async def _loaded(process: subprocess.Popen[bytes] | None) -> Running:
+    """Waits until the server (ours, or one that another process has just started) says where it listens."""
+    end = monotonic() + LOADING
+    while monotonic() < end:
+        running = status()
+        if running is not None:
+            return running
+        if process.returncode is not None if process is not None else not lock.held(lock_file()):
+            raise _failure(process)
+        await asyncio.sleep(lock.INTERVAL / 2)
+    await stop()
+    raise ModelProblem(f"The embedded model did not load within {LOADING:.0f} seconds.", remedy=machine.ANOTHER)
+
+
+def _failure(process: subprocess.Popen[bytes] | None) -> ModelProblem:
+    code = process.returncode if process is not None else None
+    if code == -signal.SIGKILL:
+        return ModelProblem(
+            "The embedded model's server was killed while loading.",
+            remedy=f"It may have run out of memory. {machine.ANOTHER}",
+        )
+    if code == -signal.SIGILL:
+        return ModelProblem("This processor cannot run the embedded model's engine.", remedy=machine.ANOTHER)
+    return ModelProblem(
+        "The embedded model's server ended before it was ready.",
+        remedy=f"{log_file()} says why. {machine.ANOTHER}",
+    )

@@ -1,0 +1,222 @@
+"""Which code to change: the functions of the workspace that a failing test really reaches, most suspicious first.
+
+Tests, conftests and configuration are never regions. Test first: what an import names and nobody has written yet is a
+region to create (`missing`, `stub`); what only the environment can cure is named as such (`environment_fault`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, Protocol
+
+from greenloop import syntax
+from greenloop.core.nouns import Failure, Frame, Region, Target
+from greenloop.faults import environment_fault as environment_fault  # noqa: PLC0414 - one of this module's answers
+from greenloop.missing import Missing as Missing  # noqa: PLC0414
+from greenloop.missing import missing as missing  # noqa: PLC0414
+from greenloop.missing import stub as stub  # noqa: PLC0414
+from greenloop.sources import is_trusted
+from greenloop.targets import region_for
+from greenloop.workspace import is_masked
+
+SMALL = 25  # lines up to which a second region rides along
+
+
+class Reached(Protocol):
+    """A function that a case entered: where its code begins, its name, how deep below the test, called from where."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def firstlineno(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def caller(self) -> Any: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspect:
+    """A region and why it stands where it does.
+
+    `frame` counts workspace frames from where the exception was raised (0: there; None: in no traceback);
+    `ochiai` is 0..1; `named` is 0 when the failing line names it, 1 when the test does, else 2; `depth` is that below
+    the test (1: called by it); `order` is when it was first entered.
+    """
+
+    region: Region
+    frame: int | None
+    ochiai: float
+    named: int
+    depth: int
+    order: int
+
+    @property
+    def key(self) -> tuple[float, ...]:
+        raised = float("inf") if self.frame is None else float(self.frame)
+        made = self.region.qualname.rpartition(".")[2].startswith("__")
+        return (raised, -self.ochiai, self.named, made, self.depth, -self.order)
+
+
+def for_function(target: Target, text: str) -> Region:
+    """The region of a function that the user pointed at."""
+    return region_for(target, text)
+
+
+def paths(reached: Mapping[str, Iterable[Reached]], failing: Mapping[str, Failure | None]) -> list[str]:
+    """The workspace files whose texts `rank` needs, sorted."""
+    found = {item.path for items in reached.values() for item in items}
+    found |= {frame.path for failure in failing.values() if failure for frame in failure.frames}
+    return sorted(path for path in found if _in_workspace(path))
+
+
+def rank(
+    reached: Mapping[str, Iterable[Reached]],
+    failing: Mapping[str, Failure | None],
+    passing: Collection[str],
+    texts: Mapping[str, str],
+    *,
+    patterns: Sequence[str] | None = None,
+) -> list[Region]:
+    """The regions that may be at fault, most suspicious first.
+
+    By the traceback (deepest workspace frame outside tests first), then the spectrum of failing against passing cases,
+    then whether the failing line names it, then depth. `patterns` is pytest's `python_files`.
+    """
+    return [item.region for item in suspects(reached, failing, passing, texts, patterns=patterns)]
+
+
+def suspects(
+    reached: Mapping[str, Iterable[Reached]],
+    failing: Mapping[str, Failure | None],
+    passing: Collection[str],
+    texts: Mapping[str, str],
+    *,
+    patterns: Sequence[str] | None = None,
+) -> list[Suspect]:
+    """As `rank`, with the reasons."""
+    entered = {case: _entered(reached.get(case, ()), texts, patterns) for case in {*failing, *passing}}
+    frames = _frames(failing, texts, patterns)
+    words = [_words(failure, texts, patterns) for failure in failing.values() if failure]
+    found: dict[Region, tuple[int, int]] = {}
+    for case in failing:
+        for region, (depth, order) in entered[case].items():
+            known = found.get(region, (depth, order))
+            found[region] = (min(known[0], depth), max(known[1], order))
+    for region in frames:
+        found.setdefault(region, (1, 0))
+    result = []
+    for region, (depth, order) in found.items():
+        bad = sum(region in entered[case] for case in failing) or (1 if region in frames else 0)
+        good = sum(region in entered[case] for case in passing)
+        name = region.qualname.rpartition(".")[2]
+        result.append(
+            Suspect(
+                region=region,
+                frame=frames.get(region),
+                ochiai=bad / sqrt(max(1, len(failing)) * (bad + good)) if bad else 0.0,
+                named=min((0 if name in line else 1 if name in body else 2 for line, body in words), default=2),
+                depth=depth,
+                order=order,
+            )
+        )
+    return sorted(result, key=lambda item: (*item.key, item.region.path, item.region.start))
+
+
+def choose(ranked: Sequence[Region], failures: Iterable[Failure | None] = ()) -> tuple[Region, ...]:
+    """The first region, and the second when both are small and the first is not plainly unwritten."""
+    if len(ranked) < 2:
+        return tuple(ranked)
+    first, second = ranked[0], ranked[1]
+    unwritten = any(
+        _raised_in(failure, first) for failure in failures if failure and failure.type == "NotImplementedError"
+    )
+    apart = first.path != second.path or first.end < second.start or second.end < first.start
+    return (first, second) if apart and not unwritten and _size(first) <= SMALL and _size(second) <= SMALL else (first,)
+
+
+def relocate(regions: Iterable[Region], texts: Mapping[str, str]) -> tuple[Region, ...]:
+    """The same regions with the lines they have in these texts; those that are gone are left out."""
+    result = []
+    for region in regions:
+        found = syntax.lookup(syntax.definitions(texts.get(region.path, ""), region.path), region.qualname)
+        if found is not None:
+            result.append(replace(region, start=found.start, end=found.end))
+    return tuple(result)
+
+
+def _size(region: Region) -> int:
+    return region.end - region.start + 1
+
+
+def _raised_in(failure: Failure, region: Region) -> bool:
+    last = failure.frames[-1] if failure.frames else None
+    return last is not None and last.path == region.path and region.start <= last.line <= region.end
+
+
+def _in_workspace(path: str) -> bool:
+    parts = path.split("/")
+    return path.endswith(".py") and parts[0] != "" and ":" not in parts[0] and "site-packages" not in parts
+
+
+def _region_at(path: str, line: int, texts: Mapping[str, str], patterns: Sequence[str] | None) -> Region | None:
+    """The smallest addressable function around a line that a candidate may replace."""
+    if not _in_workspace(path) or is_trusted(path, patterns) or is_masked(path, (".*", "venv")) or path not in texts:
+        return None
+    found = syntax.enclosing(texts[path], line, path)
+    if found is None or found.kind != "function":
+        return None
+    return Region(path=path, qualname=found.qualname, start=found.start, end=found.end)
+
+
+def _entered(
+    items: Iterable[Reached], texts: Mapping[str, str], patterns: Sequence[str] | None
+) -> dict[Region, tuple[int, int]]:
+    """Each region a case entered with its least depth and the order of its first entry."""
+    result: dict[Region, tuple[int, int]] = {}
+    for order, item in enumerate(items):
+        region = _region_at(item.path, item.firstlineno, texts, patterns)
+        if region is not None:
+            depth, first = result.get(region, (item.depth, order))
+            result[region] = (min(depth, item.depth), first)
+    return result
+
+
+def _frames(
+    failing: Mapping[str, Failure | None], texts: Mapping[str, str], patterns: Sequence[str] | None
+) -> dict[Region, int]:
+    result: dict[Region, int] = {}
+    for failure in failing.values():
+        regions = [_region_at(frame.path, frame.line, texts, patterns) for frame in (failure.frames if failure else ())]
+        inward = list(dict.fromkeys(region for region in reversed(regions) if region is not None))
+        for position, region in enumerate(inward):
+            result[region] = min(position, result.get(region, position))
+    return result
+
+
+def _words(failure: Failure, texts: Mapping[str, str], patterns: Sequence[str] | None) -> tuple[set[str], set[str]]:
+    """The names in the test's failing statement, and in all of the test."""
+    frame = next((item for item in reversed(failure.frames) if is_trusted(item.path, patterns)), None)
+    if frame is None or frame.path not in texts:
+        return set(), set()
+    text = texts[frame.path]
+    around = syntax.enclosing(text, frame.line, frame.path)
+    body = syntax.span(text, around.start, around.end) if around else ""
+    return set(_NAME.findall(_statement(text, frame))), set(_NAME.findall(body))
+
+
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def _statement(text: str, frame: Frame) -> str:
+    taken = ""
+    for line in syntax.lines(text)[frame.line - 1 : frame.line + 9]:
+        taken += line
+        if sum(taken.count(mark) for mark in "([{") <= sum(taken.count(mark) for mark in ")]}"):
+            break
+    return taken

@@ -1,0 +1,15 @@
+"""The published loop: one draft, then always refine the newest attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from greenloop.core.nouns import Attempt, Draft, Move, Role
+
+
+def plan(attempts: Sequence[Attempt]) -> Sequence[Draft]:
+    """The first draft from the user's code, then a refinement of the newest attempt."""
+    newest = attempts[-1]
+    if newest.number == 0:
+        return [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
+    return [Draft(parent=newest.number, move=Move.REFINE, role=Role.REFINER)]

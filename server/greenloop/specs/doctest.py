@@ -1,0 +1,63 @@
+"""The examples of a docstring: each `>>>` line is a case. Pure text work, nothing runs.
+
+A part's `collect(target, text, tools)`: what was pointed at, the text of its file, the open session.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+
+from greenloop.core.nouns import Case, Provenance, Spec, Target
+from greenloop.core.ports import Tools
+
+
+async def collect(target: Target, text: str, tools: Tools) -> Spec:
+    """No cases when the docstring has no examples, or they cannot be read."""
+    del tools
+    return examples(target, text)
+
+
+def examples(target: Target, text: str) -> Spec:
+    """One case an example, `path::qualname::doctest-N` with N from 1, at the example's line in the file."""
+    found = _docstring(target, text)
+    if found is None:
+        return Spec(cases=(), selectors=())
+    docstring, first = found
+    try:
+        parsed = doctest.DocTestParser().get_examples(docstring)
+    except ValueError:
+        return Spec(cases=(), selectors=())
+    name = f"{target.path}::{target.qualname}"
+    cases = tuple(
+        Case(
+            id=f"{name}::doctest-{number}",
+            path=target.path,
+            line=first + example.lineno,
+            provenance=Provenance.DOCTEST,
+            confirmed=True,
+        )
+        for number, example in enumerate(parsed, 1)
+    )
+    return Spec(cases=cases, selectors=(f"doctest:{name}",) if cases else ())
+
+
+def _docstring(target: Target, text: str) -> tuple[str, int] | None:
+    """The docstring's value and the file line of its first line; the rest of the file may be broken."""
+    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[target.start - 1 : target.end]
+    # The block keeps its indentation, so that strings of several lines keep their value.
+    indented = bool(rows) and rows[0][:1] in {" ", "\t"}
+    source = "\n".join(["if True:" if indented else "", *rows])
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    body: list[ast.stmt] = tree.body
+    if indented and isinstance(body[0], ast.If):
+        body = body[0].body
+    if not body or not isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return None
+    docstring = ast.get_docstring(body[0], clean=False)
+    if docstring is None:
+        return None
+    return docstring, target.start + body[0].body[0].lineno - 2

@@ -1,0 +1,426 @@
+"""Python source as it stands in an editor: its lines and its definitions, found by tree-sitter also in broken files.
+
+It knows texts only: no files, no workspace, no tests. Line numbers are 1-based and inclusive, decorators included.
+A function inside a function has no address of its own: it belongs to the outermost function around it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import tree_sitter
+import tree_sitter_python
+
+_LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
+_PARSER = tree_sitter.Parser(_LANGUAGE)
+_LOCK = threading.Lock()
+_KEPT = 32
+
+# Statements that hold definitions without giving them another name.
+_BLOCKS = {
+    "block",
+    "if_statement",
+    "elif_clause",
+    "else_clause",
+    "try_statement",
+    "except_clause",
+    "except_group_clause",
+    "finally_clause",
+    "with_statement",
+    "for_statement",
+    "while_statement",
+    "match_statement",
+    "case_clause",
+}
+_NESTING = _BLOCKS | {"function_definition", "class_definition", "decorated_definition"}
+_HEADER = re.compile(r"^([ \t\f]*)(?:(async)[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)[ \t]*(?=[(\[:\\]|\r?\n?$)")
+_TYPING = re.compile(rb"(?:typing\.|t\.)?TYPE_CHECKING")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """A function, method or class that can be named from outside.
+
+    `qualname` joins names by dots; `header_end` is the last line of the header (that of its colon);
+    `bases` are a class's bases as written; `decorators` as written, without `@`;
+    `docstring` is its first and last line; `typing_only` marks what stands under `if TYPE_CHECKING:`.
+    """
+
+    kind: Literal["class", "function"]
+    name: str
+    qualname: str
+    start: int
+    end: int
+    name_line: int
+    header_end: int
+    bases: tuple[str, ...] = ()
+    decorators: tuple[str, ...] = ()
+    docstring: tuple[int, int] | None = None
+    typing_only: bool = False
+    asynchronous: bool = False
+
+    @property
+    def owner(self) -> str:
+        """Qualified name of the class it stands in; empty at the top level."""
+        return self.qualname.rpartition(".")[0]
+
+
+def lines(text: str) -> list[str]:
+    """The lines with their ends. Unlike `str.splitlines`, only what Python takes for a line end counts as one."""
+    return list(io.StringIO(text, newline=""))
+
+
+def span(text: str, start: int, end: int) -> str:
+    """Lines `start`..`end` of the text, 1-based and inclusive."""
+    return "".join(lines(text)[start - 1 : end])
+
+
+def definitions(text: str, path: str = "") -> tuple[Definition, ...]:
+    """Every addressable definition in the order of the text.
+
+    `path` is a key only: the newest text of each path is kept parsed, so that the next one, a keystroke later, costs
+    a fraction of a whole parse.
+    """
+    with _LOCK:
+        kept = _trees.get(path)
+        if kept is not None and kept.text == text:
+            _trees.move_to_end(path)
+            return kept.found
+        data = _encode(text)
+        old = kept.edited(data) if kept is not None else None
+        tree = _PARSER.parse(data, old) if old is not None else _PARSER.parse(data)
+        root = tree.root_node
+        found = tuple(_by_indentation(text, root) if root.has_error else _by_tree(root.children, "", typing_only=False))
+        _trees[path] = _Kept(text=text, data=data, tree=tree, found=found)
+        _trees.move_to_end(path)
+        if len(_trees) > _KEPT:
+            _trees.popitem(last=False)
+        return found
+
+
+def enclosing(text: str, line: int, path: str = "") -> Definition | None:
+    """The innermost addressable definition at a line."""
+    found = None
+    for definition in definitions(text, path):
+        if definition.start > line:
+            break
+        if line <= definition.end:
+            found = definition
+    return found
+
+
+def lookup(found: Sequence[Definition], qualname: str) -> Definition | None:
+    """The definition a name means at run time: the last one, but a property's getter, and neither overloads nor
+    what only type checkers see while there is anything else.
+    """
+    same = [definition for definition in found if definition.qualname == qualname]
+    real = [item for item in same if not item.typing_only and not any(_OVERLOAD.fullmatch(d) for d in item.decorators)]
+    same = real or same
+    if not same:
+        return None
+    return same[0] if any(_ACCESSOR.search(d) for d in same[-1].decorators) else same[-1]
+
+
+_OVERLOAD = re.compile(r"(?:\w+\.)*overload")
+_ACCESSOR = re.compile(r"\.(?:setter|getter|deleter|register)\b")
+
+
+def _encode(text: str) -> bytes:
+    # tree-sitter counts only \n as a line end; a lone \r is one for Python and for editors.
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.encode("utf-8", "replace")
+
+
+class _Kept:
+    """A text and its tree; `edited` gives the tree away for the parse of the next text."""
+
+    def __init__(self, *, text: str, data: bytes, tree: tree_sitter.Tree, found: tuple[Definition, ...]) -> None:
+        self.text = text
+        self.data = data
+        self.tree = tree
+        self.found = found
+
+    def edited(self, new: bytes) -> tree_sitter.Tree:
+        old = self.data
+        least = min(len(old), len(new))
+        head = _common(old, new, least)
+        tail = _common_tail(old, new, least - head)
+        self.tree.edit(
+            start_byte=head,
+            old_end_byte=len(old) - tail,
+            new_end_byte=len(new) - tail,
+            start_point=_point(old, head),
+            old_end_point=_point(old, len(old) - tail),
+            new_end_point=_point(new, len(new) - tail),
+        )
+        return self.tree
+
+
+_trees: OrderedDict[str, _Kept] = OrderedDict()
+
+
+def _common(old: bytes, new: bytes, most: int) -> int:
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _common_tail(old: bytes, new: bytes, most: int) -> int:
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _point(data: bytes, offset: int) -> tuple[int, int]:
+    return data.count(b"\n", 0, offset), offset - (data.rfind(b"\n", 0, offset) + 1)
+
+
+# -- a tree without errors ----------------------------------------------------------------------------------------
+
+
+def _by_tree(nodes: Sequence[tree_sitter.Node], prefix: str, *, typing_only: bool) -> Iterator[Definition]:
+    for node in nodes:
+        kind = node.type
+        if kind in {"function_definition", "class_definition"}:
+            yield from _definition(node, node, (), prefix, typing_only=typing_only)
+        elif kind == "decorated_definition":
+            inner = node.child_by_field_name("definition")
+            if inner is not None:
+                marks = tuple(_text(child)[1:].strip() for child in node.children if child.type == "decorator")
+                yield from _definition(inner, node, marks, prefix, typing_only=typing_only)
+        elif kind in _BLOCKS:
+            hidden = kind == "if_statement" and _only_for_typing(node)
+            yield from _by_tree(node.children, prefix, typing_only=typing_only) if not hidden else _typing(node, prefix)
+
+
+def _only_for_typing(node: tree_sitter.Node) -> bool:
+    condition = node.child_by_field_name("condition")
+    return condition is not None and _TYPING.fullmatch(condition.text or b"") is not None
+
+
+def _typing(node: tree_sitter.Node, prefix: str) -> Iterator[Definition]:
+    for child in node.children:
+        yield from _by_tree([child], prefix, typing_only=child.type == "block")
+
+
+def _definition(
+    node: tree_sitter.Node, outer: tree_sitter.Node, decorators: tuple[str, ...], prefix: str, *, typing_only: bool
+) -> Iterator[Definition]:
+    name = node.child_by_field_name("name")
+    body = node.child_by_field_name("body")
+    if name is None or body is None:
+        return
+    is_class = node.type == "class_definition"
+    parents = node.child_by_field_name("superclasses") if is_class else None
+    qualname = prefix + _text(name)
+    yield Definition(
+        kind="class" if is_class else "function",
+        name=_text(name),
+        qualname=qualname,
+        start=outer.start_point[0] + 1,
+        end=_end(node),
+        name_line=name.start_point[0] + 1,
+        header_end=_colon(node, body),
+        bases=tuple(_text(child) for child in parents.named_children) if parents is not None else (),
+        decorators=decorators,
+        docstring=_docstring(body),
+        typing_only=typing_only,
+        asynchronous=node.children[0].type == "async",
+    )
+    if is_class:
+        yield from _by_tree(body.children, f"{qualname}.", typing_only=typing_only)
+
+
+def _text(node: tree_sitter.Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _end(node: tree_sitter.Node) -> int:
+    # As in `ast`: comments after the last statement do not belong to it, so look for the last real child.
+    while node.type in _NESTING:
+        inner = (
+            child for child in reversed(node.children) if child.type != "comment" and child.end_byte > child.start_byte
+        )
+        last = next(inner, None)
+        if last is None:
+            break
+        node = last
+    row, column = node.end_point
+    return row + 1 if column or row == node.start_point[0] else row
+
+
+def _colon(node: tree_sitter.Node, body: tree_sitter.Node) -> int:
+    for child in reversed(node.children):
+        if child.type == ":":
+            return child.start_point[0] + 1
+    return body.start_point[0] + 1
+
+
+def _docstring(body: tree_sitter.Node) -> tuple[int, int] | None:
+    for child in body.children:
+        if child.type == "comment":
+            continue
+        if child.type == "expression_statement" and child.children:
+            string = child.children[0]
+            if string.type in {"string", "concatenated_string"} and len(child.children) == 1:
+                return string.start_point[0] + 1, string.end_point[0] + 1
+        return None
+    return None
+
+
+# -- a broken file: indentation is what is left ---------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class _Open:
+    """A header whose block is being read; `end` is the last row of code seen in it."""
+
+    indent: int
+    qualname: str
+    row: int
+    header_end: int
+    header: re.Match[str]
+    nested: bool
+    end: int = 0
+
+
+def _by_indentation(text: str, root: tree_sitter.Node) -> list[Definition]:
+    rows = lines(text)
+    found = []
+    stack: list[_Open] = []
+    last = 0
+    for row, line in enumerate(rows):
+        bare = line.lstrip(" \t\f")
+        if not bare or bare[0] in "#\r\n":
+            continue
+        indent = _width(line[: len(line) - len(bare)])
+        header = _HEADER.match(line) if bare.startswith(("def ", "class ", "async ")) else None
+        leaves = bool(stack) and indent <= stack[-1].indent and bare[0] not in ")]}"
+        if (leaves or header) and not _in_string(root, rows, row):
+            while leaves and stack and indent <= stack[-1].indent:
+                stack[-1].end = last
+                found.append(stack.pop())
+            if header:
+                prefix = f"{stack[-1].qualname}." if stack else ""
+                nested = bool(stack) and (stack[-1].nested or stack[-1].header[3] == "def")
+                stack.append(
+                    _Open(
+                        indent=indent,
+                        qualname=prefix + header[4],
+                        row=row,
+                        header_end=_header_end(rows, row),
+                        header=header,
+                        nested=nested,
+                    )
+                )
+        last = row
+    for item in stack:
+        item.end = last
+    found.extend(stack)
+    return [_opened(item, rows) for item in sorted(found, key=lambda item: item.row) if not item.nested]
+
+
+def _opened(item: _Open, rows: Sequence[str]) -> Definition:
+    is_class = item.header[3] == "class"
+    start = _first_decorator(rows, item.row, item.indent)
+    return Definition(
+        kind="class" if is_class else "function",
+        name=item.header[4],
+        qualname=item.qualname,
+        start=start + 1,
+        end=max(item.end, item.header_end) + 1,
+        name_line=item.row + 1,
+        header_end=item.header_end + 1,
+        bases=_bases("".join(rows[item.row : item.header_end + 1])) if is_class else (),
+        decorators=tuple(line.strip()[1:].strip() for line in rows[start : item.row] if line.lstrip().startswith("@")),
+        docstring=_docstring_rows(rows, item.header_end + 1),
+        asynchronous=item.header[2] == "async",
+    )
+
+
+def _in_string(root: tree_sitter.Node, rows: Sequence[str], row: int) -> bool:
+    """Does the row begin inside a string of several lines?"""
+    node = root.descendant_for_point_range((row, 0), (row, 0))
+    while node is not None and node.type not in {"string", "module", "block"}:
+        node = node.parent
+    if node is None or node.type != "string" or node.start_point[0] >= row:
+        return False
+    # An unclosed quote elsewhere turns code into "strings"; definitions at the margin tell.
+    inner = rows[node.start_point[0] + 1 : node.end_point[0]]
+    return not any(line.startswith(("def ", "class ", "async def ")) for line in inner)
+
+
+def _width(blank: str) -> int:
+    return len(blank.replace("\f", "").expandtabs(8))
+
+
+def _indent_of(line: str) -> int:
+    return _width(line[: len(line) - len(line.lstrip(" \t\f"))])
+
+
+def _header_end(rows: Sequence[str], row: int) -> int:
+    depth = 0
+    for index in range(row, min(row + 60, len(rows))):
+        code = _CODE.sub("", rows[index])
+        depth += sum(code.count(mark) for mark in "([{") - sum(code.count(mark) for mark in ")]}")
+        if depth <= 0 and ":" in code:
+            return index
+    return row  # The header itself is what is broken.
+
+
+_CODE = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|#.*")
+
+
+def _first_decorator(rows: Sequence[str], row: int, indent: int) -> int:
+    start = row
+    index = row - 1
+    depth = 0
+    while index >= 0 and rows[index].strip():
+        code = _CODE.sub("", rows[index]).strip()
+        depth += sum(code.count(mark) for mark in ")]}") - sum(code.count(mark) for mark in "([{")
+        if code.startswith("@") and _indent_of(rows[index]) == indent:
+            start, depth = index, 0
+        elif depth <= 0 and not rows[index].lstrip().startswith("#"):
+            break
+        index -= 1
+    return start
+
+
+def _bases(header: str) -> tuple[str, ...]:
+    _before, parenthesis, rest = header.partition("(")
+    inner = rest.rpartition(")")[0]
+    return tuple(part.strip() for part in inner.split(",") if part.strip()) if parenthesis else ()
+
+
+def _docstring_rows(rows: Sequence[str], row: int) -> tuple[int, int] | None:
+    while row < len(rows) and rows[row].strip()[:1] in {"", "#"}:
+        row += 1
+    if row >= len(rows) or not (match := _OPENING.match(rows[row])):
+        return None
+    quotes = match[1]
+    if quotes in rows[row][match.end() :] or len(quotes) == 1:
+        return row + 1, row + 1
+    for index in range(row + 1, len(rows)):
+        if quotes in rows[index]:
+            return row + 1, index + 1
+    return None
+
+
+_OPENING = re.compile(r"[ \t]*[rRuU]?(\"\"\"|'''|\"|')")

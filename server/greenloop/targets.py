@@ -1,0 +1,298 @@
+"""What the user points at: the test, function or method at a line, or as typed on the command line.
+
+Works on texts, also broken ones; only `parse_target` looks at the disk. It never imports or runs the user's code.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+from greenloop import sources, syntax
+from greenloop.core.errors import UsageProblem
+from greenloop.core.nouns import Region, Target, TargetKind
+from greenloop.sources import is_test_file as is_test_file  # noqa: PLC0414 - one of this module's answers
+from greenloop.syntax import Definition
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParsedTarget:
+    """A typed target that exists. `text` is the file's text that its lines count in."""
+
+    target: Target
+    path: str
+    text: str
+
+
+def at(text: str, path: str, line: int, *, python_files: Sequence[str] | None = None) -> Target | None:
+    """The test (in a test file) or the function or method (elsewhere) at a line; None where there is nothing to refine.
+
+    A test class is the target on its own lines, outside its methods. A class elsewhere is one when its docstring has
+    examples and the line is in its header or docstring.
+    """
+    found = syntax.definitions(text, path)
+    here = syntax.enclosing(text, line, path)
+    if here is None:
+        return None
+    if is_test_file(path, python_files):
+        return _target(here, path, TargetKind.TEST) if _is_test(here, found) else None
+    if here.kind == "function":
+        return _target(here, path, TargetKind.FUNCTION)
+    top = here.docstring[1] if here.docstring else here.header_end
+    return _target(here, path, TargetKind.FUNCTION) if line <= top and _has_examples(here, text) else None
+
+
+def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | None = None) -> Target | None:
+    """The target of that name: `f`, `Class.method`, `Class::method`, `test_a[x-1]` (one parametrised case of a test).
+
+    In a test file only tests are found.
+    """
+    name, params = _split_params(qualname)
+    found = syntax.definitions(text, path)
+    definition = syntax.lookup(found, name.replace("::", "."))
+    if definition is None:
+        return None
+    if not is_test_file(path, python_files):
+        return _target(definition, path, TargetKind.FUNCTION)
+    if not _is_test(definition, found) or (params and definition.kind == "class"):
+        return None
+    target = _target(definition, path, TargetKind.TEST)
+    return replace(target, selector=target.selector + params)
+
+
+def all_targets(text: str, path: str, *, python_files: Sequence[str] | None = None) -> list[Target]:
+    """Every test (classes and their methods) of a test file, every function and method of another, in file order."""
+    found = syntax.definitions(text, path)
+    if is_test_file(path, python_files):
+        return [_target(item, path, TargetKind.TEST) for item in found if _is_test(item, found)]
+    return [
+        _target(item, path, TargetKind.FUNCTION)
+        for item in found
+        if item.kind == "function" or _has_examples(item, text)
+    ]
+
+
+def region_for(target: Target, text: str) -> Region:
+    """The lines that a candidate replaces when the target is the function itself."""
+    del text  # The target's lines are those of the text it was found in.
+    return Region(path=target.path, qualname=target.qualname, start=target.start, end=target.end)
+
+
+def nearest(name: str, candidates: Iterable[str], *, most: int = 3) -> list[str]:
+    """The candidates that look most like the name, best first; those that end in it count as near."""
+    pool = list(dict.fromkeys(candidates))
+    last = re.split(r"::|[./]", name)[-1].lower()
+    same = [item for item in pool if re.split(r"::|[./]", item)[-1].lower() == last]
+    close = difflib.get_close_matches(name, pool, n=most, cutoff=0.55)
+    return list(dict.fromkeys([*same, *close]))[:most]
+
+
+def _target(item: Definition, path: str, kind: TargetKind) -> Target:
+    parts = item.qualname.replace(".", "::") if kind is TargetKind.TEST else item.qualname
+    return Target(
+        kind=kind,
+        path=path,
+        qualname=item.qualname,
+        selector=f"{path}::{parts}",
+        start=item.start,
+        end=item.end,
+        name_line=item.name_line,
+    )
+
+
+def _has_examples(item: Definition, text: str) -> bool:
+    return item.docstring is not None and ">>>" in syntax.span(text, *item.docstring)
+
+
+# -- pytest's conventions -------------------------------------------------------------------------------------------
+
+
+def _is_test(item: Definition, found: Sequence[Definition]) -> bool:
+    classes = {other.qualname: other for other in found if other.kind == "class"}
+    if item.kind == "class":
+        return _is_test_class(item, classes, found)
+    if not item.name.startswith("test") or any(
+        mark.endswith("fixture") or "fixture(" in mark for mark in item.decorators
+    ):
+        return False
+    if not item.owner:
+        return True
+    owner = classes.get(item.owner)
+    return owner is not None and _is_test_class(owner, classes, found)
+
+
+def _is_test_class(item: Definition, classes: Mapping[str, Definition], found: Sequence[Definition]) -> bool:
+    if _is_unittest(item, classes):
+        return True
+    if not item.name.startswith("Test") or any(other.qualname == f"{item.qualname}.__init__" for other in found):
+        return False
+    outer = classes.get(item.owner)
+    return outer is None or _is_test_class(outer, classes, found)
+
+
+def _is_unittest(item: Definition, classes: Mapping[str, Definition], depth: int = 0) -> bool:
+    for base in item.bases:
+        last = base.split("[")[0].rpartition(".")[2]
+        if last.endswith("TestCase"):
+            return True
+        parent = classes.get(base)
+        if parent is not None and parent is not item and depth < 10 and _is_unittest(parent, classes, depth + 1):
+            return True
+    return False
+
+
+# -- as typed -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Typed:
+    """A typed target taken apart: `name` is joined by dots, `params` keeps its brackets, `line` is 1-based."""
+
+    path: str
+    name: str = ""
+    params: str = ""
+    line: int | None = None
+
+
+def split(text: str) -> Typed:
+    """Takes `file.py`, `file.py:12`, `file.py:12:5`, `file.py::name` and pytest node ids apart. Pure.
+
+    The colon of a Windows drive letter is part of the path.
+    """
+    text = text.strip()
+    drive = text[:2] if re.match(r"[A-Za-z]:[\\/]", text) else ""
+    rest = text[len(drive) :]
+    path, colons, name = rest.partition("::")
+    if colons:
+        name, params = _split_params(name)
+        return Typed(path=drive + path, name=name.replace("::", "."), params=params)
+    if match := re.fullmatch(r"(.*?):(\d+)(?::\d+)?:?", path, re.DOTALL):
+        return Typed(path=drive + match[1], line=int(match[2]))
+    return Typed(path=drive + path)
+
+
+def _split_params(name: str) -> tuple[str, str]:
+    head, bracket, tail = name.partition("[")
+    return head, bracket + tail
+
+
+def relative(path: str, root: str, *, windows: bool = os.name == "nt") -> str | None:
+    """A typed path relative to the root, with `/`; None for an absolute or climbing path that leaves it. Pure."""
+    kind: type[PurePath] = PureWindowsPath if windows or re.match(r"[A-Za-z]:[\\/]", path) else PurePosixPath
+    pure = kind(path)
+    if pure.is_absolute():
+        try:
+            pure = pure.relative_to(kind(root))
+        except ValueError:
+            return None
+    elif pure.drive or pure.root:
+        return None
+    parts: list[str] = []
+    for part in pure.parts:
+        if part != "..":
+            parts.append(part)
+        elif not parts:
+            return None
+        else:
+            parts.pop()
+    return "/".join(parts)
+
+
+def parse_target(
+    text: str,
+    root: Path,
+    *,
+    base: Path | None = None,
+    buffers: Mapping[str, bytes] | None = None,
+    python_files: Sequence[str] | None = None,
+) -> ParsedTarget:
+    """The target a user typed; relative paths count from `base` (the current folder) first, then from the root.
+
+    Raises `UsageProblem` with the nearest that exist when file or name do not, and when a plain file that is no test
+    file leaves open which function is meant.
+    """
+    typed = split(text)
+    if not typed.path:
+        raise UsageProblem(
+            f"'{text}' names no file.", remedy="Write tests/test_f.py::test_name, file.py::function or file.py:LINE."
+        )
+    patterns = sources.file_patterns(root) if python_files is None else python_files
+    path = _existing(typed.path, root, base, buffers)
+    content = sources.text(root, path, buffers) or ""
+    if typed.line is not None:
+        target = at(content, path, typed.line, python_files=patterns)
+        if target is None:
+            raise _nothing_at(content, path, typed.line, patterns)
+    elif typed.name:
+        target = find(content, path, typed.name + typed.params, python_files=patterns)
+        if target is None:
+            raise _no_such_name(content, path, typed, patterns)
+    else:
+        target = _whole(content, path, patterns)
+    return ParsedTarget(target=target, path=path, text=content)
+
+
+def _existing(typed: str, root: Path, base: Path | None, buffers: Mapping[str, bytes] | None) -> str:
+    forms = [typed, typed.replace("\\", "/")] if "\\" in typed else [typed]
+    for form in forms:
+        for path in _candidates(form, root, base):
+            if (buffers and path in buffers) or sources.read(root, path) is not None:
+                return path
+    if PurePath(typed).is_absolute() and not list(_candidates(forms[-1], root, base)):
+        raise UsageProblem(
+            f"'{typed}' lies outside the workspace {root}.", remedy="Run greenloop in that file's project."
+        )
+    near = nearest(forms[-1], sources.python_files(root))
+    hint = f"The nearest: {', '.join(near)}." if near else f"Paths count from {root}."
+    raise UsageProblem(f"There is no file '{typed}'.", remedy=hint)
+
+
+def _candidates(typed: str, root: Path, base: Path | None) -> Iterable[str]:
+    spelled = [typed] if base is None or PurePath(typed).is_absolute() else [str(base / typed), typed]
+    for form in spelled:
+        for top in dict.fromkeys([str(root), str(root.resolve())]):
+            path = relative(form, top)
+            if path:
+                yield path
+    if PurePath(typed).is_absolute():
+        path = relative(str(Path(typed).resolve()), str(root.resolve()))
+        if path:
+            yield path
+
+
+def _whole(text: str, path: str, patterns: Sequence[str]) -> Target:
+    if is_test_file(path, patterns):
+        last = max(1, len(syntax.lines(text)))
+        return Target(kind=TargetKind.TEST, path=path, qualname="", selector=path, start=1, end=last, name_line=1)
+    targets = all_targets(text, path, python_files=patterns)
+    if len(targets) == 1:
+        return targets[0]
+    raise UsageProblem(
+        f"'{path}' is no test file and holds {len(targets) or 'no'} functions.",
+        remedy="Name one: " + ", ".join(target.selector for target in targets[:6])
+        if targets
+        else "Name a test or a function.",
+    )
+
+
+def _nothing_at(text: str, path: str, line: int, patterns: Sequence[str]) -> UsageProblem:
+    total = len(syntax.lines(text))
+    if line > total:
+        return UsageProblem(f"'{path}' has {total} lines, not {line}.")
+    kind = "test" if is_test_file(path, patterns) else "function"
+    near = sorted(all_targets(text, path, python_files=patterns), key=lambda item: abs(item.name_line - line))[:3]
+    hint = f"The nearest: {', '.join(f'{item.selector} (line {item.name_line})' for item in near)}." if near else ""
+    return UsageProblem(f"There is no {kind} at {path}:{line}.", remedy=hint)
+
+
+def _no_such_name(text: str, path: str, typed: Typed, patterns: Sequence[str]) -> UsageProblem:
+    targets = all_targets(text, path, python_files=patterns)
+    names = {target.qualname: target.selector for target in targets}
+    near = nearest(typed.name, names) or list(names)[:3]
+    kind = "test" if is_test_file(path, patterns) else "function"
+    hint = f"The nearest: {', '.join(names[name] for name in near)}." if near else f"The file holds no {kind} at all."
+    return UsageProblem(f"'{path}' has no {kind} '{typed.name}{typed.params}'.", remedy=hint)

@@ -1,0 +1,239 @@
+"""The loop by scripted answers: what goes in, the list of event summaries that comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from greenloop.core import loop
+from greenloop.core.errors import ModelProblem
+from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
+from greenloop.core.nouns import (
+    Attempt,
+    Budget,
+    Case,
+    CaseResult,
+    Completion,
+    Failure,
+    Message,
+    Note,
+    Problem,
+    Region,
+    Reply,
+    Role,
+    Spec,
+    Status,
+    StopReason,
+    Usage,
+    Verdict,
+)
+from greenloop.search import chain, restart_on_repeat
+
+SOURCE = "def double(x):\n    return x + 1\n"
+CASE = Case(id="test_m.py::test_double", path="test_m.py", line=3)
+PROBLEM = Problem(
+    root=Path("/w"),
+    spec=Spec(cases=(CASE,), selectors=(CASE.id,)),
+    regions=(Region(path="m.py", qualname="double", start=1, end=2),),
+    originals={"m.py": SOURCE},
+    files={"m.py": SOURCE},
+)
+WRONG, RIGHT = "x * 3", "x * 2"
+
+
+def answer(expression: str) -> str:
+    return f"```python\ndef double(x):\n    return {expression}\n```"
+
+
+def verdict(observed: int) -> Verdict:
+    if observed == 10:
+        return Verdict(status=Status.PASSED, cases=(CaseResult(id=CASE.id, outcome="passed"),))
+    failure = Failure(type="AssertionError", message=f"assert {observed} == 10", expected="10", observed=str(observed))
+    return Verdict(status=Status.FAILED, cases=(CaseResult(id=CASE.id, outcome="failed", failure=failure),))
+
+
+class Stage:
+    """Scripted model, in-process execution of the one function, everything recorded."""
+
+    def __init__(self, *answers: str, accept: Verdict | None = None, plan=chain.plan, tokens: int = 10) -> None:
+        self.answers = list(answers)
+        self.events: list = []
+        self.prompts: list[Completion] = []
+        self.accepted: Verdict | None = accept
+        self.runs = 0
+        self.plan = plan
+        self.tokens = tokens
+
+    async def ask(self, completion: Completion, on_token) -> Reply:
+        self.prompts.append(completion)
+        if not self.answers:
+            raise ModelProblem("The script has no more answers.")
+        text = self.answers.pop(0)
+        on_token(text)
+        return Reply(text=text, usage=Usage(prompt_tokens=self.tokens, completion_tokens=self.tokens), model="scripted")
+
+    async def verify(self, files) -> Verdict:
+        self.runs += 1
+        space: dict = {}
+        exec(files["m.py"], space)
+        return verdict(space["double"](5))
+
+    async def accept(self, files) -> Verdict:
+        return self.accepted or await self.verify(files)
+
+    async def describe(self, problem, attempts) -> tuple[Note, ...]:
+        case = attempts[-1].verdict.cases
+        return (Note(text=case[0].failure.message if case and case[0].failure else ""),)
+
+    def assemble(self, problem, draft, attempts) -> Completion:
+        parent = attempts[draft.parent]
+        text = " | ".join(note.text for note in parent.notes)
+        return Completion(
+            messages=(Message(role="user", content=text),), role=draft.role, temperature=draft.temperature
+        )
+
+    async def run(self, **budget):
+        parts = loop.Parts(
+            plan=self.plan,
+            assemble=self.assemble,
+            ask=self.ask,
+            verify=self.verify,
+            accept=self.accept,
+            describe=self.describe,
+            model_of=lambda draft: f"model of {draft.role}",
+            count=len,
+        )
+        baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError")
+        started = Started(
+            problem=PROBLEM, baseline=baseline, model="scripted", preset="plain", sandbox="test", attempts=5
+        )
+        return await loop.refine(PROBLEM, started, parts, Budget(**budget), self.events.append)
+
+    def summary(self) -> list[str]:
+        return [summarised(event) for event in self.events]
+
+
+def summarised(event) -> str:
+    match event:
+        case Started():
+            return "started"
+        case Planned(attempt=number, draft=draft, model=model):
+            return f"planned {number} {draft.move} of {draft.parent} by {model}"
+        case Token(attempt=number):
+            return f"token {number}"
+        case Proposed(attempt=number):
+            return f"proposed {number}"
+        case Checked(attempt=number, error_class=kind):
+            return f"checked {number} {kind}".strip()
+        case Tested(attempt=attempt):
+            return f"tested {attempt.number} {attempt.verdict.status} {attempt.error_class}".strip()
+    raise AssertionError(event)
+
+
+async def test_wrong_then_right():
+    stage = Stage(answer(WRONG), answer(RIGHT))
+    outcome = await stage.run()
+    assert stage.summary() == [
+        "started",
+        "planned 1 draft of 0 by model of drafter",
+        "token 1",
+        "proposed 1",
+        "checked 1",
+        "tested 1 failed AssertionError",
+        "planned 2 refine of 1 by model of refiner",
+        "token 2",
+        "proposed 2",
+        "checked 2",
+        "tested 2 passed",
+    ]
+    assert (outcome.solved, outcome.reason, outcome.best) == (True, StopReason.SOLVED, 2)
+    assert outcome.usage.tokens == 40
+    assert stage.prompts[1].messages[0].content == "assert 15 == 10"
+    assert [prompt.role for prompt in stage.prompts] == [Role.DRAFTER, Role.REFINER]
+
+
+async def test_right_at_once_is_one_call():
+    stage = Stage(answer(RIGHT))
+    outcome = await stage.run()
+    assert outcome.solved
+    assert len(stage.prompts) == 1
+
+
+async def test_the_limit_counts_candidates_and_makes_no_wasted_call():
+    stage = Stage(*[answer(f"x * {n}") for n in range(3, 20)])
+    outcome = await stage.run(attempts=5)
+    assert (outcome.solved, outcome.reason) == (False, StopReason.ATTEMPTS)
+    assert len(stage.prompts) == 5
+    assert stage.runs == 5
+
+
+async def test_rubbish_is_data_and_never_reaches_the_sandbox():
+    stage = Stage("I am sorry.", "```python\ndef double(x:\n```", answer(RIGHT))
+    outcome = await stage.run()
+    assert outcome.solved
+    assert [row for row in stage.summary() if row.startswith("tested")][:2] == [
+        "tested 1 refused NoCode",
+        "tested 2 refused SyntaxError",
+    ]
+
+
+async def test_tokens_end_the_run_also_for_unreadable_answers():
+    stage = Stage(*["no code"] * 9, tokens=30)
+    outcome = await stage.run(tokens=100)
+    assert outcome.reason is StopReason.TOKENS
+    assert len(stage.prompts) == 2
+
+
+async def test_what_acceptance_refuses_is_a_failed_attempt():
+    tampered = Verdict(status=Status.TAMPERED, reason="it makes every assertion true")
+    stage = Stage(answer(RIGHT), accept=tampered)
+    outcome = await stage.run(attempts=1)
+    assert not outcome.solved
+    assert outcome.best is None
+    assert outcome.attempts[1].verdict.status is Status.TAMPERED
+
+
+async def test_the_best_attempt_is_never_replaced_by_a_worse_one():
+    good = Attempt(number=1, candidate=object(), verdict=Verdict(status=Status.FAILED, cases=cases("passed", "failed")))
+    worse = Attempt(
+        number=2, candidate=object(), verdict=Verdict(status=Status.FAILED, cases=cases("failed", "failed"))
+    )
+    assert loop.best([good, worse]).number == 1
+    assert loop.best([]) is None
+
+
+def cases(*outcomes: str) -> tuple[CaseResult, ...]:
+    return tuple(CaseResult(id=str(number), outcome=outcome) for number, outcome in enumerate(outcomes))
+
+
+async def test_a_model_that_gives_up_leaves_the_loop():
+    with pytest.raises(ModelProblem):
+        await Stage(answer(WRONG)).run()
+
+
+async def test_a_repeated_failure_restarts_hotter_and_without_the_failing_code():
+    stage = Stage(answer(WRONG), answer("3 * x"), answer("x + x + x"), answer(RIGHT), plan=restart_on_repeat.plan)
+    outcome = await stage.run()
+    assert outcome.solved
+    planned = [row for row in stage.summary() if row.startswith("planned")]
+    assert [row.split(" by")[0] for row in planned] == [
+        "planned 1 draft of 0",
+        "planned 2 refine of 1",
+        "planned 3 restart of 0",
+        "planned 4 restart of 0",
+    ]
+    assert [prompt.temperature for prompt in stage.prompts] == [0.0, 0.0, 0.4, 0.8]
+
+
+async def test_seconds_end_a_run_that_waits_for_its_model():
+    import asyncio
+
+    stage = Stage()
+
+    async def never(completion, on_token):
+        await asyncio.Event().wait()
+
+    stage.ask = never
+    outcome = await stage.run(seconds=0.05)
+    assert outcome.reason is StopReason.SECONDS

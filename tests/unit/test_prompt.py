@@ -1,0 +1,142 @@
+"""Prompts: stable prefix, budget, what must stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.nouns import (
+    Attempt,
+    Candidate,
+    Draft,
+    Excerpt,
+    Move,
+    Note,
+    Problem,
+    Region,
+    Role,
+    Spec,
+    Status,
+    Verdict,
+)
+from greenloop.core.prompt import assemble, cut, fenced, fit
+
+REGION = Region(path="m.py", qualname="f", start=1, end=2)
+PROBLEM = Problem(
+    root=Path("/w"),
+    spec=Spec(cases=(), selectors=()),
+    regions=(REGION,),
+    originals={"m.py": "def f():\n    pass\n"},
+    files={"m.py": "def f():\n    pass\n"},
+)
+TEMPLATES = {
+    "system": "SYSTEM",
+    "task": "TASK $names\n$instruction\n$context",
+    "draft": "DRAFT $feedback",
+    "refine": "REFINE $feedback\n$tried",
+    "restart": "RESTART $tried\n$feedback",
+}
+EXCERPTS = (
+    Excerpt(title="m.py", text="def f():\n    pass", value=1.0),
+    Excerpt(title="callers", text="g()\n" * 30, value=0.2),
+    Excerpt(title="test", text="assert f() == 1", value=0.9),
+)
+
+
+def attempt(number: int, error: str = "AssertionError") -> Attempt:
+    candidate = Candidate(texts={REGION: f"def f():\n    return {number}\n"}) if number else None
+    return Attempt(
+        number=number,
+        verdict=Verdict(status=Status.FAILED),
+        candidate=candidate,
+        error_class=error,
+        notes=(Note(text=f"error of {number}"),),
+    )
+
+
+def build(attempts, draft, budget=1000):
+    return assemble(TEMPLATES, PROBLEM, EXCERPTS, attempts, draft, budget=budget, count=lambda text: len(text) // 3)
+
+
+def draft(parent: int, move: Move) -> Draft:
+    return Draft(parent=parent, move=move, role=Role.REFINER)
+
+
+def test_a_refinement_shows_the_parent_as_the_models_own_answer_and_its_error_last():
+    attempts = [attempt(0), attempt(1), attempt(2, "TypeError")]
+    messages = build(attempts, draft(1, Move.REFINE))
+    assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
+    assert "return 1" in messages[2].content
+    assert "error of 1" in messages[3].content
+    assert "attempt 2: TypeError" in messages[3].content
+
+
+def test_a_restart_names_what_failed_and_hides_the_failing_code():
+    messages = build([attempt(0), attempt(1), attempt(2)], draft(0, Move.RESTART))
+    text = "\n".join(message.content for message in messages)
+    assert "attempt 1: AssertionError" in text
+    assert "return 1" not in text
+
+
+def test_the_task_is_the_same_for_every_refinement():
+    attempts = [attempt(0), attempt(1), attempt(2), attempt(3)]
+    prefixes = {build(attempts, draft(parent, Move.REFINE))[:2] for parent in (1, 2, 3)}
+    assert len(prefixes) == 1
+
+
+def test_the_least_valuable_excerpt_goes_first_and_the_budget_holds():
+    attempts = [attempt(0)]
+    long = build(attempts, draft(0, Move.DRAFT))
+    short = build(attempts, draft(0, Move.DRAFT), budget=60)
+    assert "callers" in long[1].content
+    assert "callers" not in short[1].content
+    assert "assert f() == 1" in short[1].content
+    assert sum(len(message.content) // 3 for message in short) <= 62
+
+
+@pytest.mark.parametrize("room", [5, 20, 80])
+def test_ten_attempts_with_long_tracebacks_stay_within_the_budget(room):
+    note = Note(text="\n".join(f"frame {n}" for n in range(400)) + "\nValueError: last line")
+    attempts = [attempt(0)] + [
+        Attempt(
+            number=n,
+            verdict=Verdict(status=Status.FAILED),
+            candidate=attempt(n).candidate,
+            notes=(note,),
+            error_class="E",
+        )
+        for n in range(1, 11)
+    ]
+    budget = 300 + room
+    messages = build(attempts, draft(10, Move.REFINE), budget=budget)
+    assert sum(len(message.content) // 3 for message in messages) <= budget
+    assert "ValueError: last line" in messages[-1].content
+
+
+def test_a_missing_variable_is_an_error():
+    with pytest.raises(KeyError):
+        assemble(
+            {**TEMPLATES, "task": "$nothing"},
+            PROBLEM,
+            EXCERPTS,
+            [attempt(0)],
+            draft(0, Move.DRAFT),
+            budget=100,
+            count=len,
+        )
+
+
+def test_fences_are_longer_than_what_they_hold():
+    assert fenced("a ``` b").startswith("````python")
+
+
+def test_cut_keeps_head_and_tail():
+    text = cut("\n".join(map(str, range(100))), 30, lambda text: len(text) // 3)
+    assert text.startswith("0\n")
+    assert text.endswith("99")
+    assert "left out" in text
+
+
+def test_nothing_fits_in_no_room():
+    assert len(fit(EXCERPTS, 5, len)) <= 40
