@@ -296,14 +296,24 @@ async def editor(project, tmp_path):
     assert editor.junk == b"", "something but the protocol was written to standard output"
 
 
-async def spawn(tmp_path, *arguments):
-    environment = {
+def environment(tmp_path):
+    return {
         **os.environ,
         "PYTHONPATH": str(SOURCES),
         "XDG_STATE_HOME": str(tmp_path / "state"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
     }
+
+
+async def spawn(tmp_path, *arguments):
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, cwd="/", limit=1 << 26
+        sys.executable,
+        *arguments,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        env=environment(tmp_path),
+        cwd="/",
+        limit=1 << 26,
     )

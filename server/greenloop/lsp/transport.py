@@ -50,7 +50,7 @@ class Outbox:
     def flush(self) -> None:
         """Nothing to do: the thread flushes after every message."""
 
-    def close(self, seconds: float = 5.0) -> None:
+    def close(self, seconds: float = 2.0) -> None:
         """Waits until everything is written, at most `seconds` (the client may be gone)."""
         self._queue.put(None)
         self._thread.join(seconds)

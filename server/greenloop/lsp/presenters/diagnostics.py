@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import attrs
 from lsprotocol import types as lsp
 
-from greenloop.core.compose import compose
 from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem
 from greenloop.core.redact import clean
 from greenloop.lsp.convert import Line, line_range, old_line
@@ -137,6 +136,8 @@ def _inside(run: Run, frame: Frame) -> bool:
 
 def _line_maps(problem: Problem, attempt: Attempt) -> dict[str, Line]:
     """For each file that the attempt changed: from a line of its text to the user's line, 0 where there is none."""
+    from greenloop.core.compose import compose  # noqa: PLC0415 - only runs need it, not the start
+
     if attempt.candidate is None:
         changed = problem.files
     else:
