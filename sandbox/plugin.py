@@ -55,7 +55,10 @@ def _arguments(root, folder):
         "--maxfail=0",
         "--basetemp=" + os.path.join(folder, "pytest"),
     ]
-    if any(option in settings for option in ("--lf", "--ff", "--last-failed", "--failed-first", "--nf", "--sw", "--step", "--cache")):
+    if any(
+        option in settings
+        for option in ("--lf", "--ff", "--last-failed", "--failed-first", "--nf", "--sw", "--step", "--cache")
+    ):
         # Without its plugin those options would be unknown; an empty cache makes them do nothing.
         args += ["-o", "cache_dir=" + os.path.join(folder, "cache")]
     else:
@@ -64,8 +67,16 @@ def _arguments(root, folder):
         ("xdist", "no:xdist", ["-n0"]),
         ("pytest_cov", "no:pytest_cov", ["--no-cov"]),
         ("pytest_rerunfailures", "no:rerunfailures", ["--reruns=0"]),
-        ("pytest_randomly", "no:randomly", ["-p", "no:randomly"] if "--randomly" not in settings else ["--randomly-dont-reorganize"]),
-        ("pytest_random_order", "no:random_order", ["--random-order-bucket=none"] if "--random-order" in settings else []),
+        (
+            "pytest_randomly",
+            "no:randomly",
+            ["-p", "no:randomly"] if "--randomly" not in settings else ["--randomly-dont-reorganize"],
+        ),
+        (
+            "pytest_random_order",
+            "no:random_order",
+            ["--random-order-bucket=none"] if "--random-order" in settings else [],
+        ),
         ("pytest_benchmark", "no:benchmark", ["--benchmark-disable"]),
         ("pytest_html", "no:html", ["--html=" + os.path.join(folder, "report.html")] if "--html" in settings else []),
     )
@@ -156,7 +167,9 @@ def _starter(send, place, reruns):
     class Starter:
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionstart(self):
-            send({"kind": "start", "pytest": pytest.__version__, "python": list(sys.version_info[:3]), "reruns": reruns})
+            send(
+                {"kind": "start", "pytest": pytest.__version__, "python": list(sys.version_info[:3]), "reruns": reruns}
+            )
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_load_initial_conftests(self):
@@ -166,9 +179,18 @@ def _starter(send, place, reruns):
             error = outcome.excinfo[1]
             # pytest prints a broken conftest and ends without a session: nobody would be told.
             info = getattr(error, "excinfo", None)
-            cause = getattr(error, "cause", None) or (info[1] if isinstance(info, tuple) else getattr(info, "value", None))
+            cause = getattr(error, "cause", None) or (
+                info[1] if isinstance(info, tuple) else getattr(info, "value", None)
+            )
             cause = cause or error.__cause__ or error
-            send({"kind": "collect_error", "id": place(str(getattr(error, "path", "conftest.py"))), **_error(cause, place), "text": _cut(str(error), TEXT)})
+            send(
+                {
+                    "kind": "collect_error",
+                    "id": place(str(getattr(error, "path", "conftest.py"))),
+                    **_error(cause, place),
+                    "text": _cut(str(error), TEXT),
+                }
+            )
 
     return Starter()
 
@@ -188,7 +210,14 @@ def _recorder(send, place):
                 info = getattr(getattr(report, "call", None), "excinfo", None)
                 error = info.value if info is not None else None
                 cause = error.__cause__ if error is not None and error.__cause__ is not None else error
-                send({"kind": "collect_error", "id": collector.nodeid, **_error(cause, place), "text": cut(str(report.longrepr), TEXT)})
+                send(
+                    {
+                        "kind": "collect_error",
+                        "id": collector.nodeid,
+                        **_error(cause, place),
+                        "text": cut(str(report.longrepr), TEXT),
+                    }
+                )
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_collection_modifyitems(self, items):
@@ -261,7 +290,11 @@ def _describer(place):
     def describe(error, traceback, compared, item):
         told = getattr(item, "greenloop_failure", None)
         if told is not None:  # a doctest example knows better than its traceback
-            return {"type": type(error).__name__, "message": _message(error), **told(error, traceback, place, frames_of)}
+            return {
+                "type": type(error).__name__,
+                "message": _message(error),
+                **told(error, traceback, place, frames_of),
+            }
         expected = observed = None
         if compared and isinstance(error, AssertionError):
             observed, expected = compared["left"], compared["right"]
@@ -370,7 +403,13 @@ def _unittest_sides(steps):
     """(observed, expected) of a failed `assertEqual(first, second)`."""
     for frame, _line in steps:
         code = frame.f_code
-        if code.co_name in ("assertEqual", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual") and code.co_filename.endswith("case.py"):
+        if code.co_name in (
+            "assertEqual",
+            "assertIs",
+            "assertAlmostEqual",
+            "assertListEqual",
+            "assertDictEqual",
+        ) and code.co_filename.endswith("case.py"):
             names = frame.f_locals
             for first, second in (("first", "second"), ("expr1", "expr2"), ("list1", "list2"), ("d1", "d2")):
                 if first in names and second in names:

@@ -7,7 +7,7 @@ It must not know where candidates come from.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from greenloop.core import canary
 from greenloop.core.errors import CannotVerify
@@ -47,7 +47,6 @@ class Bench:
     suite_seconds: float
     encode: Encode
     left_out: int = 0
-    already_failing: int = field(default=0)
 
     @property
     def expected(self) -> tuple[str, ...]:
@@ -167,11 +166,12 @@ def evidence(bench: Bench, verdict: Verdict, sandbox: str, canaried: int, total:
         good, every = counts.get(case.provenance, (0, 0))
         counts[case.provenance] = (good + (case.id in passed), every + 1)
     green = sum(bench.outcomes.get(case) == "passed" for case in bench.problem.neighbours)
+    red = sum(bench.outcomes.get(case) in {"failed", "error", "missing"} for case in bench.problem.neighbours)
     return Evidence(
         sandbox=sandbox,
         cases=counts,
         neighbours_unchanged=green,
-        neighbours_already_failing=bench.already_failing,
+        neighbours_already_failing=red,
         neighbours_left_out=bench.left_out,
         canaried=canaried,
         canary_total=total,

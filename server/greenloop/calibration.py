@@ -6,7 +6,7 @@ It must not know which model or preset the run will use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop import regions
@@ -17,6 +17,7 @@ from greenloop.core.nouns import (
     Case,
     CaseResult,
     Execution,
+    Failure,
     Place,
     Problem,
     Provenance,
@@ -34,6 +35,7 @@ from greenloop.core.records import Reach, collect_errors, collected, reached
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
+from greenloop.sources import file_patterns
 from greenloop.specs.doctest import examples
 from greenloop.specs.pytest import read
 from greenloop.targets import nearest
@@ -81,6 +83,27 @@ class Bed:
             raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
         return execution
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """What pytest takes for a test file here."""
+        return file_patterns(self.snapshot.root)
+
+    def texts(self, paths: Iterable[str]) -> dict[str, str]:
+        """The user's text of each of these files that there is."""
+        return {path: text for path in paths if (text := self.snapshot.text(path)) is not None}
+
+    def ranked(
+        self, reach: Mapping[str, Sequence[Reach]], failing: Mapping[str, Failure | None], passing: Sequence[str]
+    ) -> list[Region]:
+        texts = self.texts(regions.paths(reach, failing))
+        return regions.rank(reach, failing, passing, texts, patterns=self.patterns)
+
+    def fault(self, failures: Sequence[Failure]) -> str | None:
+        """What only the environment can cure, as one sentence."""
+        return regions.environment_fault(
+            failures, self.snapshot.root, self.place.environment, network=self.place.network
+        )
+
 
 async def calibrate(bed: Bed) -> Calibration:
     """Raises `UsageProblem` for a target that does not exist and `CannotVerify` where nothing can be verified."""
@@ -102,7 +125,7 @@ async def _of_test(bed: Bed) -> Calibration:
         return early
     failing = {result.id: result for result in parse(execution) if not result.passed}
     around = await _neighbours(bed, execution, failing, stubs, created)
-    chosen = created or _chosen(bed, around, failing, execution)
+    chosen = created or _chosen(bed, around, failing)
     if not chosen:
         raise CannotVerify(
             f"{bed.target.selector} reaches no function of this workspace that may be changed.",
@@ -120,25 +143,24 @@ async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Exe
         failures = [result.failure for result in parse(execution) if result.failure]
         failures += [error.failure for error in collect_errors(execution)]
 
-        def text_of(path: str, laid: Mapping[str, str] = dict(stubs)) -> str | None:
-            return laid.get(path) or bed.snapshot.text(path)
-
-        missing = regions.missing(failures, text_of, bed.snapshot.root, bed.target.path)
+        texts = {**bed.texts([bed.target.path, *bed.snapshot.buffers]), **stubs}
+        missing = regions.missing(failures, texts, bed.snapshot.root, test_path=bed.target.path, patterns=bed.patterns)
         if missing is None:
             break
-        files, found = regions.stub(missing, text_of)
+        texts.update(bed.texts([missing.path]) if missing.path not in stubs else {})
+        files, found = regions.stub(missing, texts, bed.snapshot.root)
+        if not found:
+            break
         stubs.update(files)
-        kept = [region for region in created if region.path not in files]
-        kept += [regions.again(region, files[region.path]) for region in created if region.path in files]
-        created = (*kept, *found)
+        created = (*regions.relocate(created, stubs), *found)
     return stubs, created, execution
 
 
 def _uncollected(bed: Bed, execution: Execution, others: Sequence[str]) -> Calibration:
     errors = collect_errors(execution)
     failures = [error.failure for error in errors]
-    if fault := regions.environment_fault(failures, bed.place.environment):
-        return _fault(bed, execution, fault.sentence, fault.remedy)
+    if fault := bed.fault(failures):
+        return _fault(bed, execution, fault, "")
     if errors:
         first = errors[0].failure
         where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
@@ -173,8 +195,8 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
             remedy="Remove the mark first.",
         )
     failures = [result.failure for result in results.values() if result.failure and not result.passed]
-    if fault := regions.environment_fault(failures, bed.place.environment):
-        return _fault(bed, execution, fault.sentence, fault.remedy, spec)
+    if fault := bed.fault(failures):
+        return _fault(bed, execution, fault, "", spec)
     bed.say("running it once more")
     again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED)
     second = {result.id: result.outcome for result in parse(again)}
@@ -208,10 +230,9 @@ async def _neighbours(
 ) -> Around:
     """The tests of the target's file and of files that import a module which may be changed, traced."""
     bed.say("running the neighbouring tests unchanged")
-    reach = dict(reached(execution))
-    first = created or regions.rank(
-        reach, {case: result.failure for case, result in failing.items()}, (), bed.snapshot.text
-    )
+    reach: dict[str, Sequence[Reach]] = dict(reached(execution))
+    failures = {case: result.failure for case, result in failing.items()}
+    first = created or bed.ranked(reach, failures, ())
     modules = dict.fromkeys(region.path for region in first[:3])
     return await _run_around(bed, [bed.target.path], modules, reach, stubs)
 
@@ -235,12 +256,10 @@ async def _run_around(
     return Around(outcomes=outcomes, reach=reach, left_out=left_out)
 
 
-def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult], execution: Execution) -> tuple[Region, ...]:
-    del execution
+def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tuple[Region, ...]:
     passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
-    ranked = regions.rank(around.reach, failures, passing, bed.snapshot.text)
-    return regions.choose(ranked, bed.snapshot.text)
+    return regions.choose(bed.ranked(around.reach, failures, passing), failures.values())
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------
