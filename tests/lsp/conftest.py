@@ -264,7 +264,7 @@ class Editor:
 
 
 def edited(text, edits):
-    rows = text.splitlines(keepends=True) + [""]
+    rows = [*text.splitlines(keepends=True), ""]
 
     def at(point):
         return sum(map(len, rows[: point["line"]])) + point["character"]

@@ -215,7 +215,7 @@ class Play:
         raise RuntimeError("boom")
 
     async def noise(self, request, settings, emit, say):
-        print("loading...", end="", flush=True)
+        print("loading...", end="", flush=True)  # noqa: T201 - the noise under test
         os.write(1, b"raw bytes on descriptor 1")
         await asyncio.to_thread(subprocess.run, ["sh", "-c", "printf child; cat"], check=True)
         return await self.solve(request, settings, emit, say)

@@ -7,9 +7,9 @@ async def test_red_test_becomes_a_verified_edit(editor, project):
     await editor.start()
     await editor.action("Refine until tests pass: test_double")
     red = await editor.under_way()
-    assert [(d["range"]["start"]["line"], d["code"], "15" in d["message"]) for d in red if "attempt" in d["source"]] == [
-        (4, "AssertionError", True)
-    ]
+    assert [
+        (d["range"]["start"]["line"], d["code"], "15" in d["message"]) for d in red if "attempt" in d["source"]
+    ] == [(4, "AssertionError", True)]
     await editor.told("m.py:2 fixed, verified")
     await editor.diagnosed(lambda items: not items)
     assert editor.text("m.py") == "def double(x):\n    return x * 2\n"

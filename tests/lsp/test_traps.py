@@ -72,9 +72,8 @@ async def test_nothing_leaks_while_typing(editor):
 
 async def test_pygls_still_leaks_without_our_cure(editor):
     """Fails when upstream has made `Protocol._forget_done` needless: then remove both."""
-    from pygls.protocol import default_converter
-
     from greenloop.lsp.server import create_server
+    from pygls.protocol import default_converter
 
     server = create_server()
     inner = server.protocol
@@ -132,7 +131,10 @@ async def test_late_reply_to_a_forgotten_request_does_no_harm(editor):
 async def test_logs_hold_no_source(editor):
     await editor.start()
     editor.change("m.py", "SECRET_SOURCE = 1\n")
-    editor.notify("textDocument/didChange", {"textDocument": {"uri": "file:///none.py", "version": 1}, "contentChanges": [{"text": "SECRET_SOURCE"}]})
+    editor.notify(
+        "textDocument/didChange",
+        {"textDocument": {"uri": "file:///none.py", "version": 1}, "contentChanges": [{"text": "SECRET_SOURCE"}]},
+    )
     await editor.reply(editor.request("textDocument/hover", {"SECRET_SOURCE": 1}))
     await editor.reply(editor.request("greenloop/refine", {"uri": "SECRET_SOURCE"}))
     assert await editor.stop() == 0
@@ -150,19 +152,23 @@ async def test_a_client_that_does_not_read_does_not_stop_the_server(tmp_path):
     for message in messages:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         data += b"Content-Length: %d\r\n\r\n" % len(body) + body
-    pipe = subprocess.PIPE
-    server = subprocess.Popen(
-        [sys.executable, str(HERE / "stand_in.py")], stdin=pipe, stdout=pipe, stderr=pipe, env=environment(tmp_path)
-    )
-    try:
-        await asyncio.to_thread(server.stdin.write, data)
-        await asyncio.to_thread(server.stdin.flush)
-        # Its input stays open and its output unread: only the handled `exit` can end it.
-        assert await asyncio.to_thread(server.wait, 30) == 1
-        assert len(await asyncio.to_thread(server.stdout.read)) < len(data)
-    finally:
-        server.kill()
-        server.communicate()
+    # Its input stays open and its output unread: only the handled `exit` can end it.
+    code, output = await asyncio.to_thread(_unread, data, tmp_path)
+    assert code == 1
+    assert output.startswith(b"Content-Length")
+    assert len(output) < len(data)
+
+
+def _unread(data, tmp_path):
+    """Exit code and output of a server whose output nobody reads while it lives."""
+    command, pipe = [sys.executable, str(HERE / "stand_in.py")], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment(tmp_path)) as server:
+        try:
+            server.stdin.write(data)
+            server.stdin.flush()
+            return server.wait(30), server.stdout.read()
+        finally:
+            server.kill()
 
 
 async def test_neither_litellm_nor_docker_before_the_first_run(editor):

@@ -56,7 +56,7 @@ class Outbox:
         self._thread.join(seconds)
 
     def binary(self) -> BinaryIO:
-        """This outbox for those who ask for a stream and only write, flush and close it."""
+        """The outbox for those who ask for a stream and only write, flush and close it."""
         return cast("BinaryIO", self)
 
     def _pump(self) -> None:

@@ -7,10 +7,8 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
@@ -163,7 +161,9 @@ async def _refined(server: Server, run: Run) -> Outcome:
         run.now = text
         server.refresh(run)
 
-    return await engine.refine(request, settings=run.settings, emit=_emitter(server, run), say=say, user=EditorUser(server))
+    return await engine.refine(
+        request, settings=run.settings, emit=_emitter(server, run), say=say, user=EditorUser(server)
+    )
 
 
 def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
@@ -284,5 +284,3 @@ def _about(run: Run, path: str) -> bool:
 def _offered(server: Server, arguments: tuple[Any, ...]) -> list[Run]:
     chosen = _chosen(server, arguments)
     return [run for run in server.runs if chosen(run) and run.offered][:1]
-
-
