@@ -211,6 +211,7 @@ CASES = [
     (CLASS, "Stack", "class Stack:\n    def push(self, item, /, *more, at=0):\n        self.items.insert(at, item)\n    def pop(self):\n        return self.items.pop()", ["    size = 0\n", "at: int = 0) -> None:\n        self.items.insert(at, item)\n", "    def pop(self):\n        return self.items.pop()\n\n\nclass Queue", "@top.setter"]),
     (CLASS, "Stack", "def push(self, item, /, *more, at=0):\n    self.items.insert(at, item)", ["at: int = 0) -> None:\n        self.items.insert(at, item)\n", "size = 0", "async def drain"]),
     (CLASS, "Stack", "class Stack:\n    size = 1\n    limit = 5", ["    size = 1\n    limit = 5\n\n    def __init__"]),
+    ("class A:\n    @overload\n    def f(self, x: int): ...\n    @overload\n    def f(self, x: str): ...\n    def f(self, x):\n        return 1\n", "A", "class A:\n    @overload\n    def f(self, x: int): ...\n    @overload\n    def f(self, x: str): ...\n    def f(self, x):\n        return 2", ["    def f(self, x: int): ...\n    @overload\n    def f(self, x: str): ...\n    def f(self, x):\n        return 2\n"]),
     ("class A(Base):\n    pass\n", "A", "class A:\n    def f(self):\n        return 1", ["class A(Base):\n\n    def f(self):\n        return 1\n"]),
 ]  # fmt: skip
 
