@@ -97,6 +97,7 @@ WAYS = {
     "unclosed fence, code complete": f"```python\n{GOOD}",
     "thinking": f"<think>\nMaybe ```python\ndef clean(text): return 1\n```?\n</think>\n```python\n{GOOD}```",
     "thinking without its opening tag": f"def clean(text): return 0\n</think>\n```python\n{GOOD}```",
+    "thinking twice": f"<think>\na\n</think>\nHm.\n<thinking>\nb </thinking>\n```python\n{GOOD}```",
     "thinking that never ends": f"<think>\n```python\n{GOOD}```",
     "control tokens": f"```python\n{GOOD}```<|im_end|>",
     "whole module": "```python\n"
@@ -376,3 +377,8 @@ def test_a_nested_function_that_calls_itself_is_no_helper(problem):
         "    def down(n):\n        return 1 if",
     )
     assert candidate.helpers == ()
+
+
+def test_a_tag_inside_the_code_is_code(problem):
+    code = 'def f(x):\n    tags = """\n<think>\n"""\n    return x.replace("</think>", tags)\n'
+    check(problem, "def f(x):\n    return 1\n", "f", f"<think>\nhm\n</think>\n```python\n{code}```\n", code)
