@@ -17,6 +17,8 @@ PYTHON = {"", "python", "py", "python3", "py3", "python2", "pyi", "code", "tool_
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([^`\n]*?)[ \t]*$")
 _THINK = r"(?:think|thinking|thought|reasoning|reflection|scratchpad)"
 _OPEN = re.compile(rf"^[ \t]*<{_THINK}>", re.IGNORECASE | re.MULTILINE)
+_LONE_CLOSE = re.compile(rf"^[ \t]*</{_THINK}>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t>]*(?:`{3}|~{3})", re.MULTILINE)
 _CLOSE = re.compile(rf"</{_THINK}>[ \t]*", re.IGNORECASE)
 _SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<\uff5c[^\uff5c\n]{2,40}\uff5c>|</?s>\s*$")
 _CODE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+|^[ \t]*@\w|^(?:import|from)[ \t]+[\w.]+")
@@ -53,13 +55,20 @@ def body_of(answer: str) -> str:
     Thinking that never ends is kept (some models put their answer in it), only its tag goes.
     """
     text = _SPECIAL.sub("", flat(answer).replace("\ufeff", "").replace("\u200b", ""))
-    closing = list(_CLOSE.finditer(text))
     opening = _OPEN.search(text)
-    if closing and (opening is None or opening.start() > closing[0].start()):
-        text = text[closing[0].end() :]  # a template that swallowed the opening tag
-    while (opening := _OPEN.search(text)) and (end := _CLOSE.search(text, opening.end())):
+    lone = _LONE_CLOSE.search(text)
+    if lone and (opening is None or opening.start() > lone.start()):
+        text = text[lone.end() :]  # a template that swallowed the opening tag
+    # Behind the first fence such a tag is part of the code: a string, a docstring.
+    while (opening := _OPEN.search(text, 0, _code_start(text))) and (end := _CLOSE.search(text, opening.end())):
         text = text[: opening.start()] + text[end.end() :]
-    return _OPEN.sub("", text)
+    opening = _OPEN.search(text, 0, _code_start(text))
+    return text[: opening.start()] + text[opening.end() :] if opening else text
+
+
+def _code_start(text: str) -> int:
+    fence = _FENCE_LINE.search(text)
+    return fence.start() if fence else len(text)
 
 
 def defined_names(text: str) -> list[str]:

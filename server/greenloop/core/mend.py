@@ -7,7 +7,8 @@ behaviour wins. The docstring is always the user's: it is a specification, and a
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.source import (
@@ -260,18 +261,24 @@ def _key(node: ast.stmt) -> tuple[str, str] | None:
     return (target.id, "=") if isinstance(target, ast.Name) else None
 
 
+def _keyed(body: Sequence[ast.stmt]) -> Iterator[tuple[tuple[str, str, int], ast.stmt]]:
+    """Members by key and number: overloads share name and role."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for item in body:
+        if key := _key(item):
+            yield (*key, counted[key]), item
+            counted[key] += 1
+
+
 def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
     """The user's class with the members that the answer writes anew or adds; members it leaves out stay."""
     if new.inline or old.inline:
         return _definition(new, old, unit)
-    members = {key: item for item in old.node.body if (key := _key(item))}
+    members = dict(_keyed(old.node.body))
     changes: list[tuple[int, int, list[str]]] = []
     fields: list[str] = []
     methods: list[str] = []
-    for item in new.node.body:
-        key = _key(item)
-        if key is None:
-            continue
+    for key, item in _keyed(new.node.body):
         text = new.lines[start_of(item, new.lines) - 1 : item.end_lineno]
         known = members.get(key)
         if known is None and isinstance(item, DEFINITIONS):

@@ -97,6 +97,7 @@ WAYS = {
     "unclosed fence, code complete": f"```python\n{GOOD}",
     "thinking": f"<think>\nMaybe ```python\ndef clean(text): return 1\n```?\n</think>\n```python\n{GOOD}```",
     "thinking without its opening tag": f"def clean(text): return 0\n</think>\n```python\n{GOOD}```",
+    "thinking twice": f"<think>\na\n</think>\nHm.\n<thinking>\nb </thinking>\n```python\n{GOOD}```",
     "thinking that never ends": f"<think>\n```python\n{GOOD}```",
     "control tokens": f"```python\n{GOOD}```<|im_end|>",
     "whole module": "```python\n"
@@ -211,6 +212,7 @@ CASES = [
     (CLASS, "Stack", "class Stack:\n    def push(self, item, /, *more, at=0):\n        self.items.insert(at, item)\n    def pop(self):\n        return self.items.pop()", ["    size = 0\n", "at: int = 0) -> None:\n        self.items.insert(at, item)\n", "    def pop(self):\n        return self.items.pop()\n\n\nclass Queue", "@top.setter"]),
     (CLASS, "Stack", "def push(self, item, /, *more, at=0):\n    self.items.insert(at, item)", ["at: int = 0) -> None:\n        self.items.insert(at, item)\n", "size = 0", "async def drain"]),
     (CLASS, "Stack", "class Stack:\n    size = 1\n    limit = 5", ["    size = 1\n    limit = 5\n\n    def __init__"]),
+    ("class A:\n    @overload\n    def f(self, x: int): ...\n    @overload\n    def f(self, x: str): ...\n    def f(self, x):\n        return 1\n", "A", "class A:\n    @overload\n    def f(self, x: int): ...\n    @overload\n    def f(self, x: str): ...\n    def f(self, x):\n        return 2", ["    def f(self, x: int): ...\n    @overload\n    def f(self, x: str): ...\n    def f(self, x):\n        return 2\n"]),
     ("class A(Base):\n    pass\n", "A", "class A:\n    def f(self):\n        return 1", ["class A(Base):\n\n    def f(self):\n        return 1\n"]),
 ]  # fmt: skip
 
@@ -375,3 +377,8 @@ def test_a_nested_function_that_calls_itself_is_no_helper(problem):
         "    def down(n):\n        return 1 if",
     )
     assert candidate.helpers == ()
+
+
+def test_a_tag_inside_the_code_is_code(problem):
+    code = 'def f(x):\n    tags = """\n<think>\n"""\n    return x.replace("</think>", tags)\n'
+    check(problem, "def f(x):\n    return 1\n", "f", f"<think>\nhm\n</think>\n```python\n{code}```\n", code)
