@@ -236,6 +236,15 @@ def test_a_problem_ends_in_a_finished_object_and_a_sentence(fake, capsys, proble
     assert captured.err == "greenloop: bad\n  r\n"
 
 
+def test_json_of_an_unexpected_problem_ends_the_same_way(fake, capsys):
+    fake.result = RuntimeError("def secret(): ...")
+    assert main(["fix", CASE, "--json"]) == 1
+    captured = capsys.readouterr()
+    (finished,) = objects(captured.out)
+    assert (finished["solved"], finished["reason"]) == (False, "error")
+    assert "secret" not in captured.out + captured.err
+
+
 def test_json_of_a_wrong_setting_ends_the_same_way(fake, capsys):
     assert main(["fix", CASE, "--json", "--set", "attempts=none"]) == 2
     (finished,) = objects(capsys.readouterr().out)
