@@ -10,9 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-import greenloop
 import psutil
 import pytest
+
+import greenloop
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(300)]
 

@@ -8,6 +8,7 @@ import os
 import signal
 
 import pytest
+
 from greenloop.cli.main import main
 from greenloop.cli.view import View
 from greenloop.core.errors import CannotVerify, ModelProblem, SettingsProblem, UsageProblem, WorkspaceProblem
@@ -494,6 +495,12 @@ def test_an_unexpected_problem_is_one_line_and_a_log_without_its_message(fake, t
     assert "secret" not in captured.err + log.read_text()
     assert "RuntimeError" in log.read_text()
     assert "in refine" in log.read_text()
+
+
+def test_the_log_names_what_a_programmer_needs(fake, tmp_path):
+    fake.result = AttributeError("'NoneType' object has no attribute 'x'")
+    assert main(["fix", CASE]) == 1
+    assert "has no attribute 'x'" in (tmp_path / "state" / "greenloop" / "crash.log").read_text()
 
 
 # -- no model ----------------------------------------------------------------------------------------------------
