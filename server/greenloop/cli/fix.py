@@ -61,6 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
         put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
         tell(error)
         return error.exit_code
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if put is not None:
+            put(events_json.failed("error", f"This should not have happened ({type(error).__name__})."))
+        raise
 
 
 @dataclass(frozen=True, kw_only=True)

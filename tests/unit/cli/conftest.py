@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from greenloop import engine
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
 from greenloop.core.nouns import (
@@ -170,6 +171,7 @@ def project(tmp_path, monkeypatch):
     for name in ("STATE", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(engine.__file__).parents[1]))
     for name in ("GREENLOOP_MODEL", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     root = tmp_path / "a project"

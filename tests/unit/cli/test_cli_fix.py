@@ -8,6 +8,7 @@ import os
 import signal
 
 import pytest
+
 from greenloop.cli.main import main
 from greenloop.cli.view import View
 from greenloop.core.errors import CannotVerify, ModelProblem, SettingsProblem, UsageProblem, WorkspaceProblem
@@ -234,6 +235,15 @@ def test_a_problem_ends_in_a_finished_object_and_a_sentence(fake, capsys, proble
     )
     assert (finished["remedy"], set(finished["usage"])) == ("r", USAGE)
     assert captured.err == "greenloop: bad\n  r\n"
+
+
+def test_json_of_an_unexpected_problem_ends_the_same_way(fake, capsys):
+    fake.result = RuntimeError("def secret(): ...")
+    assert main(["fix", CASE, "--json"]) == 1
+    captured = capsys.readouterr()
+    (finished,) = objects(captured.out)
+    assert (finished["solved"], finished["reason"]) == (False, "error")
+    assert "secret" not in captured.out + captured.err
 
 
 def test_json_of_a_wrong_setting_ends_the_same_way(fake, capsys):
@@ -485,6 +495,12 @@ def test_an_unexpected_problem_is_one_line_and_a_log_without_its_message(fake, t
     assert "secret" not in captured.err + log.read_text()
     assert "RuntimeError" in log.read_text()
     assert "in refine" in log.read_text()
+
+
+def test_the_log_names_what_a_programmer_needs(fake, tmp_path):
+    fake.result = AttributeError("'NoneType' object has no attribute 'x'")
+    assert main(["fix", CASE]) == 1
+    assert "has no attribute 'x'" in (tmp_path / "state" / "greenloop" / "crash.log").read_text()
 
 
 # -- no model ----------------------------------------------------------------------------------------------------

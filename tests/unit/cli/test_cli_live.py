@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 
 import pytest
+from rich.console import Console
+
 from greenloop.cli import show
 from greenloop.cli.live import Activity, Terminal, coloured_diff, table
 from greenloop.core.events import Checked, Planned, Proposed, Started, Token
 from greenloop.core.nouns import Finding, Status, Usage, Verdict
-from rich.console import Console
 
 from .conftest import FakeEngine, attempt, solved
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from greenloop import registry
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerify, ModelProblem

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from greenloop.cli import editors
 from greenloop.cli.editors import EDITORS
 from greenloop.cli.main import main
