@@ -22,7 +22,9 @@ def make_venv(folder, *, version=VERSION, home=HOME, key="version", extra="", py
     # Running it would leave a mark: nothing may.
     trap.write_text(f"#!/bin/sh\ntouch {folder}/ran\n")
     trap.chmod(0o755)
-    (folder / "pyvenv.cfg").write_text(f"home = {home}\ninclude-system-site-packages = false\n{key} = {version}\n{extra}")
+    (folder / "pyvenv.cfg").write_text(
+        f"home = {home}\ninclude-system-site-packages = false\n{key} = {version}\n{extra}"
+    )
     packages = folder / "lib" / f"python{'.'.join(version.split('.')[:2])}" / "site-packages"
     packages.mkdir(parents=True)
     if pytest_too:
@@ -172,7 +174,11 @@ def test_an_old_python_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("/nonexistent/python", "does not exist"), ("no-such-python", "not on PATH"), ("/etc/hostname", "does not answer")],
+    [
+        ("/nonexistent/python", "does not exist"),
+        ("no-such-python", "not on PATH"),
+        ("/etc/hostname", "does not answer"),
+    ],
 )
 def test_a_bad_setting_is_named(tmp_path, name, sentence):
     with pytest.raises(CannotVerify, match=sentence):

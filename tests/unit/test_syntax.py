@@ -161,7 +161,15 @@ def test_broken_files_keep_their_definitions():
 
 @pytest.mark.parametrize(
     "damage",
-    ["x = (\n", "if True\n    pass\n", "def broken(:\n    pass\n", "x = 'open\n", "class :\n    pass\n", "return ]\n", "<<<<<<< ours\n"],
+    [
+        "x = (\n",
+        "if True\n    pass\n",
+        "def broken(:\n    pass\n",
+        "x = 'open\n",
+        "class :\n    pass\n",
+        "return ]\n",
+        "<<<<<<< ours\n",
+    ],
 )
 def test_damage_elsewhere_leaves_the_rest_alone(damage):
     names = {d.qualname for d in syntax.definitions(SHAPES.replace("import functools\n", damage))}
@@ -169,7 +177,9 @@ def test_damage_elsewhere_leaves_the_rest_alone(damage):
     assert "not_a_function" not in names
 
 
-@pytest.mark.parametrize("text", ["", "\n", "\0", "def", "class", "def f(", "'''", "\ufeffdef f(): pass\n", "\ud800 = 1\ndef f(): pass\n"])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "\0", "def", "class", "def f(", "'''", "\ufeffdef f(): pass\n", "\ud800 = 1\ndef f(): pass\n"]
+)
 def test_odd_texts_do_not_raise(text):
     syntax.definitions(text)
     syntax.bindings(text)
@@ -182,7 +192,11 @@ def test_kept_trees_answer_like_fresh_ones():
     for _ in range(150):
         at = rng.randrange(len(text) + 1)
         gone = rng.choice([0, 0, 0, 1, 7])
-        text = text[:at] + rng.choice(["", "x", "\n", "    ", "(", ")", ":", '"""', "def g():\n    pass\n"]) + text[at + gone :]
+        text = (
+            text[:at]
+            + rng.choice(["", "x", "\n", "    ", "(", ")", ":", '"""', "def g():\n    pass\n"])
+            + text[at + gone :]
+        )
         kept = syntax.definitions(text, "kept")
         assert kept == syntax.definitions(text, f"fresh {len(text)} {at}")
 

@@ -312,7 +312,11 @@ def test_write_follows_a_link(tmp_path):
 
 @pytest.mark.parametrize(
     ("now", "expected", "sentence"),
-    [(b"other", b"old", "has changed meanwhile"), (None, b"old", "has been deleted"), (b"there", None, "exists by now")],
+    [
+        (b"other", b"old", "has changed meanwhile"),
+        (None, b"old", "has been deleted"),
+        (b"there", None, "exists by now"),
+    ],
 )
 def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):
     file = tmp_path / "m.py"
@@ -326,7 +330,12 @@ def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):
 
 @pytest.mark.parametrize(
     ("number", "sentence"),
-    [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "read-only"), (errno.EACCES, "may not write"), (errno.EIO, "error")],
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EROFS, "read-only"),
+        (errno.EACCES, "may not write"),
+        (errno.EIO, "error"),
+    ],
 )
 def test_write_says_why_it_could_not(tmp_path, monkeypatch, number, sentence):
     file = tmp_path / "m.py"
