@@ -181,7 +181,9 @@ def _entered(
     """Each region a case entered with its least depth and the order of its first entry."""
     result: dict[Region, tuple[int, int]] = {}
     for order, item in enumerate(items):
-        region = _region_at(item.path, item.firstlineno, text_of, patterns)
+        # A module's own code "begins" in line 1, where a function may stand.
+        module = item.name == "<module>"
+        region = None if module else _region_at(item.path, item.firstlineno, text_of, patterns)
         if region is not None:
             depth, first = result.get(region, (item.depth, order))
             result[region] = (min(depth, item.depth), first)

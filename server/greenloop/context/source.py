@@ -41,7 +41,7 @@ def own(text: str, path: str, regions: Sequence[Region]) -> str:
         owner = syntax.lookup(found, region.qualname.rpartition(".")[0])
         if owner is not None and owner.kind == "class" and owner.qualname not in shown:
             shown.add(owner.qualname)
-            parts.append(_head(text, owner))
+            parts += _head(text, owner, found, regions)
         parts.append(syntax.span(text, region.start, region.end).rstrip())
     return plain("\n\n".join(parts))
 
@@ -50,16 +50,25 @@ def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
     """Imports, constants and signatures of the same file that the regions mention, in the file's order."""
     found = syntax.definitions(text, path)
     used = syntax.words("\n".join(syntax.span(text, region.start, region.end) for region in regions))
-    inside = {region.qualname for region in regions}
     owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
-    pieces: list[tuple[int, str]] = [*_statements(text, path, used)]
+    pieces = [*_statements(text, path, used)]
+    headed: set[str] = set()
     for item in found:
-        if item.qualname in inside or any(_within(item, region) for region in regions):
+        if any(_within(item, region) for region in regions) or item.name not in used:
             continue
-        sibling = item.owner in owners and (item.name in used or item.name == "__init__")
-        if sibling or (not item.owner and item.name in used and item.qualname not in owners):
+        if item.owner in owners and not (item.name == "__init__" and _is_short(item)):
+            owner = syntax.lookup(found, item.owner)
+            if owner is not None and owner.qualname not in headed:
+                headed.add(owner.qualname)
+                pieces.append((owner.start, syntax.span(text, owner.start, owner.header_end).rstrip()))
+            pieces.append((item.start, _signature(text, item, found)))
+        elif not item.owner and item.qualname not in owners:
             pieces.append((item.start, _signature(text, item, found)))
     return plain("\n".join(piece for _line, piece in sorted(pieces)))
+
+
+def _is_short(item: Definition) -> bool:
+    return item.end - item.start < MOST_LINES
 
 
 def _within(item: Definition, region: Region) -> bool:
@@ -71,12 +80,17 @@ def plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _head(text: str, owner: Definition) -> str:
-    """The class line (decorators with it), and its docstring when that is short."""
+def _head(text: str, owner: Definition, found: Sequence[Definition], regions: Sequence[Region]) -> list[str]:
+    """What makes a class what it is: its line, short docstring, fields, and the constructor when that is short."""
     last = owner.header_end
     if owner.docstring is not None and owner.docstring[1] - owner.docstring[0] < MOST_LINES:
         last = owner.docstring[1]
-    return syntax.span(text, owner.start, last).rstrip()
+    fields = "\n".join(_fields(text, owner, found))
+    parts = [syntax.span(text, owner.start, last).rstrip() + (f"\n{fields}" if fields else "")]
+    made = syntax.lookup(found, f"{owner.qualname}.__init__")
+    if made is not None and _is_short(made) and not any(_within(made, region) for region in regions):
+        parts.append(syntax.span(text, made.start, made.end).rstrip())
+    return parts
 
 
 def _signature(text: str, item: Definition, found: Iterable[Definition]) -> str:
