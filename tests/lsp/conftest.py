@@ -286,7 +286,19 @@ def project(tmp_path):
 @pytest.fixture
 async def editor(project, tmp_path):
     """A running server with the engine's stand-in, not initialized yet."""
-    process = await spawn(tmp_path, str(HERE / "stand_in.py"))
+    async for editor in opened(project, tmp_path):
+        yield editor
+
+
+@pytest.fixture
+async def modelless(project, tmp_path):
+    """As `editor`, on a machine without any model."""
+    async for editor in opened(project, tmp_path, "--without-model"):
+        yield editor
+
+
+async def opened(project, tmp_path, *arguments):
+    process = await spawn(tmp_path, str(HERE / "stand_in.py"), *arguments)
     editor = Editor(process, project)
     yield editor
     if process.returncode is None:

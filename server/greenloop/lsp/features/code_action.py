@@ -28,7 +28,7 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
     def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
-        place = places.of(server, params.text_document.uri)
+        place = places.of_or_none(server, params.text_document.uri)
         target = places.target_at(place, params.range.start.line + 1) if place else None
         if place is None or target is None:
             return []

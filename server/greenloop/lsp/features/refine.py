@@ -80,10 +80,10 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
 
     Raises `JsonRpcInvalidParams` when there is nothing to refine there.
     """
-    place = places.of(server, params.uri)
-    if place is None:
-        raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
     try:
+        place = places.of(server, params.uri)
+        if place is None:
+            raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
         target = _target(server, place, params)
         settings = configuration.load(server, place.root)
     except GreenloopError as error:
@@ -265,7 +265,7 @@ def _chosen(server: Server, arguments: tuple[Any, ...]) -> Callable[[Run], bool]
         return lambda _run: True
     if not isinstance(table, Mapping) or not isinstance(table.get("uri"), str):
         raise JsonRpcInvalidParams('Expected one object: {"uri"} or {"uri", "target"}, or nothing.')
-    place = places.of(server, table["uri"])
+    place = places.of_or_none(server, table["uri"])
     target = table.get("target")
 
     def chosen(run: Run) -> bool:
