@@ -36,7 +36,8 @@ class Box:
     engine: Engine
     shape: Shape
     container: Any
-    socket: Any
+    attached: Any  # the file-like object of the SDK, kept so that nothing closes what is below it
+    wire: Any  # the socket below
     uid: int = field(default_factory=lambda: 20_000 + secrets.randbelow(40_000))
     hello: Mapping[str, Any] = field(default_factory=dict)
     ready: Mapping[str, Any] = field(default_factory=dict)
@@ -69,7 +70,7 @@ class Box:
             with contextlib.suppress(*engine.errors):
                 container.remove(force=True, v=True)
             raise Broken(_refused(shape, error)) from error
-        box = cls(engine=engine, shape=shape, container=container, socket=attached)
+        box = cls(engine=engine, shape=shape, container=container, attached=attached, wire=_plain(attached))
         try:
             box.hello = box._greeting()
         except BaseException:
@@ -131,7 +132,7 @@ class Box:
         with contextlib.suppress(*self.engine.errors):
             self.container.kill()
         with contextlib.suppress(OSError):
-            _plain(self.socket).shutdown(socket.SHUT_RDWR)
+            self.wire.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Removes the container. Never raises; what an unreachable engine keeps is swept at the next opening."""
@@ -139,8 +140,8 @@ class Box:
         with contextlib.suppress(*self.engine.errors):
             self.container.remove(force=True, v=True)
         with contextlib.suppress(OSError):
-            _plain(self.socket).close()
-            self.socket.close()
+            self.wire.close()
+            self.attached.close()
 
     def _greeting(self) -> Mapping[str, Any]:
         message = self._reply(time.monotonic() + START_SECONDS)
@@ -159,21 +160,21 @@ class Box:
     # -- the wire ---------------------------------------------------------------------------------------------------
 
     def _send(self, message: Mapping[str, Any], until: float) -> None:
-        wire = inside.protocol()
+        protocol = inside.protocol()
         try:
             self._limit(until)
-            _plain(self.socket).sendall(wire.pack(message))
+            self.wire.sendall(protocol.pack(message))
         except TimeoutError as error:
             raise Broken("The sandbox took no more input; it was ended.") from error
-        except (OSError, wire.ProtocolError) as error:
+        except (OSError, protocol.ProtocolError) as error:
             raise Broken(self._lost(error)) from error
 
     def _reply(self, until: float) -> Mapping[str, Any]:
-        wire = inside.protocol()
+        protocol = inside.protocol()
         try:
-            size = wire.length(bytes(self._take(4, until)))
-            message: Mapping[str, Any] = wire.unpack(self._take(size, until))
-        except wire.ProtocolError as error:
+            size = protocol.length(bytes(self._take(4, until)))
+            message: Mapping[str, Any] = protocol.unpack(self._take(size, until))
+        except protocol.ProtocolError as error:
             raise Broken(f"The sandbox said something that is no message ({error}).") from error
         return message
 
@@ -182,7 +183,7 @@ class Box:
         while len(self._out) < size:
             try:
                 self._limit(until)
-                data = _plain(self.socket).recv(1 << 16)
+                data = self.wire.recv(1 << 16)
             except TimeoutError as error:
                 raise Broken("The sandbox did not answer in time; it was ended.") from error
             except OSError as error:
@@ -212,7 +213,7 @@ class Box:
         left = until - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        _plain(self.socket).settimeout(left)
+        self.wire.settimeout(left)
 
     # -- what to tell the user --------------------------------------------------------------------------------------
 
@@ -235,10 +236,12 @@ class Box:
             state = self.container.attrs.get("State", {})
         except self.engine.errors as problem:
             if is_missing(problem):
-                return f"The sandbox's container is gone: it ended or was removed from outside.{self._said()}"
+                return f"The sandbox's container is gone: it ended, or was removed from outside.{self._said()}"
             return f"The {self.engine.name} engine does not answer any more ({sentence(problem)})."
         if state.get("OOMKilled"):
             return "The sandbox's container ran out of memory."
+        if state.get("ExitCode") == 137:
+            return "The sandbox's container was killed from outside."
         if not state.get("Running"):
             return f"The sandbox's container ended with status {state.get('ExitCode')}.{self._said()}"
         why = sentence(error) if error else "closed by the engine"

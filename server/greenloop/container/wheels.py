@@ -8,6 +8,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 from greenloop import inside
@@ -15,6 +16,7 @@ from greenloop.core.errors import CannotVerify
 
 PACKAGES = ".greenloop/packages"  # boot.py looks there
 SECONDS = 180
+BORROWED = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 def pins(version: tuple[int, int]) -> Path:
@@ -63,13 +65,13 @@ def layer(version: tuple[int, int], run: Callable[[list[str], float], str]) -> b
 
 
 def borrowed() -> dict[str, bytes]:
-    """The pytest beside greenloop and what it needs, by path below a folder of packages."""
+    """The pytest beside greenloop and what it needs, with its metadata, by path below a folder of packages."""
     found: dict[str, bytes] = {}
-    for name, place in inside.borrowed_packages().items():
-        if place.is_file():
-            found[name] = place.read_bytes()
-        for path in sorted(place.rglob("*.py")):
-            found[f"{name}/{path.relative_to(place).as_posix()}"] = path.read_bytes()
+    for name in BORROWED:
+        for file in metadata.distribution(name).files or ():
+            path = Path(str(file.locate()))
+            if (file.suffix == ".py" or ".dist-info" in file.parts[0]) and ".." not in file.parts and path.is_file():
+                found[file.as_posix()] = path.read_bytes()
     return found
 
 

@@ -138,7 +138,7 @@ class Session:
     def _run(self, run: Run, stop: Callable[[], bool]) -> Execution:
         try:
             return self.once(run, stop)
-        except (Broken, Lost, CannotVerify, inside.protocol().ProtocolError) as problem:
+        except (Broken, Lost, CannotVerify, OSError, inside.protocol().ProtocolError) as problem:
             self.end()
             return Execution(broken=str(problem))
 
