@@ -97,7 +97,7 @@ def with_neighbours(verdict: Verdict, bench: Bench, execution: Execution) -> Ver
 
 
 def of_candidate(verdict: Verdict, execution: Execution) -> Verdict:
-    """With a candidate in it, only a broken sandbox is the environment's fault; a package it lacks is the candidate's."""
+    """With a candidate in it, only a broken sandbox is the environment's fault; a missing package is its own."""
     if execution.broken:
         raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
     if verdict.status is Status.ENVIRONMENT:

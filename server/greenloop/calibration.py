@@ -30,9 +30,9 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.ports import Session
+from greenloop.core.records import Reach, collect_errors, collected, reached
 from greenloop.core.verdict import judge
 from greenloop.faults import Fault, environment_fault
-from greenloop.core.records import Reach, collect_errors, collected, reached
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot

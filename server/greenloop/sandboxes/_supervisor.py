@@ -19,7 +19,7 @@ GRACE_SECONDS = 5.0  # what the supervisor may need beyond the run's own deadlin
 _KEPT = 16384  # bytes of stderr
 
 
-class Lost(Exception):  # noqa: N818 (never leaves this part: it becomes `Execution.broken`)
+class Lost(Exception):
     """The supervisor cannot be used; `str()` is the sentence."""
 
 
