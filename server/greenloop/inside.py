@@ -47,7 +47,7 @@ def sources() -> Mapping[str, bytes]:
 def borrowed_packages() -> Mapping[str, Path]:
     """Greenloop's own pytest and what it needs, by file name: for interpreters that have no pytest."""
     found: dict[str, Path] = {}
-    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"):
+    for name in ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
             path = Path(spec.origin)

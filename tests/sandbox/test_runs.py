@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from greenloop.core.nouns import Frame, Run, Status
 from greenloop.core.verdict import judge
 from greenloop.runners import pytest as runner
@@ -58,7 +57,7 @@ class Box:
         return 0
 '''
 
-TESTS = '''import sys
+TESTS = """import sys
 import unittest
 
 import pytest
@@ -113,7 +112,7 @@ def broken():
 
 def test_broken(broken):
     pass
-'''
+"""
 
 
 @pytest.fixture
@@ -195,7 +194,10 @@ async def test_trace_tells_who_called_whom(sums, opened):
     inner = reached["test_m.py::test_good"][2]
     assert inner.line == MODULE.splitlines().index("def inner(a, b):") + 1
     assert inner.caller == Frame(path="m.py", line=20, function="add")
-    assert {reach.name.rpartition(".")[2] for reach in reached["test_m.py::TestBox::test_double"]} == {"test_double", "double"}
+    assert {reach.name.rpartition(".")[2] for reach in reached["test_m.py::TestBox::test_double"]} == {
+        "test_double",
+        "double",
+    }
 
 
 @pytest.mark.parametrize("writable", [True, False])
@@ -318,7 +320,9 @@ async def test_options_of_the_project_that_would_break_the_report(tmp_path, lay,
 
 
 async def test_hash_seed_is_the_runs(tmp_path, lay, opened):
-    root = lay(tmp_path / "w", {"test_a.py": "import os\ndef test_a(): assert 0, (hash('a'), os.environ['PYTHONHASHSEED'])\n"})
+    root = lay(
+        tmp_path / "w", {"test_a.py": "import os\ndef test_a(): assert 0, (hash('a'), os.environ['PYTHONHASHSEED'])\n"}
+    )
     session = await opened(root)
     messages = []
     for seed in (1, 1, 2):
@@ -329,11 +333,15 @@ async def test_hash_seed_is_the_runs(tmp_path, lay, opened):
 
 @pytest.mark.parametrize("writable", [True, False])
 async def test_odd_paths(tmp_path, lay, opened, writable):
-    root = lay(tmp_path / "a b#c" / "größe", {"tests/test_ä #1.py": "import sub.m\ndef test_ö(): assert sub.m.v == 'é'\n"})
+    root = lay(
+        tmp_path / "a b#c" / "größe", {"tests/test_ä #1.py": "import sub.m\ndef test_ö(): assert sub.m.v == 'é'\n"}
+    )
     session = await opened(root, writable=writable)
     files = {"sub/m.py": "v = 'é'\n".encode()}
     execution = await session.run(Run(selectors=("tests/test_ä #1.py::test_ö",), files=files))
-    assert [(result.id, result.outcome) for result in runner.parse(execution)] == [("tests/test_ä #1.py::test_ö", "passed")]
+    assert [(result.id, result.outcome) for result in runner.parse(execution)] == [
+        ("tests/test_ä #1.py::test_ö", "passed")
+    ]
 
 
 async def test_src_layout_and_relative_imports_of_a_doctest(tmp_path, lay, opened):
@@ -341,7 +349,9 @@ async def test_src_layout_and_relative_imports_of_a_doctest(tmp_path, lay, opene
     root = lay(tmp_path / "w", {"src/p/__init__.py": "", "src/p/a.py": module, "src/p/b.py": "B = 2\n"})
     session = await opened(root)
     execution = await session.run(Run(selectors=("doctest:src/p/a.py::f",)))
-    assert [(result.id, result.outcome) for result in runner.parse(execution)] == [("src/p/a.py::f::doctest-1", "passed")]
+    assert [(result.id, result.outcome) for result in runner.parse(execution)] == [
+        ("src/p/a.py::f::doctest-1", "passed")
+    ]
 
 
 async def test_paths_that_leave_the_workspace_are_refused(tmp_path, lay, opened):
@@ -352,5 +362,3 @@ async def test_paths_that_leave_the_workspace_are_refused(tmp_path, lay, opened)
         execution = await session.run(Run(selectors=("test_a.py",), files={name: b""}))
         assert "cannot be laid out" in execution.broken, name
         assert judge(["test_a.py::test_a"], {}, execution).status is Status.ENVIRONMENT
-
-
