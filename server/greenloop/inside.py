@@ -53,4 +53,6 @@ def borrowed_packages() -> Mapping[str, Path]:
             path = Path(spec.origin)
             path = path.parent if path.name == "__init__.py" else path
             found[path.name] = path
+            # pluggy asks for its own version, so the packages' metadata comes along.
+            found.update({folder.name: folder for folder in path.parent.glob(f"{name}-*.dist-info")})
     return found

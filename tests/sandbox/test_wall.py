@@ -180,7 +180,7 @@ async def test_no_cheat_of_these_passes(tmp_path, lay, opened):
     assert statuses["signal"] is Status.CRASHED
 
 
-LIMITS = Limits(seconds=3.0, memory=256 << 20, disk=16 << 20, output=1 << 16, processes=32)
+LIMITS = Limits(seconds=2.0, memory=256 << 20, disk=16 << 20, output=1 << 16, processes=32)
 HOGS = {
     "loop": ("def f():\n    n = 0\n    while True:\n        n += 1\n", {"timeout"}),
     "memory": ("def f():\n    return bytearray(1 << 30)\n", {"", "memory"}),
@@ -230,7 +230,7 @@ async def test_hogs_are_stopped_and_leave_nothing(tmp_path, lay, snapshot, opene
     session = await opened(root, limits=LIMITS)
     for name, (text, kills) in HOGS.items():
         began = time.monotonic()
-        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, seconds=3.0))
+        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, seconds=LIMITS.seconds))
         assert not execution.broken, (name, execution.broken)
         assert execution.killed in kills, name
         verdict = judge(["test_m.py::test_a"], {"test_m.py::test_a": "failed"}, execution)
