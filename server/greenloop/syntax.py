@@ -189,17 +189,26 @@ class _Outline:
         begins = [piece.begin for piece in self.pieces]
         first = max(0, bisect_right(begins, head) - 2)
         after = bisect_left(begins, len(old) - tail) + 1
+        fresh = self._fresh(new, first, after)
+        for _more in range(4):
+            # What is broken at the edge may belong to the next piece: decorators, the rest of a block.
+            below, above = fresh[-1].broken and after < len(begins), fresh[0].broken and first > 0
+            if not (below or above):
+                break
+            first, after = first - above, after + below
+            fresh = self._fresh(new, first, after)
         kept, moved = self.pieces[:first], self.pieces[after:]
-        begin = self.pieces[first].begin if self.pieces else 0
-        row = self.pieces[first].row if self.pieces else 0
-        shift = len(new) - len(old)
-        middle = new[begin : moved[0].begin + shift if moved else len(new)]
-        fresh = _pieces(middle, begin, row)
         here = any(piece.broken for piece in (*self.pieces[first:after], *fresh))
         if here and any(piece.broken for piece in (*kept, *moved)):
             return _Outline(text)  # What is open here may be closed there: only the whole text can tell.
-        rows = new.count("\n") - old.count("\n")
+        shift, rows = len(new) - len(old), new.count("\n") - old.count("\n")
         return _Outline(text, [*kept, *fresh, *(_moved(piece, shift, rows) for piece in moved)])
+
+    def _fresh(self, new: str, first: int, after: int) -> list[_Piece]:
+        """The pieces `first`..`after` anew, as the new text has them."""
+        top = self.pieces[first]
+        end = self.pieces[after].begin + len(new) - len(self.normal) if after < len(self.pieces) else len(new)
+        return _pieces(new[top.begin : end], top.begin, top.row)
 
 
 _kept: OrderedDict[str, _Outline] = OrderedDict()
@@ -246,16 +255,16 @@ def _pieces(normal: str, begin: int = 0, row: int = 0) -> list[_Piece]:
         parts = [(node.start_point[0], _by_tree([node], "", typing_only=False)) for node in root.children]
         return _at(_sorted(normal, parts), begin, row, broken=False)
     rows = lines(normal)
-    starts = _starts(rows, root)
+    starts = _starts(rows)
     if len(starts) == 1:
-        return _at([(0, 0, tuple(_by_indentation(rows, root)))], begin, row, broken=True)
+        return _at([(0, 0, tuple(_by_indentation(rows)))], begin, row, broken=True)
     offsets = [0, *accumulate(len(line) for line in rows)]
     result = []
     for first, last in pairwise([*starts, len(rows)]):
         part = "".join(rows[first:last])
         node = _parse(part)
         broken = _is_broken(node)
-        found = _by_indentation(lines(part), node) if broken else _by_tree(node.children, "", typing_only=False)
+        found = _by_indentation(lines(part)) if broken else _by_tree(node.children, "", typing_only=False)
         place = [(offsets[first], 0, tuple(found))]
         (piece,) = _at(place, begin, row + first, broken=broken)
         result.append(piece)
@@ -306,13 +315,13 @@ def _at(parts: Iterable[_Part], begin: int, row: int, *, broken: bool) -> list[_
     ]
 
 
-def _starts(rows: Sequence[str], root: tree_sitter.Node) -> list[int]:
+def _starts(rows: Sequence[str]) -> list[int]:
     """Rows where something at the margin begins, of a text that does not parse as a whole."""
-    unclosed = _is_unclosed(rows)
+    inside = _string_rows(rows)
     starts = [0]
     decorated = False
     for row, line in enumerate(rows):
-        if line[0] in " \t\f\r\n#)]}" or _CONTINUES.match(line) or _in_string(root, rows, row, unclosed=unclosed):
+        if row in inside or line[0] in " \t\f\r\n#)]}" or _CONTINUES.match(line):
             continue
         if row and not decorated:
             starts.append(row)
@@ -462,8 +471,8 @@ class _Open:
     end: int = 0
 
 
-def _by_indentation(rows: Sequence[str], root: tree_sitter.Node) -> list[Definition]:
-    unclosed = _is_unclosed(rows)
+def _by_indentation(rows: Sequence[str]) -> list[Definition]:
+    inside = _string_rows(rows)
     found = []
     stack: list[_Open] = []
     last = 0
@@ -474,7 +483,7 @@ def _by_indentation(rows: Sequence[str], root: tree_sitter.Node) -> list[Definit
         indent = _width(line[: len(line) - len(bare)])
         header = _HEADER.match(line) if bare.startswith(("def ", "class ", "async ")) else None
         leaves = bool(stack) and indent <= stack[-1].indent and bare[0] not in ")]}"
-        if (leaves or header) and not _in_string(root, rows, row, unclosed=unclosed):
+        if (leaves or header) and row not in inside:
             while leaves and stack and indent <= stack[-1].indent:
                 stack[-1].end = last
                 found.append(stack.pop())
@@ -498,11 +507,6 @@ def _by_indentation(rows: Sequence[str], root: tree_sitter.Node) -> list[Definit
     return [_opened(item, rows) for item in sorted(found, key=lambda item: item.row) if not item.nested]
 
 
-def _is_unclosed(rows: Sequence[str]) -> bool:
-    text = "".join(rows)
-    return text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
-
-
 def _opened(item: _Open, rows: Sequence[str]) -> Definition:
     is_class = item.header[3] == "class"
     start = _first_decorator(rows, item.row, item.indent)
@@ -521,16 +525,32 @@ def _opened(item: _Open, rows: Sequence[str]) -> Definition:
     )
 
 
-def _in_string(root: tree_sitter.Node, rows: Sequence[str], row: int, *, unclosed: bool) -> bool:
-    """Does the row begin inside a string of several lines?"""
-    node = root.descendant_for_point_range((row, 0), (row, 0))
-    while node is not None and node.type not in {"string", "module", "block"}:
-        node = node.parent
-    if node is None or node.type != "string" or node.start_point[0] >= row:
-        return False
-    # A quote that is not closed elsewhere turns code into "strings"; definitions at the margin tell.
-    inner = rows[node.start_point[0] + 1 : node.end_point[0]]
-    return not (unclosed and any(line.startswith(("def ", "class ", "async def ")) for line in inner))
+def _string_rows(rows: Sequence[str]) -> set[int]:
+    """Rows that begin inside a string of several lines; the parser cannot tell once it has lost its way."""
+    text = "".join(rows)
+    unclosed = text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
+    found: set[int] = set()
+    row = at = place = 0
+    while match := _QUOTED.search(text, place):
+        place = match.end()
+        if match["long"] is None or "\n" not in match["long"]:
+            continue
+        if unclosed and _MARGIN.search(match["long"]):
+            # A quote that is not closed turns code into "strings"; definitions at the margin tell.
+            place = match.start() + 3
+            continue
+        row, at = row + text.count("\n", at, match.start()), match.start()
+        found.update(range(row + 1, row + 1 + match["long"].count("\n")))
+    return found
+
+
+_QUOTED = re.compile(
+    r"#[^\n]*"
+    r"|(?P<long>\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?''')"
+    r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
+    re.DOTALL,
+)
+_MARGIN = re.compile(r"^(?:def|class|async def) ", re.MULTILINE)
 
 
 def _width(blank: str) -> int:
@@ -543,7 +563,7 @@ def _indent_of(line: str) -> int:
 
 def _header_end(rows: Sequence[str], row: int) -> int:
     depth = 0
-    for index in range(row, min(row + 60, len(rows))):
+    for index in range(row, min(row + 400, len(rows))):
         code = _CODE.sub("", rows[index])
         depth += sum(code.count(mark) for mark in "([{") - sum(code.count(mark) for mark in ")]}")
         if depth <= 0 and ":" in code:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from greenloop import regions
 from greenloop.core.nouns import Environment, Failure, Frame
 

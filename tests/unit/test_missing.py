@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 import pytest
-
 from greenloop import regions, sources
 from greenloop.core.nouns import Failure, Frame
 

@@ -9,7 +9,6 @@ import warnings
 from pathlib import Path
 
 import pytest
-
 from greenloop import syntax
 
 SHAPES = '''\
