@@ -17,6 +17,7 @@ from greenloop.core.nouns import (
     Case,
     CaseResult,
     Execution,
+    Failure,
     Place,
     Problem,
     Provenance,
@@ -30,11 +31,14 @@ from greenloop.core.nouns import (
 )
 from greenloop.core.ports import Session
 from greenloop.core.verdict import judge
+from greenloop.faults import Fault, environment_fault
 from greenloop.core.records import Reach, collect_errors, collected, reached
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
+from greenloop.sources import file_patterns
 from greenloop.specs.doctest import examples
+from greenloop.specs.pytest import read
 from greenloop.targets import nearest
 from greenloop.workspace import importers
 
@@ -80,6 +84,20 @@ class Bed:
             raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
         return execution
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """What pytest takes for a test file here."""
+        return file_patterns(self.snapshot.root)
+
+    def ranked(
+        self, reach: Mapping[str, Sequence[Reach]], failing: Mapping[str, Failure | None], passing: Sequence[str]
+    ) -> list[Region]:
+        return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
+
+    def fault(self, failures: Sequence[Failure]) -> Fault | None:
+        """What only the environment can cure."""
+        return environment_fault(failures, self.place.environment, root=self.snapshot.root, network=self.place.network)
+
 
 async def calibrate(bed: Bed) -> Calibration:
     """Raises `UsageProblem` for a target that does not exist and `CannotVerify` where nothing can be verified."""
@@ -96,15 +114,12 @@ async def _of_test(bed: Bed) -> Calibration:
     stubs, created, execution = await _with_stubs(bed)
     if not collected(execution):
         return _uncollected(bed, execution, await _ids_of_file(bed, stubs))
-    cases = tuple(
-        Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER) for item in collected(execution)
-    )
-    spec = Spec(cases=cases, selectors=(bed.target.selector,))
+    spec = read(execution, bed.target)
     if early := await _ends_here(bed, spec, execution, stubs):
         return early
     failing = {result.id: result for result in parse(execution) if not result.passed}
     around = await _neighbours(bed, execution, failing, stubs, created)
-    chosen = created or _chosen(bed, around, failing, execution)
+    chosen = created or _chosen(bed, around, failing)
     if not chosen:
         raise CannotVerify(
             f"{bed.target.selector} reaches no function of this workspace that may be changed.",
@@ -123,23 +138,23 @@ async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Exe
         failures += [error.failure for error in collect_errors(execution)]
 
         def text_of(path: str, laid: Mapping[str, str] = dict(stubs)) -> str | None:
-            return laid.get(path) or bed.snapshot.text(path)
+            return laid[path] if path in laid else bed.snapshot.text(path)
 
-        missing = regions.missing(failures, text_of, bed.snapshot.root, bed.target.path)
+        missing = regions.missing(failures, text_of, bed.snapshot.root, bed.target.path, patterns=bed.patterns)
         if missing is None:
             break
         files, found = regions.stub(missing, text_of)
+        if not found:
+            break
         stubs.update(files)
-        kept = [region for region in created if region.path not in files]
-        kept += [regions.again(region, files[region.path]) for region in created if region.path in files]
-        created = (*kept, *found)
+        created = (*(regions.again(region, stubs[region.path]) for region in created), *found)
     return stubs, created, execution
 
 
 def _uncollected(bed: Bed, execution: Execution, others: Sequence[str]) -> Calibration:
     errors = collect_errors(execution)
     failures = [error.failure for error in errors]
-    if fault := regions.environment_fault(failures, bed.place.environment):
+    if fault := bed.fault(failures):
         return _fault(bed, execution, fault.sentence, fault.remedy)
     if errors:
         first = errors[0].failure
@@ -175,7 +190,7 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
             remedy="Remove the mark first.",
         )
     failures = [result.failure for result in results.values() if result.failure and not result.passed]
-    if fault := regions.environment_fault(failures, bed.place.environment):
+    if fault := bed.fault(failures):
         return _fault(bed, execution, fault.sentence, fault.remedy, spec)
     bed.say("running it once more")
     again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED)
@@ -210,10 +225,9 @@ async def _neighbours(
 ) -> Around:
     """The tests of the target's file and of files that import a module which may be changed, traced."""
     bed.say("running the neighbouring tests unchanged")
-    reach = dict(reached(execution))
-    first = created or regions.rank(
-        reach, {case: result.failure for case, result in failing.items()}, (), bed.snapshot.text
-    )
+    reach: dict[str, Sequence[Reach]] = dict(reached(execution))
+    failures = {case: result.failure for case, result in failing.items()}
+    first = created or bed.ranked(reach, failures, ())
     modules = dict.fromkeys(region.path for region in first[:3])
     return await _run_around(bed, [bed.target.path], modules, reach, stubs)
 
@@ -237,12 +251,10 @@ async def _run_around(
     return Around(outcomes=outcomes, reach=reach, left_out=left_out)
 
 
-def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult], execution: Execution) -> tuple[Region, ...]:
-    del execution
+def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tuple[Region, ...]:
     passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
-    ranked = regions.rank(around.reach, failures, passing, bed.snapshot.text)
-    return regions.choose(ranked, bed.snapshot.text)
+    return regions.choose(bed.ranked(around.reach, failures, passing), bed.snapshot.text, failures.values())
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------

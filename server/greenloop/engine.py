@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
 from pathlib import Path
 
-from greenloop import acceptance, registry, targets, workspace
+from greenloop import acceptance, interpreters, registry, targets, workspace
 from greenloop.calibration import Bed, Calibration, calibrate
 from greenloop.core import loop
 from greenloop.core.compose import before_after
@@ -62,11 +62,13 @@ class Request:
 
     `target` is a found target, or text as typed: a pytest node id, `file.py::function`, `file.py:LINE`.
     `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
+    `base` is the folder that a typed relative path counts from first.
     """
 
     root: Path
     target: Target | str
     buffers: Mapping[str, bytes] = field(default_factory=dict)
+    base: Path | None = None
 
 
 def quiet(_text: str) -> None:
@@ -92,7 +94,9 @@ async def refine(
     preset = registry.preset(settings.preset)
     root = workspace.checked_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
-    target = targets.resolve(request.target, root, snapshot.text)
+    target = request.target
+    if isinstance(target, str):
+        target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
     sandbox, place = await prepare(root, settings, say)
     say(f"opening the sandbox ({sandbox.name})")
     session = await sandbox.open(place)
@@ -119,7 +123,7 @@ async def refine(
 
 async def prepare(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> tuple[Sandbox, Place]:
     """The sandbox that passed its self-test and where it will run. Raises `CannotVerify` with each one's remedy."""
-    environment = await asyncio.to_thread(workspace.environment, root, settings)
+    environment = await asyncio.to_thread(interpreters.environment, root, settings)
     place = Place(
         root=root,
         environment=environment,

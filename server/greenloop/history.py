@@ -154,6 +154,17 @@ class History:
         """The result of the run now stands in the workspace."""
         self._write(lambda c: c.execute("UPDATE runs SET applied = ? WHERE id = ?", (time.time(), run)))
 
+    def writable(self) -> bool:
+        """Can a run be kept now? Tries it and leaves nothing behind."""
+
+        def trial(connection: sqlite3.Connection) -> bool:
+            connection.execute("SAVEPOINT trial")
+            connection.execute("INSERT INTO runs SELECT NULL, '', '', '', '', '', 0, 0, 0, NULL, NULL, NULL")
+            connection.execute("ROLLBACK TO trial")
+            return True
+
+        return bool(self._write(trial))
+
     # -- reading -------------------------------------------------------------------------------------------------
 
     def runs(self, root: Path | None = None, limit: int = 50) -> list[Record]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop.core.encoding import Encoding, decode, encode
-from greenloop.workspace import read
+from greenloop.sources import read
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,8 +45,12 @@ def write(
         names = ", ".join(moved)
         if verify is None:
             raise WorkspaceProblem(f"{names} changed since the run.", remedy=KEPT)
-        if not verify({change.path: change.new for change in changes}):
-            raise WorkspaceProblem(f"{names} changed during the run, and the result does not hold over it.", remedy=KEPT)
+        # What stands on the disk now counts, not what the run knew of it.
+        now = {path: data for path in moved if (data := _bytes(root / path)) is not None}
+        if not verify({**now, **{change.path: change.new for change in changes}}):
+            raise WorkspaceProblem(
+                f"{names} changed during the run, and the result does not hold over it.", remedy=KEPT
+            )
     _write_all(root, changes)
     return [change.path for change in changes]
 
@@ -66,6 +70,8 @@ def _change(root: Path, path: str, outcome: Outcome) -> Change:
         now, encoding = decode(old)
     except GreenloopError as error:
         raise WorkspaceProblem(f"{path} changed during the run and cannot be read: {error}", remedy=KEPT) from error
+    if now == after:
+        return Change(path=path, old=old, new=old, moved=False)
     if now == before:
         return Change(path=path, old=old, new=_encoded(path, after, encoding), moved=False)
     merged = merge(before, after, now) if before is not None else None
@@ -90,23 +96,18 @@ def _others_moved(root: Path, originals: Mapping[str, str | None], outcome: Outc
 def _write_all(root: Path, changes: list[Change]) -> None:
     done: list[Change] = []
     try:
-        for change in changes:
+        for change in (change for change in changes if change.new != change.old):
             write_atomically(root / change.path, change.new, expected=change.old)
             done.append(change)
-    except (OSError, GreenloopError) as error:
+    except WorkspaceProblem as error:
         for change in reversed(done):
             _restore(root, change)
-        if isinstance(error, GreenloopError):
-            raise WorkspaceProblem(str(error), remedy=KEPT) from error
-        raise WorkspaceProblem(
-            f"{change.path} cannot be written ({error.strerror or error}).",
-            remedy=f"Make it writable, then: greenloop history apply. {KEPT}",
-        ) from error
+        raise WorkspaceProblem(str(error), remedy=f"Then: greenloop history apply. {KEPT}") from error
 
 
 def _restore(root: Path, change: Change) -> None:
     """Takes one file back, unless somebody changed it in the very moment."""
-    with contextlib.suppress(OSError, GreenloopError):
+    with contextlib.suppress(OSError, WorkspaceProblem):
         if change.old is not None:
             write_atomically(root / change.path, change.old, expected=change.new)
         elif _bytes(root / change.path) == change.new:

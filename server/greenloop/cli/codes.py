@@ -22,16 +22,21 @@ HELP = """exit codes:
 
 
 def accepted(outcome: Outcome, accept: Collection[str]) -> bool:
-    """Is the result as trustworthy as the user asked for? `accept` holds `partial`, `unverified` or nothing."""
+    """Is the result as trustworthy as the user asked for? `accept`: `partial`, `unverified`, `warned` or nothing."""
     if not outcome.solved:
         return False
     match outcome.verified:
         case Verified.VERIFIED:
             return True
         case Verified.PARTIALLY:
-            return bool(accept)
+            return "partial" in accept or "unverified" in accept
         case Verified.UNVERIFIED:
             return "unverified" in accept
+
+
+def taken(outcome: Outcome, accept: Collection[str]) -> bool:
+    """May it be written without a look at it? With warnings (it newly imports os, ...) only if those are accepted."""
+    return accepted(outcome, accept) and (not outcome.evidence.warnings or "warned" in accept)
 
 
 def of_outcome(outcome: Outcome, accept: Collection[str] = ()) -> int:

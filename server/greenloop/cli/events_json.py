@@ -50,8 +50,8 @@ def of_event(event: Event) -> dict[str, Any] | None:
             return None
 
 
-def finished(outcome: Outcome, *, applied: bool = False, run: int | None = None) -> dict[str, Any]:
-    """The last object of a run. `applied`: the result now stands in the files; `run`: its id in the history."""
+def finished(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
+    """The last object of a run. `applied`: the result now stands in the files."""
     diff = show.diff(outcome.before, outcome.after)
     return {
         "event": "finished",
@@ -63,7 +63,7 @@ def finished(outcome: Outcome, *, applied: bool = False, run: int | None = None)
         "best": outcome.best,
         "diff": diff,
         "applied": applied,
-        "run": run,
+        "run": outcome.run,
         "usage": usage(outcome.usage),
         "evidence": to_json(outcome.evidence),
         "remedy": "",
@@ -71,7 +71,7 @@ def finished(outcome: Outcome, *, applied: bool = False, run: int | None = None)
 
 
 def failed(reason: str, message: str, remedy: str = "") -> dict[str, Any]:
-    """The last object of a run that ended in a problem; `reason` as `reason_of` gives it."""
+    """The last object of a run that ended in a problem; `reason` as `reason_of` gives it, or `error`."""
     blank = Outcome(
         solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ENVIRONMENT, message=message, attempts=()
     )

@@ -8,18 +8,21 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from greenloop import engine
 from greenloop.cli import apply, codes, events_json, interrupt, options, show, where
+from greenloop.cli.model import ask as ask_for_model
 from greenloop.cli.problems import tell, warn
-from greenloop.cli.view import View, open_view
-from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
-from greenloop.core.events import Event, Finished, Started
-from greenloop.core.nouns import Outcome, Problem, StopReason, Verified
+from greenloop.cli.view import View, line, open_view
+from greenloop.core import loop
+from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem, WorkspaceProblem
+from greenloop.core.events import Event, Started, Tested
+from greenloop.core.nouns import Attempt, Outcome, Problem, StopReason, Verified
+from greenloop.embedded.choice import choose
 from greenloop.settings import Settings
 
 
@@ -40,9 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--accept",
         action="append",
-        choices=("partial", "unverified"),
+        choices=("partial", "unverified", "warned"),
         default=[],
-        help="take a result that is only partially verified (or not at all) for solved: exit 0, and --apply writes it",
+        help="partial, unverified: such a result counts as solved and --apply writes it; "
+        "warned: --apply also writes what newly imports os, subprocess and their like; repeatable",
     )
     options.add(parser)
 
@@ -57,6 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
         put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
         tell(error)
         return error.exit_code
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if put is not None:
+            put(events_json.failed("error", f"This should not have happened ({type(error).__name__})."))
+        raise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +86,18 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
     root, target = where.locate(arguments.root, arguments.target, cwd=cwd)
     settings = options.load(arguments, root, cwd=cwd)
     job = Job(arguments=arguments, root=root, settings=settings, put=put)
-    if target is not None:
-        return _one(job, target)
-    return _red(job)
+    try:
+        return _one(job, target) if target is not None else _red(job)
+    except ModelProblem:
+        # Only now is it known that a model is needed: what is green already, or cannot run, asks for none.
+        if put is not None or not View.can_ask() or not _modelless(settings):
+            raise
+    job = replace(job, settings=replace(settings, model=ask_for_model(line)))
+    return _one(job, target) if target is not None else _red(job)
+
+
+def _modelless(settings: Settings) -> bool:
+    return not settings.drafter.model and not interrupt.run(choose(settings))
 
 
 def _red(job: Job) -> int:
@@ -111,17 +130,18 @@ def _red(job: Job) -> int:
 
 def _one(job: Job, target: str) -> int:
     problem: Problem | None = None
-    outcome: Outcome | None = None
+    attempts: list[Attempt] = []
     gone = False
 
     with open_view(json=job.put is not None) as view:
 
         def emit(event: Event) -> None:
-            nonlocal problem, outcome, gone
+            nonlocal problem, gone
             if isinstance(event, Started):
                 problem = event.problem
-            if isinstance(event, Finished):
-                outcome = event.outcome
+                attempts.append(event.baseline)
+            elif isinstance(event, Tested):
+                attempts.append(event.attempt)
             view.emit(event)
             if job.put is not None and not gone:
                 gone = not _put_event(job.put, event, target)
@@ -133,10 +153,16 @@ def _one(job: Job, target: str) -> int:
         try:
             outcome = interrupt.run(work, last_words=view.close)
         except asyncio.CancelledError:
-            outcome = outcome or _blank(StopReason.CANCELLED, "cancelled")
+            outcome = _cancelled(attempts)
     if gone:
         raise BrokenPipeError
     return _ended(job, outcome, problem)
+
+
+def _cancelled(attempts: Sequence[Attempt]) -> Outcome:
+    best = loop.best(attempts)
+    outcome = _blank(StopReason.CANCELLED, "cancelled")
+    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=loop.spent(attempts))
 
 
 def _put_event(put: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:
@@ -155,26 +181,29 @@ def _put_event(put: Callable[[dict[str, Any]], None], event: Event, target: str)
 
 def _ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
     """Shows the outcome, writes the files where that is wanted and allowed, and returns the exit code."""
-    run = _run_id(job.root) if problem is not None else None
     applied = False
     trouble: WorkspaceProblem | None = None
     if job.put is None:
-        _show(outcome, run)
-    if outcome.solved and outcome.after and problem is not None and _wanted(job, outcome):
+        _show(outcome)
+    offered = outcome.solved and bool(outcome.after) and problem is not None
+    if offered and _wanted(job, outcome):
+        assert problem is not None
         try:
             _write(job, outcome, problem)
             applied = True
         except WorkspaceProblem as error:
             trouble = error
-    if applied and run is not None:
-        _mark_applied(run)
+    if applied and outcome.run is not None:
+        _mark_applied(outcome.run)
     if job.put is not None:
-        job.put(events_json.finished(outcome, applied=applied, run=run) | _trouble(trouble))
+        job.put(events_json.finished(outcome, applied=applied) | _trouble(trouble))
     elif applied:
         print(f"written: {_places(outcome)}")
     if trouble is not None:
         tell(trouble)
         return trouble.exit_code
+    if offered and not applied and job.arguments.apply:
+        return codes.NOT_SOLVED
     return codes.of_outcome(outcome, job.arguments.accept)
 
 
@@ -201,22 +230,26 @@ def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
 
 def _wanted(job: Job, outcome: Outcome) -> bool:
     """May the result be written: by a flag, or because the user says so?"""
-    taken = codes.accepted(outcome, job.arguments.accept)
-    doubts = bool(outcome.evidence.warnings)
-    if job.arguments.apply and taken and not doubts:
+    arguments = job.arguments
+    if arguments.apply and codes.taken(outcome, arguments.accept):
         return True
+    later = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
     if job.put is None and View.can_ask():
-        return View.ask("apply?")
-    if job.arguments.apply:
-        why = f"it is {show.WORDS[outcome.verified]}" if not taken else "of what is said above"
-        cure = f"--accept {'partial' if outcome.verified is Verified.PARTIALLY else 'unverified'}" if not taken else ""
-        warn(f"not written, because {why}" + (f"; {cure} takes it" if cure else "; `greenloop history apply` writes it"))
+        yes = View.ask("apply?")
+        if not yes:
+            print(f"not written; {later}", file=sys.stderr)
+        return yes
+    if arguments.apply:
+        doubted = codes.accepted(outcome, arguments.accept)
+        why = "of what it newly does" if doubted else f"it is {show.WORDS[outcome.verified]}"
+        word = "warned" if doubted else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
+        warn(f"not written, because {why}; --accept {word} takes such results, {later}")
     elif job.put is None:
-        print("not written; `greenloop history apply` writes it, --apply does so at once", file=sys.stderr)
+        print(f"not written; {later}, --apply does so at once", file=sys.stderr)
     return False
 
 
-def _show(outcome: Outcome, run: int | None) -> None:
+def _show(outcome: Outcome) -> None:
     from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
     from rich.text import Text  # noqa: PLC0415
 
@@ -228,9 +261,9 @@ def _show(outcome: Outcome, run: int | None) -> None:
     colour = "green" if codes.of_outcome(outcome) == codes.VERIFIED else "yellow" if outcome.solved else "red"
     console.print(Text(show.verdict(outcome), style=colour), soft_wrap=True)
     best = show.best(outcome)
-    if not outcome.solved and best is not None and run is not None:
-        told = f"best attempt {best.number} ({show.result(best)}) is in the history: greenloop history show {run}"
-        console.print(told, soft_wrap=True)
+    if not outcome.solved and best is not None:
+        which = f"best attempt {best.number} ({show.result(best)})"
+        console.print(f"{which} is in the history: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True)
 
 
 def _places(outcome: Outcome) -> str:
@@ -238,15 +271,6 @@ def _places(outcome: Outcome) -> str:
     return ", ".join(
         f"{show.clean(path)}:{show.line_changed(outcome.before.get(path), outcome.after[path])}" for path in changed
     )
-
-
-def _run_id(root: Path) -> int | None:
-    from greenloop.history import History  # noqa: PLC0415
-
-    history = History.open()
-    records = history.runs(root, limit=1)
-    history.close()
-    return records[0].id if records else None
 
 
 def _mark_applied(run: int) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 
 from greenloop.core.diff import unified
-from greenloop.core.nouns import Attempt, CaseResult, Outcome, Status, StopReason, Verified
+from greenloop.core.nouns import Attempt, CaseResult, Outcome, Status, Verified
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 WORDS = {Verified.VERIFIED: "verified", Verified.PARTIALLY: "partially verified", Verified.UNVERIFIED: "unverified"}
@@ -76,6 +76,12 @@ def error(attempt: Attempt) -> str:
     return " ".join(part for part in (clean(attempt.error_class), place(attempt)) if part)
 
 
+def model(name: str) -> str:
+    """A model's name without the file that a scripted or replayed one reads."""
+    kind, colon, _file = name.partition(":")
+    return kind if colon and kind in ("scripted", "replay") else clean(name)
+
+
 def seconds(attempt: Attempt) -> float:
     return attempt.usage.model_seconds + attempt.usage.test_seconds
 
@@ -85,32 +91,10 @@ def count(outcome: Outcome) -> int:
     return sum(attempt.number > 0 for attempt in outcome.attempts)
 
 
-def evidence(outcome: Outcome) -> str:
-    """What speaks for the result, counted out."""
-    seen = outcome.evidence
-    parts = [f"{'target' if name == 'user' else name} {passed}/{total}" for name, (passed, total) in seen.cases.items()]
-    if seen.neighbours_unchanged:
-        parts.append(f"neighbours {seen.neighbours_unchanged} unchanged")
-    if seen.canary_total:
-        parts.append(f"canaried {seen.canaried} of {seen.canary_total}")
-    if seen.neighbours_already_failing:
-        parts.append(f"already failing before {seen.neighbours_already_failing}")
-    if seen.neighbours_left_out:
-        parts.append(f"not run {seen.neighbours_left_out}")
-    if seen.sandbox:
-        parts.append(f"sandbox {seen.sandbox}")
-    parts += seen.warnings
-    return clean(", ".join(parts))
-
-
 def verdict(outcome: Outcome) -> str:
-    """The sentence a run ends with."""
-    if outcome.reason is StopReason.ALREADY_GREEN:
-        return clean(outcome.message) or "already green"
-    if outcome.solved:
-        told = evidence(outcome)
-        return WORDS[outcome.verified] + (f": {told}" if told else "")
-    return f"not solved: {clean(outcome.message) or outcome.reason.value}"
+    """The sentence a run ends with; the engine counts out in it what verified the result."""
+    fallback = WORDS[outcome.verified] if outcome.solved else f"not solved: {outcome.reason.value}"
+    return clean(outcome.message) or fallback
 
 
 def best(outcome: Outcome) -> Attempt | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 from greenloop.cli import interrupt, show
 from greenloop.core.events import Event
@@ -14,7 +14,7 @@ from greenloop.core.ports import Nobody, User
 class Screen(Protocol):
     """What shows events: the live table or plain lines."""
 
-    def __enter__(self) -> Screen: ...
+    def __enter__(self) -> Self: ...
 
     def __exit__(self, *details: object) -> None: ...
 
@@ -34,7 +34,7 @@ class View:
         self._screen = screen
         self.user: User = Person(self) if screen is not None and View.can_ask() else Nobody()
 
-    def __enter__(self) -> View:
+    def __enter__(self) -> Self:
         if self._screen is not None:
             self._screen.__enter__()
         return self

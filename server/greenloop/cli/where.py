@@ -7,16 +7,14 @@ import re
 from pathlib import Path
 
 from greenloop.core.errors import UsageProblem
-
-_PROJECT = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "setup.py", "tox.ini")
-_REPOSITORY = (".git", ".hg")
+from greenloop.workspace import find_root
 
 
 def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, str | None]:
     """The workspace, and the target with its path relative to it.
 
-    Without a given root it is the nearest folder above that holds a project file, else a repository, else `cwd`.
-    Raises `UsageProblem` for a root that is no folder and for a file outside it.
+    Without a given root it is the nearest folder above that holds a project file or a repository, else `cwd`.
+    Raises `UsageProblem` for a root that is no folder, for a file outside it, and when `/` or the home folder is found.
     """
     path = _file_of(target, cwd)
     if root is not None:
@@ -25,7 +23,7 @@ def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, st
             raise UsageProblem(f"{folder} is not a folder.", remedy="Name the workspace's folder with --root.")
     else:
         inside = path is None or path.is_relative_to(cwd)
-        folder = _root_above(cwd if inside or path is None else path.parent)
+        folder = find_root(cwd if inside or path is None else path.parent)
     return folder, _relative(target, path, folder)
 
 
@@ -53,14 +51,3 @@ def _relative(target: str | None, path: Path | None, root: Path) -> str | None:
         if file.is_relative_to(folder):
             return file.relative_to(folder).as_posix() + split(target)[1]
     raise UsageProblem(f"{path} is outside the workspace {root}.", remedy="Name the workspace's folder with --root.")
-
-
-def _root_above(start: Path) -> Path:
-    # A project file in the home folder or at the top is no sign that all below is one project.
-    never = {Path.home(), Path(start.anchor)}
-    above = [folder for folder in (start, *start.parents) if folder not in never]
-    for names in (_PROJECT, _REPOSITORY):
-        for folder in above:
-            if any((folder / name).exists() for name in names):
-                return folder
-    return start

@@ -23,7 +23,7 @@ async def collect(target: Target, text: str, tools: Tools, *, files: Mapping[str
 
 
 def read(execution: Execution, target: Target) -> Spec:
-    """The specification in what a collecting execution reported (record `collected`). Pure."""
+    """The specification in what a collecting execution reported. Pure."""
     cases = tuple(
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER, confirmed=True)
         for item in collected(execution)

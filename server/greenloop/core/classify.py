@@ -1,0 +1,141 @@
+"""What kind of failure a verdict shows: error class, group, line, and a signature by which repeats are seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from greenloop.core.nouns import CaseResult, Failure, Finding, Frame, Group, Status, Verdict
+
+_SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
+_LOGIC = {"AssertionError", "Failed", "DocTestFailure", "MultipleFailures", "ComparisonFailure", "FalsifyingExample"}
+_RESOURCE = {"MemoryError", "OutputFlood", "BlockingIOError"}
+_TIMEOUT = {"Timeout", "TimeoutExpired"}
+
+_STATUS = {
+    Status.TIMEOUT: ("Timeout", Group.TIMEOUT),
+    Status.TAMPERED: ("Tampered", Group.TAMPERING),
+    Status.ENVIRONMENT: ("Environment", Group.ENVIRONMENT),
+    Status.REFUSED: ("Refused", Group.ANSWER),
+}
+_FINDINGS = {"UndefinedName": Group.RUNTIME, "EncodingError": Group.SYNTAX}
+_ORDER = [Group.SYNTAX, Group.RESOURCE, Group.RUNTIME, Group.TIMEOUT, Group.LOGIC]  # what tells most first
+
+_NOISE = [
+    (re.compile(r"\b0x[0-9a-fA-F]+\b"), "0x"),
+    (re.compile(r"/(?:tmp|var/folders|dev/shm)(?:/[\w.+-]+)+"), "TMP"),
+    (re.compile(r"\bpytest-of-\w+/pytest-\d+"), "TMP"),
+    (re.compile(r"\b\d+\.\d+ ?(?:s|ms|seconds)\b"), "TIME"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "UUID"),
+    (re.compile(r"\bline \d+\b"), "line"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?"), "DATE"),
+    (re.compile(r"\s+"), " "),
+]
+
+
+def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, Group | None, int | None]:
+    """Error class, group and line of the failing case that tells most.
+
+    The line is that of the innermost frame in one of `paths`; without `paths`, in the workspace outside of the test's
+    own file. ("", None, None) for a verdict without failure.
+    """
+    if verdict.status in _STATUS:
+        name, group = _STATUS[verdict.status]
+        return name, group, _line(_told_most(verdict), paths)
+    case = _told_most(verdict)
+    if case is not None and case.failure is not None:
+        return _name(case.failure), _group(case.failure), _line(case, paths)
+    if verdict.status is Status.CRASHED:
+        flooded = re.search(r"memory|output|disk|processes|oom", verdict.reason, re.IGNORECASE)
+        return "Crashed", Group.RESOURCE if flooded else Group.RUNTIME, None
+    if verdict.status is Status.NOT_COLLECTED:
+        return "NotCollected", Group.RUNTIME, None
+    if case is not None:
+        return (case.outcome.capitalize() or "Failed"), Group.LOGIC, None
+    return "", None, None
+
+
+def signature(verdict: Verdict) -> str:
+    """The same text for the same failure: type, function, expected and observed, without what varies by run."""
+    rows = [f"{verdict.status}"]
+    if verdict.status in (Status.CRASHED, Status.TAMPERED, Status.ENVIRONMENT, Status.NOT_COLLECTED):
+        rows.append(_calm(verdict.reason))
+    for case in _failing(verdict):
+        failure = case.failure
+        if failure is None:
+            rows.append(f"{case.id} {case.outcome}")
+            continue
+        frame = _innermost(case, ())
+        place = f"{frame.path}:{frame.function}" if frame else ""
+        told = failure.expected is not None or failure.observed is not None
+        what = f"expected {failure.expected} observed {failure.observed}" if told else failure.message
+        rows.append(f"{case.id} {_name(failure)} {place} {_calm(what)[:300]}".rstrip())
+    return "\n".join(rows)
+
+
+def finding_group(finding: Finding) -> Group:
+    """The group of a candidate that was refused before the sandbox."""
+    if finding.error_class in _SYNTAX:
+        return Group.SYNTAX
+    return _FINDINGS.get(finding.error_class, Group.ANSWER)
+
+
+def _failing(verdict: Verdict) -> list[CaseResult]:
+    return [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
+
+
+def _told_most(verdict: Verdict) -> CaseResult | None:
+    """Of the failing target cases (else the neighbours) the one whose group tells most; the first of equals."""
+    own = [case for case in verdict.cases if not case.passed]
+    failing = own or [case for case in verdict.collateral if not case.passed]
+    known = [case for case in failing if case.failure]
+    if not known:
+        return failing[0] if failing else None
+    return min(known, key=lambda case: _ORDER.index(_group(case.failure)) if case.failure else len(_ORDER))
+
+
+def _name(failure: Failure) -> str:
+    name = failure.type.rsplit(".", 1)[-1].strip() or "Failed"
+    if name == "UnexpectedException":  # doctest wraps what the example raised
+        inner = re.search(r"\b([A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning))\b", failure.message)
+        return inner[1] if inner else name
+    if name == "Failed" and failure.message.lstrip().startswith("Timeout"):
+        return "Timeout"
+    return name
+
+
+def _group(failure: Failure) -> Group:
+    name = _name(failure)
+    for names, group in (
+        (_SYNTAX, Group.SYNTAX),
+        (_LOGIC, Group.LOGIC),
+        (_RESOURCE, Group.RESOURCE),
+        (_TIMEOUT, Group.TIMEOUT),
+    ):
+        if name in names:
+            return group
+    return Group.RUNTIME
+
+
+def _line(case: CaseResult | None, paths: Collection[str]) -> int | None:
+    frame = _innermost(case, paths, outside=True) if case else None
+    return frame.line if frame else None
+
+
+def _innermost(case: CaseResult, paths: Collection[str], *, outside: bool = False) -> Frame | None:
+    """The innermost frame in the workspace; `outside`: not in the test's own file."""
+    frames: Sequence[Frame] = case.failure.frames if case.failure else ()
+    own = case.id.split("::", 1)[0]
+    for frame in reversed(frames):
+        if paths and frame.path in paths:
+            return frame
+        relative = not frame.path.startswith(("/", "<")) and ":" not in frame.path
+        if not paths and relative and not (outside and frame.path == own):
+            return frame
+    return None
+
+
+def _calm(text: str) -> str:
+    for pattern, word in _NOISE:
+        text = pattern.sub(word, text)
+    return text.strip()

@@ -1,0 +1,1 @@
+"""The language server: everything that knows about editors and their protocol."""

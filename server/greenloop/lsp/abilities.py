@@ -1,0 +1,51 @@
+"""What the connected editor declared that it can do; nothing is ever decided by an editor's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lsprotocol import types as lsp
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abilities:
+    """The declared capabilities that this server makes use of. All false: a client that declares nothing."""
+
+    apply_edit: bool = False
+    document_changes: bool = False
+    create_files: bool = False
+    action_literals: bool = False
+    llm_tag: bool = False
+    markdown_hover: bool = False
+    related_information: bool = False
+    progress: bool = False
+    show_document: bool = False
+    questions: bool = False
+    configuration: bool = False
+    watch_configuration: bool = False
+
+
+def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
+    def has(path: str) -> Any:
+        value: Any = capabilities
+        for name in path.split("."):
+            value = getattr(value, name, None)
+            if value is None:
+                return None
+        return value
+
+    return Abilities(
+        apply_edit=bool(has("workspace.apply_edit")),
+        document_changes=bool(has("workspace.workspace_edit.document_changes")),
+        create_files=lsp.ResourceOperationKind.Create in (has("workspace.workspace_edit.resource_operations") or ()),
+        action_literals=has("text_document.code_action.code_action_literal_support") is not None,
+        llm_tag=lsp.CodeActionTag.LlmGenerated in (has("text_document.code_action.tag_support.value_set") or ()),
+        markdown_hover=lsp.MarkupKind.Markdown in (has("text_document.hover.content_format") or ()),
+        related_information=bool(has("text_document.publish_diagnostics.related_information")),
+        progress=bool(has("window.work_done_progress")),
+        show_document=bool(has("window.show_document.support")),
+        questions=has("window.show_message.message_action_item") is not None,
+        configuration=bool(has("workspace.configuration")),
+        watch_configuration=bool(has("workspace.did_change_configuration.dynamic_registration")),
+    )

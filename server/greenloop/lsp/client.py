@@ -1,0 +1,97 @@
+"""What the server asks of the editor. Every request is asked only where declared, is bounded in time, and may fail.
+
+A failure is an answer like any other (None, False): an editor that cannot do a thing never ends a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+# Seconds. Editors answer by themselves in milliseconds; people are given time to read.
+SOON = 10.0
+PERSON = 600.0
+
+
+async def bounded(request: Awaitable[T], seconds: float, what: str) -> T | None:
+    """The reply, or None where it is an error or does not come in time.
+
+    Shielded: a cancelled caller must not cancel the request, whose reply may still come.
+    """
+    future = asyncio.ensure_future(request)
+    future.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+    try:
+        return await asyncio.wait_for(asyncio.shield(future), seconds)
+    except TimeoutError:
+        log.info("The editor did not answer %s within %g s", what, seconds)
+        future.cancel()
+    except JsonRpcException as error:
+        log.info("The editor refused %s: %s", what, error.code)
+    return None
+
+
+def tell(server: Server, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+    server.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
+
+
+async def ask(server: Server, question: str, options: Sequence[str], *, seconds: float = PERSON) -> str | None:
+    """The chosen option; None where the editor cannot ask or nobody answers."""
+    if not server.abilities.questions:
+        return None
+    request = server.window_show_message_request_async(
+        lsp.ShowMessageRequestParams(
+            type=lsp.MessageType.Info,
+            message=question,
+            actions=[lsp.MessageActionItem(title=option) for option in options],
+        )
+    )
+    reply = await bounded(request, seconds, "a question")
+    title = getattr(reply, "title", None)
+    return title if title in options else None
+
+
+async def show(server: Server, uri: str, line: int | None = None) -> bool:
+    """Opens a document, at a 1-based line. False where the editor cannot or does not say that it did."""
+    if not server.abilities.show_document:
+        return False
+    start = lsp.Position(line=line - 1, character=0) if line else None
+    request = server.window_show_document_async(
+        lsp.ShowDocumentParams(
+            uri=uri, external=False, take_focus=True, selection=lsp.Range(start=start, end=start) if start else None
+        )
+    )
+    return bool(getattr(await bounded(request, SOON, "to show a document"), "success", False))
+
+
+async def open_progress(server: Server) -> str | None:
+    """A fresh progress token that the editor accepted."""
+    if not server.abilities.progress:
+        return None
+    token = str(uuid.uuid4())
+
+    async def create() -> bool:
+        await server.work_done_progress.create_async(token)
+        return True
+
+    return token if await bounded(create(), SOON, "for progress") else None
+
+
+async def configuration(server: Server) -> Any:
+    """The editor's `greenloop` section, None where it has none."""
+    if not server.abilities.configuration:
+        return None
+    params = lsp.ConfigurationParams(items=[lsp.ConfigurationItem(section="greenloop")])
+    reply = await bounded(server.workspace_configuration_async(params), SOON, "for its configuration")
+    return reply[0] if isinstance(reply, Sequence) and reply else None

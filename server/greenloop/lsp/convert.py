@@ -1,0 +1,105 @@
+"""Between the core's nouns and the protocol's: pure functions, no server and no connection in here.
+
+The core counts lines from 1, the protocol from 0. Edits replace whole lines, so columns matter at the file's end only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lsprotocol import types as lsp
+from pygls.workspace import PositionCodec
+
+from greenloop.core.diff import hunks, lines
+
+Line = Callable[[int], int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileEdit:
+    """One file's change. `before` None: the file is new. `version` is None for a file that is not open."""
+
+    uri: str
+    before: str | None
+    after: str
+    version: int | None = None
+
+
+def line_range(line: int, text: str = "", codec: PositionCodec | None = None) -> lsp.Range:
+    """The text of a 1-based line without its indentation; the line's first column where `text` is not known."""
+    row = max(line - 1, 0)
+    rows = lines(text)
+    body = rows[row].rstrip("\r\n") if row < len(rows) else ""
+    units = (codec or PositionCodec()).client_num_units
+    start = units(body[: len(body) - len(body.lstrip())]) if body.strip() else 0
+    end = max(units(body.rstrip()), start)
+    return lsp.Range(start=lsp.Position(line=row, character=start), end=lsp.Position(line=row, character=end))
+
+
+def text_edits(before: str, after: str, codec: PositionCodec) -> list[lsp.TextEdit]:
+    """The least whole-line edits that make `after` of `before`."""
+    rows = lines(before)
+
+    def point(row: int) -> lsp.Position:
+        if row < len(rows) or not rows or rows[-1][-1:] in "\r\n":
+            return lsp.Position(line=row, character=0)
+        # Past a last line that has no line end: its own end.
+        return lsp.Position(line=row - 1, character=codec.client_num_units(rows[-1]))
+
+    return [
+        lsp.TextEdit(range=lsp.Range(start=point(hunk.start), end=point(hunk.end)), new_text="".join(hunk.lines))
+        for hunk in hunks(before, after)
+    ]
+
+
+def workspace_edit(edits: Sequence[FileEdit], codec: PositionCodec, *, document_changes: bool) -> lsp.WorkspaceEdit:
+    """Versioned `documentChanges` where declared, or where a file must be created; else plain `changes`."""
+    if not document_changes and all(edit.before is not None for edit in edits):
+        return lsp.WorkspaceEdit(changes={edit.uri: text_edits(edit.before or "", edit.after, codec) for edit in edits})
+    changes: list[lsp.TextDocumentEdit | lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile] = []
+    for edit in edits:
+        if edit.before is None:
+            options = lsp.CreateFileOptions(overwrite=False, ignore_if_exists=True)
+            changes.append(lsp.CreateFile(uri=edit.uri, options=options))
+        identifier = lsp.OptionalVersionedTextDocumentIdentifier(uri=edit.uri, version=edit.version)
+        changes.append(
+            lsp.TextDocumentEdit(text_document=identifier, edits=text_edits(edit.before or "", edit.after, codec))
+        )
+    return lsp.WorkspaceEdit(document_changes=changes)
+
+
+def old_line(old: str, new: str) -> Line:
+    """From a 1-based line of `new` to that of `old`; 0 where the line is not in `old`."""
+    table: dict[int, int] = {}
+    shift = at = 0
+    for hunk in hunks(old, new):
+        table |= {line + 1 + shift: line + 1 for line in range(at, hunk.start)}
+        at, shift = hunk.end, shift + len(hunk.lines) - (hunk.end - hunk.start)
+    table |= {line + 1 + shift: line + 1 for line in range(at, len(lines(old)))}
+    return lambda line: table.get(line, 0)
+
+
+def action_kind(
+    natural: lsp.CodeActionKind, only: Sequence[str | lsp.CodeActionKind] | None
+) -> lsp.CodeActionKind | None:
+    """The kind under which an action may be offered: its natural one, else a rewrite, else none at all."""
+    for kind in (natural, lsp.CodeActionKind.RefactorRewrite):
+        if only is None or any(_within(kind.value, getattr(wanted, "value", wanted)) for wanted in only):
+            return kind
+    return None
+
+
+def _within(kind: str, wanted: str) -> bool:
+    return not wanted or kind == wanted or kind.startswith(wanted + ".")
+
+
+def flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """Nested settings as dotted keys; null means that an editor has nothing to say about a key."""
+    result: dict[str, object] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            result |= flatten(value, f"{prefix}{name}.")
+        elif value is not None:
+            result[prefix + name] = value
+    return result

@@ -1,0 +1,168 @@
+"""The editor's open documents: exact lines, what moved when somebody typed, and waiting for a change.
+
+pygls splits lines as `str.splitlines` does, at form feeds too, which the protocol does not: an incremental change to
+such a file would corrupt it. Here a line ends where the protocol says: at CR, LF or both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.workspace import TextDocument, Workspace
+
+from greenloop.core.diff import lines
+from greenloop.core.uris import path_from_uri, uri_from_path
+
+_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shift:
+    """How a change moves lines (0-based): those from `first` on by `delta`, those after `start` at most to `limit`."""
+
+    start: int
+    limit: int
+    first: int
+    delta: int
+
+    def __call__(self, line: int) -> int:
+        if line >= self.first:
+            return line + self.delta
+        return min(line, self.limit) if line > self.start else line
+
+
+def path_of(uri: str) -> Path | None:
+    """The file that a URI names; None for what is no file (untitled buffers, notebook cells)."""
+    path = path_from_uri(uri)
+    return Path(path) if path else None
+
+
+class Document(TextDocument):
+    """An open document with the protocol's own lines."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._split: tuple[str, tuple[str, ...]] = ("", ())
+
+    @property
+    def lines(self) -> Sequence[str]:
+        text = self.source
+        if self._split[0] is not text:
+            self._split = (text, tuple(lines(text)))
+        return self._split[1]
+
+    def shift_of(self, change: lsp.TextDocumentContentChangeEvent) -> Shift:
+        """How `change`, not applied yet, moves the lines of this document."""
+        if isinstance(change, lsp.TextDocumentContentChangePartial):
+            start, end = change.range.start.line, change.range.end.line
+            added = len(_END.findall(change.text))
+            first = end if change.range.end.character == 0 else end + 1
+            return Shift(start=start, limit=start + added, first=first, delta=start + added - end)
+        old, new = self.lines, lines(change.text)
+        least = min(len(old), len(new))
+        head = next((i for i in range(least) if old[i] != new[i]), least)
+        tail = next((i for i in range(least - head) if old[-1 - i] != new[-1 - i]), least - head)
+        return Shift(start=head, limit=len(new) - tail, first=len(old) - tail, delta=len(new) - len(old))
+
+    def _apply_incremental_change(self, change: lsp.TextDocumentContentChangePartial) -> None:
+        start, end = (
+            _offset(self.lines, point, self.position_codec) for point in (change.range.start, change.range.end)
+        )
+        self._source = self.source[:start] + change.text + self.source[end:]
+
+
+def _offset(text: Sequence[str], position: lsp.Position, codec: Any) -> int:
+    before = sum(map(len, text[: position.line]))
+    if position.line >= len(text):
+        return before
+    units = 0
+    line = text[position.line].rstrip("\r\n")
+    for index, character in enumerate(line):
+        if units >= position.character:
+            return before + index
+        units += codec.client_num_units(character)
+    return before + len(line)
+
+
+class Documents(Workspace):
+    """pygls' workspace with exact documents, found by path as well, and with waiters for changes."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._waiting: set[asyncio.Future[None]] = set()
+        self.on_shift: Callable[[str, Shift], None] = lambda _uri, _shift: None
+
+    def update_text_document(
+        self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
+    ) -> None:
+        document = self.get_text_document(text_doc.uri)
+        if isinstance(document, Document):
+            self.on_shift(document.uri, document.shift_of(change))
+        super().update_text_document(text_doc, change)
+
+    def _create_text_document(
+        self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
+    ) -> TextDocument:
+        return Document(
+            doc_uri,
+            source=source,
+            version=version,
+            language_id=language_id,
+            sync_kind=self._sync_kind,
+            position_codec=self._position_codec,
+        )
+
+    def opened(self) -> dict[Path, Document]:
+        """Every open document that is a file, by its path as the editor spells it."""
+        found = {path_of(document.uri): document for document in self.text_documents.values()}
+        return {path: document for path, document in found.items() if path and isinstance(document, Document)}
+
+    def at(self, path: Path) -> Document | None:
+        return self.opened().get(path)
+
+    def texts(self, root: Path) -> dict[str, str]:
+        """The text of every open file under `root`, by its workspace path."""
+        inside = {path: document for path, document in self.opened().items() if path.is_relative_to(root)}
+        return {path.relative_to(root).as_posix(): document.source for path, document in inside.items()}
+
+    def uri(self, path: Path) -> str:
+        """The editor's own spelling where the file is open, for an editor compares texts."""
+        document = self.at(path)
+        return document.uri if document else uri_from_path(path)
+
+    def changed(self) -> None:
+        """Wakes everybody who waits for a change."""
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+        self._waiting.clear()
+
+    async def wait_until(self, holds: Callable[[], bool], seconds: float) -> bool:
+        """Whether `holds` came true within `seconds`; looked at after every change of any document."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not holds():
+            future: asyncio.Future[None] = loop.create_future()
+            self._waiting.add(future)
+            try:
+                await asyncio.wait_for(future, max(0.0, end - loop.time()))
+            except TimeoutError:
+                return holds()
+            finally:
+                self._waiting.discard(future)
+        return True
+
+    def roots(self) -> list[Path]:
+        """The workspace folders, or the root of a client that knows no folders; the longest first."""
+        uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
+        paths = [path for uri in uris if (path := path_of(uri)) is not None]
+        return sorted(paths, key=lambda path: len(path.parts), reverse=True)
+
+    def root_of(self, path: Path) -> Path | None:
+        return next((root for root in self.roots() if path.is_relative_to(root)), None)

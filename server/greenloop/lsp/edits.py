@@ -1,0 +1,188 @@
+"""Puts a result into the editor: the one way by which anything here ever changes a user's text.
+
+An editor's `applied: true` proves nothing and its `false` little: the text itself is compared, before sending and
+after the reply. Text that moved on meanwhile is merged three-way and verified again. Nothing writes to the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from greenloop.core.diff import flat, hunks, keep_ends, merge
+from greenloop.core.encoding import decode
+from greenloop.core.errors import GreenloopError
+from greenloop.core.nouns import Status
+from greenloop.lsp import client
+from greenloop.lsp.buffers import encoded
+from greenloop.lsp.convert import FileEdit, workspace_edit
+
+if TYPE_CHECKING:
+    from greenloop.lsp.runs import Run
+    from greenloop.lsp.server import Server
+
+# Seconds: a didChange was seen 1.6 s after the reply; a person may be asked by the editor before it replies.
+LATE = 2.0
+REPLY = 300.0
+# How often a text may move on while a merge is verified before that is given up.
+ROUNDS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Landing:
+    """What became of a result: in the text or kept, where (workspace path, 1-based line), and why it was kept."""
+
+    applied: bool
+    places: tuple[tuple[str, int], ...] = ()
+    merged: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    path: str
+    current: str | None
+    wanted: str
+    merged: bool
+
+
+async def land(server: Server, run: Run) -> Landing:
+    """Applies the run's result through the editor; never a second time over text that already holds it."""
+    async with run.lock:
+        return await _land(server, run)
+
+
+async def _land(server: Server, run: Run) -> Landing:
+    if not run.changes:
+        return Landing(applied=False, why="there is nothing to apply")
+    if not server.abilities.apply_edit:
+        return Landing(applied=False, why="this editor takes edits only from a code action")
+    verified = None
+    for _round in range(ROUNDS):
+        steps = plan(server, run)
+        if isinstance(steps, Landing):
+            return steps
+        if not steps:
+            run.applied = True
+            return Landing(applied=True, places=_places(run))
+        texts = {step.path: step.wanted for step in steps}
+        if not any(step.merged for step in steps) or verified == texts:
+            return await _send(server, run, steps)
+        why = await _reverify(server, run, texts)
+        if why:
+            return Landing(applied=False, why=why)
+        verified = texts
+    return Landing(applied=False, why="the text keeps changing")
+
+
+def plan(server: Server, run: Run) -> list[_Step] | Landing:
+    """What is left to do for each file, against the text as it is now; a `Landing` where it cannot be done."""
+    outcome, steps = run.outcome, []
+    assert outcome is not None
+    for path, after in run.changes.items():
+        before, current = outcome.before.get(path), text_of(server, run.root / path)
+        if before is None and current is None and not server.abilities.create_files:
+            return Landing(applied=False, why=f"this editor cannot create {path}")
+        if before is not None and current is None:
+            return Landing(applied=False, why=f"{path} is gone")
+        wanted = merge(flat(before or ""), flat(after), flat(current or ""))
+        if wanted is None:
+            return Landing(applied=False, why=f"{path} changed meanwhile in the same lines")
+        if current is not None and wanted == flat(current):
+            continue
+        merged = flat(current or "") != flat(before or "")
+        text = keep_ends(current, wanted) if current else after
+        steps.append(_Step(path=path, current=current, wanted=text, merged=merged))
+    return steps
+
+
+def text_of(server: Server, path: Path) -> str | None:
+    """The editor's text where the file is open, else the disk's; None where there is no such file."""
+    document = server.documents.at(path)
+    return document.source if document is not None else _disk(path)
+
+
+def _disk(path: Path) -> str | None:
+    try:
+        return decode(path.read_bytes())[0]
+    except (OSError, GreenloopError):
+        return None
+
+
+def edit_for(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
+    edits = []
+    for step in steps:
+        document = server.documents.at(run.root / step.path)
+        uri, version = server.documents.uri(run.root / step.path), document.version if document else None
+        edits.append(FileEdit(uri=uri, before=step.current, after=step.wanted, version=version))
+    codec = server.documents.position_codec
+    return workspace_edit(edits, codec, document_changes=server.abilities.document_changes)
+
+
+async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
+    """Why the merged texts cannot be trusted; empty when the tests pass with them."""
+    if run.started is None:
+        return "the text changed meanwhile"
+    run.now = "verifying together with what was typed meanwhile"
+    engine = await server.engine()
+    files = {path: encoded(text, run.root / path) for path, text in (server.documents.texts(run.root) | texts).items()}
+    try:
+        verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
+    except GreenloopError as error:
+        return f"the text changed meanwhile, and the merge could not be verified: {error}"
+    if verdict.status is Status.PASSED and not verdict.collateral:
+        return ""
+    return "the text changed meanwhile, and together with that the tests do not pass"
+
+
+async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
+    documents = server.documents
+    edit = edit_for(server, run, steps)
+    disk = {step.path: _disk(run.root / step.path) for step in steps}
+    params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
+    request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
+    request.add_done_callback(lambda _done: documents.changed())
+
+    def landed() -> bool:
+        return all(_holds(server, run, step, disk) for step in steps)
+
+    # Some editors never reply but do apply; some reply long before the change is reported.
+    await documents.wait_until(lambda: request.done() or landed(), REPLY)
+    reply = None
+    if request.done():
+        reply = request.result()
+        await documents.wait_until(landed, LATE)
+    said = bool(getattr(reply, "applied", False))
+    closed = all(step.current is None or documents.at(run.root / step.path) is None for step in steps)
+    # A file that the editor changes without opening it shows nothing here: its word is all there is.
+    if not landed() and not (said and closed):
+        reason = getattr(reply, "failure_reason", None)
+        return Landing(applied=False, why="the editor did not apply it" + (f" ({reason})" if reason else ""))
+    run.landed = {step.path: (step.current or "", step.wanted) for step in steps}
+    run.applied = True
+    return Landing(applied=True, places=_places(run), merged=any(step.merged for step in steps))
+
+
+def _holds(server: Server, run: Run, step: _Step, disk: dict[str, str | None]) -> bool:
+    """Whether the text now contains the change (somebody may have typed on)."""
+    path = run.root / step.path
+    current = text_of(server, path)
+    if current is None or (server.documents.at(path) is None and current == disk[step.path]):
+        return False
+    return merge(flat(step.current or ""), flat(step.wanted), flat(current)) == flat(current)
+
+
+def _places(run: Run) -> tuple[tuple[str, int], ...]:
+    assert run.outcome is not None
+    places = []
+    for path, after in run.changes.items():
+        before, text = run.landed.get(path, (run.outcome.before.get(path) or "", after))
+        changed = hunks(flat(before), flat(text))
+        shift = changed[0].start if changed else 0
+        places.append((path, shift + 1))
+    return tuple(places)

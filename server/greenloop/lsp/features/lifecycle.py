@@ -1,0 +1,143 @@
+"""initialize, initialized, document events, shutdown, and the end of the client however it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from greenloop.lsp import places
+from greenloop.lsp.abilities import abilities
+from greenloop.lsp.documents import Documents, Shift, path_of
+from greenloop.lsp.features import configuration
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+log = logging.getLogger(__name__)
+
+# Seconds that the end of the client leaves for cleaning up, and between two looks where the system cannot tell.
+CLEANUP = 5.0
+LOOK = 5.0
+
+
+def register(server: Server) -> None:
+    @server.feature(lsp.INITIALIZE)
+    def initialize(params: lsp.InitializeParams) -> None:
+        server.abilities = abilities(params.capabilities)
+        plain = server.workspace
+        # pylint would object; pygls offers no other way to bring documents of one's own.
+        server.protocol._workspace = documents = Documents(  # noqa: SLF001
+            plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
+        )
+        documents.on_shift = _shifter(server)
+        configuration.take(server, params.initialization_options)
+        _end_with_signals(server)
+        if params.process_id:
+            _end_with_client(server, params.process_id)
+
+    @server.feature(lsp.INITIALIZED)
+    def initialized(_params: lsp.InitializedParams) -> None:
+        server.runs.spawn(configuration.settle(server))
+        # The first code action should not pay for the parser.
+        server.runs.spawn(_warm())
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        server.documents.changed()
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            server.board.again(path)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            _notice_undo(server, path)
+        server.documents.changed()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(_params: lsp.DidCloseTextDocumentParams) -> None:
+        server.documents.changed()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
+        places.forget()
+
+    @server.feature(lsp.SHUTDOWN)
+    async def shutdown(_params: None) -> None:
+        await server.runs.close()
+
+
+async def _warm() -> None:
+    await asyncio.to_thread(importlib.import_module, "greenloop.targets")
+
+
+def _shifter(server: Server) -> Callable[[str, Shift], None]:
+    def moved(uri: str, shift: Shift) -> None:
+        path = path_of(uri)
+        if path is not None:
+            server.board.shift(path, shift)
+
+    return moved
+
+
+def _notice_undo(server: Server, path: Path) -> None:
+    """A result that the user took back can be applied again."""
+    document = server.documents.at(path)
+    for run in server.runs:
+        if run.applied and document is not None and path.is_relative_to(run.root):
+            before, _after = run.landed.get(path.relative_to(run.root).as_posix(), (None, None))
+            if before == document.source:
+                run.applied = False
+
+
+# -- the end ----------------------------------------------------------------------------------------------------
+
+
+async def _end(server: Server, status: int) -> None:
+    """Cleans up and leaves; the thread that reads a silent client's input could not be ended otherwise."""
+    try:
+        await asyncio.wait_for(server.runs.close(), CLEANUP)
+    except TimeoutError:
+        log.warning("Cleaning up took longer than %g s", CLEANUP)
+    os._exit(status)
+
+
+def _end_with_signals(server: Server) -> None:
+    if sys.platform == "win32":
+        return
+    loop = asyncio.get_running_loop()
+    endings: set[asyncio.Task[None]] = set()
+
+    def end(number: int) -> None:
+        endings.add(loop.create_task(_end(server, 128 + number)))
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, end, number)
+
+
+def _end_with_client(server: Server, pid: int) -> None:
+    """The client's input usually ends with it; a child of the client that holds it open must not keep us alive."""
+    loop = asyncio.get_running_loop()
+    endings: set[asyncio.Task[None]] = set()
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        # Another system, or a client in another process namespace: only its input can tell.
+        return
+
+    def gone() -> None:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        endings.add(loop.create_task(_end(server, 1)))
+
+    loop.add_reader(descriptor, gone)

@@ -1,0 +1,286 @@
+"""Commands and the custom request: start, cancel, apply, discard, show; and the course of one run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.events import Event, Finished, Started, Tested
+from greenloop.core.nouns import Outcome, StopReason, Target, TargetKind, Verified
+from greenloop.lsp import client, model, places
+from greenloop.lsp.buffers import snapshot
+from greenloop.lsp.edits import Landing, land
+from greenloop.lsp.features import configuration
+from greenloop.lsp.presenters import diagnostics, progress, report, status
+from greenloop.lsp.protocol import REFINE, RefineParams, refine_params
+from greenloop.lsp.runs import GRACE, Phase, Run
+from greenloop.lsp.user import EditorUser
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+log = logging.getLogger(__name__)
+
+
+def register(server: Server) -> None:
+    @server.feature(REFINE)
+    async def refine_and_wait(params: Any) -> dict[str, Any]:
+        run, fresh = start(server, refine_params(params))
+        try:
+            await run.over.wait()
+        except asyncio.CancelledError:
+            # Whoever only joined a run does not end it.
+            if fresh and run.cancel():
+                await asyncio.wait([asyncio.ensure_future(run.over.wait())], timeout=GRACE)
+            raise
+        return result(run)
+
+    @server.command("greenloop.refine")
+    def refine(*arguments: Any) -> None:
+        start(server, refine_params(_object(arguments)))
+
+    @server.command("greenloop.cancel")
+    def cancel(*arguments: Any) -> int:
+        return server.runs.cancel(_chosen(server, arguments))
+
+    @server.command("greenloop.apply")
+    def apply(*arguments: Any) -> None:
+        for run in _offered(server, arguments):
+            server.runs.spawn(apply_kept(server, run))
+
+    @server.command("greenloop.discard")
+    def discard(*arguments: Any) -> None:
+        chosen = _chosen(server, arguments)
+        for run in [run for run in server.runs if chosen(run) and not run.running]:
+            server.board.put(run, {})
+            server.runs.discard(run)
+
+    @server.command("greenloop.showAttempts")
+    def show_attempts(*arguments: Any) -> None:
+        chosen = _chosen(server, arguments)
+        run = next((run for run in server.runs if chosen(run) and run.attempts), None)
+        if run is None:
+            client.tell(server, "No attempts are known here.")
+        else:
+            server.runs.spawn(report.show(server, run))
+
+
+# -- one run ----------------------------------------------------------------------------------------------------
+
+
+def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
+    """The run for what the parameters name, and whether it was begun just now.
+
+    Raises `JsonRpcInvalidParams` when there is nothing to refine there.
+    """
+    try:
+        place = places.of(server, params.uri)
+        if place is None:
+            raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
+        target = _target(server, place, params)
+        settings = configuration.load(server, place.root)
+    except GreenloopError as error:
+        raise JsonRpcInvalidParams(" ".join(part for part in (str(error), error.remedy) if part)) from error
+    if (running := server.runs.same(place.root, target)) is not None:
+        return running, False
+    for old in list(server.runs):
+        if (old.root, old.target.selector) == (place.root, target.selector):
+            server.board.put(old, {})
+    if params.preset:
+        settings = replace(settings, preset=params.preset)
+    run = Run(
+        root=place.root,
+        target=target,
+        uri=params.uri,
+        settings=settings,
+        began=time.monotonic(),
+        token=params.work_done_token,
+    )
+    server.runs.start(run, lambda run: drive(server, run))
+    return run, True
+
+
+async def drive(server: Server, run: Run) -> None:
+    """The whole course of a run; returns when everything about it has been said."""
+    # The progress token is asked for outside the task that may be cancelled.
+    server.bars[run] = bar = await progress.begin(server, run)
+    if bar.silent:
+        status.began(server, run)
+    run.work = asyncio.create_task(_work(server, run))
+    if run.cancelled:
+        run.work.cancel()
+    try:
+        await asyncio.wait([run.work])
+    except asyncio.CancelledError:
+        run.cancelled = True
+        raise
+    finally:
+        run.work.cancel()
+        await asyncio.gather(run.work, return_exceptions=True)
+        run.phase, run.ended = Phase.OVER, time.monotonic()
+        if run.cancelled and run.outcome is None:
+            server.board.put(run, {})
+        else:
+            diagnostics.publish(server, run)
+        bar.end(_end_text(run))
+        del server.bars[run]
+        run.over.set()
+
+
+async def _work(server: Server, run: Run) -> None:
+    try:
+        outcome = await _refined(server, run)
+        run.phase, run.outcome = Phase.LANDING, outcome
+        await _finish(server, run, outcome)
+    except GreenloopError as error:
+        status.failed(server, run, error)
+    except Exception:
+        # The request edge: the server outlives whatever goes wrong in a run.
+        log.exception("A run failed")
+        status.broke(server, run)
+
+
+async def _refined(server: Server, run: Run) -> Outcome:
+    await model.ready(server, run)
+    run.now = "starting"
+    engine = await server.engine()
+    from greenloop.engine import Request  # noqa: PLC0415 - the engine is imported at the first run only
+
+    target = run.target if run.target.qualname else run.target.selector
+    texts = server.documents.texts(run.root)
+    request = Request(root=run.root, target=target, buffers=await asyncio.to_thread(snapshot, texts, run.root))
+
+    def say(text: str) -> None:
+        run.now = text
+        server.refresh(run)
+
+    return await engine.refine(
+        request, settings=run.settings, emit=_emitter(server, run), say=say, user=EditorUser(server)
+    )
+
+
+def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
+    def emit(event: Event) -> None:
+        run.record(event)
+        try:
+            server.refresh(run)
+            if isinstance(event, Started | Tested):
+                diagnostics.publish(server, run)
+            if isinstance(event, Tested):
+                status.tested(server, run)
+            if isinstance(event, Finished):
+                run.now = "finishing"
+        except Exception:
+            # The fan-out of events: what cannot be shown must not end the run.
+            log.exception("An event could not be shown")
+
+    return emit
+
+
+async def _finish(server: Server, run: Run, outcome: Outcome) -> None:
+    landing: Landing | None = None
+    if _by_itself(run, outcome) or (_askable(run, outcome) and await _agreed(server, run, outcome)):
+        run.now = "putting it into the editor"
+        landing = await land(server, run)
+    status.ended(server, run, outcome, landing)
+
+
+def _by_itself(run: Run, outcome: Outcome) -> bool:
+    return _askable(run, outcome) and run.settings.apply == "verified"
+
+
+def _askable(run: Run, outcome: Outcome) -> bool:
+    """Verified without reservation; everything else is only offered."""
+    trusted = outcome.verified is Verified.VERIFIED and not outcome.evidence.warnings
+    return outcome.solved and trusted and bool(run.changes)
+
+
+async def _agreed(server: Server, run: Run, outcome: Outcome) -> bool:
+    question = f"{run.name} is {status.standing(outcome)}. Apply it?"
+    return await client.ask(server, question, ("Apply", "Keep")) == "Apply"
+
+
+async def apply_kept(server: Server, run: Run) -> None:
+    """The user asked for a kept result."""
+    outcome = run.outcome
+    if outcome is None:
+        return
+    landing = await land(server, run)
+    if landing.applied:
+        diagnostics.publish(server, run)
+    status.ended(server, run, outcome, landing)
+
+
+def result(run: Run) -> dict[str, Any]:
+    """The reply to `greenloop/refine`; docs/protocol.md describes it."""
+    outcome = run.outcome
+    reason = outcome.reason if outcome else StopReason.CANCELLED if run.cancelled else None
+    return {
+        "solved": bool(outcome and outcome.solved),
+        "verified": (outcome.verified if outcome else Verified.UNVERIFIED).value,
+        "reason": reason.value if reason else run.refused,
+        "attempts": max(len(run.attempts) - 1, 0),
+        "applied": run.applied,
+    }
+
+
+def _end_text(run: Run) -> str:
+    if run.outcome is not None:
+        return "applied" if run.applied else run.outcome.reason.value
+    return "cancelled" if run.cancelled else "failed"
+
+
+# -- what is meant ----------------------------------------------------------------------------------------------
+
+
+def _target(server: Server, place: places.Place, params: RefineParams) -> Target:
+    if params.test is not None:
+        found = places.named(server, place.root, params.test)
+        # What is not found is left to the engine, which knows what exists and names the nearest.
+        return found or Target(
+            kind=TargetKind.TEST, path=place.path, qualname="", selector=params.test, start=1, end=1, name_line=1
+        )
+    assert params.position is not None
+    found = places.target_at(place, params.position.line + 1)
+    if found is None:
+        raise JsonRpcInvalidParams("There is no test and no function here.")
+    return found
+
+
+def _object(arguments: tuple[Any, ...]) -> Any:
+    return arguments[0] if len(arguments) == 1 else None
+
+
+def _chosen(server: Server, arguments: tuple[Any, ...]) -> Callable[[Run], bool]:
+    """Which runs a command means: all, those about a document, or the one of its target."""
+    table = _object(arguments)
+    if table is None and not any(argument is not None for argument in arguments):
+        return lambda _run: True
+    if not isinstance(table, Mapping) or not isinstance(table.get("uri"), str):
+        raise JsonRpcInvalidParams('Expected one object: {"uri"} or {"uri", "target"}, or nothing.')
+    place = places.of_or_none(server, table["uri"])
+    target = table.get("target")
+
+    def chosen(run: Run) -> bool:
+        if target is not None and run.target.selector != target:
+            return False
+        return run.uri == table["uri"] or (place is not None and run.root == place.root and _about(run, place.path))
+
+    return chosen
+
+
+def _about(run: Run, path: str) -> bool:
+    regions = run.started.problem.regions if run.started else ()
+    return path == run.target.path or any(path == region.path for region in regions)
+
+
+def _offered(server: Server, arguments: tuple[Any, ...]) -> list[Run]:
+    chosen = _chosen(server, arguments)
+    return [run for run in server.runs if chosen(run) and run.offered][:1]

@@ -1,0 +1,86 @@
+"""Where in a project an editor points: folder, workspace path, the test or function at a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.nouns import Target
+from greenloop.lsp.documents import path_of
+from greenloop.lsp.edits import text_of
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+# Folders whose pytest configuration is remembered; a saved file forgets them all.
+FOLDERS = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A file of a project: its folder, its path in there with `/`, and its text as the editor has it."""
+
+    root: Path
+    path: str
+    text: str
+
+
+def of(server: Server, uri: str) -> Place | None:
+    """None for what is no file. A file outside every workspace folder belongs to the project around it.
+
+    Raises `UsageProblem` where that project would be the home folder or `/`.
+    """
+    file = path_of(uri)
+    if file is None:
+        return None
+    root = server.documents.root_of(file) or _project(file)
+    text = text_of(server, file)
+    return None if text is None else Place(root=root, path=file.relative_to(root).as_posix(), text=text)
+
+
+def of_or_none(server: Server, uri: str) -> Place | None:
+    """As `of`, for those who only look: a file in no usable project has nothing to show."""
+    try:
+        return of(server, uri)
+    except GreenloopError:
+        return None
+
+
+def target_at(place: Place, line: int) -> Target | None:
+    """The test, or the function, method or docstring at a 1-based line. Never runs or imports the user's code."""
+    from greenloop import targets  # noqa: PLC0415 - the parser is loaded after the handshake
+
+    if not place.path.endswith((".py", ".pyi")):
+        return None
+    return targets.at(place.text, place.path, line, python_files=_patterns(place.root))
+
+
+def named(server: Server, root: Path, test: str) -> Target | None:
+    """The target of a pytest node id; None where there is none."""
+    from greenloop import targets  # noqa: PLC0415 - the parser is loaded after the handshake
+
+    path, _, name = test.partition("::")
+    text = text_of(server, root / path)
+    return None if text is None or not name else targets.find(text, path, name, python_files=_patterns(root))
+
+
+def forget() -> None:
+    """A saved file may have been the project's pytest configuration."""
+    _patterns.cache_clear()
+
+
+@lru_cache(FOLDERS)
+def _patterns(root: Path) -> tuple[str, ...]:
+    from greenloop import sources  # noqa: PLC0415 - as above
+
+    return tuple(sources.file_patterns(root))
+
+
+@lru_cache(FOLDERS)
+def _project(file: Path) -> Path:
+    from greenloop import workspace  # noqa: PLC0415 - as above
+
+    return workspace.find_root(file)

@@ -1,0 +1,106 @@
+"""The editor's progress line: what goes on now, which attempt, how far, at what price. At most five a second."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from greenloop.lsp import client
+from greenloop.lsp.runs import Phase, Run
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+# Seconds between two reports, and between two while nothing happens (the clock in the text goes on).
+BETWEEN = 0.2
+IDLE = 1.0
+# Prompt tokens a second of the embedded model on two cores, until a first answer tells better.
+LOCAL_PACE = 33.0
+
+
+class Bar:
+    """One run's progress; does nothing where the editor has none. Its cancel button cancels the run."""
+
+    def __init__(self, server: Server, run: Run, token: int | str | None) -> None:
+        self._server, self._run, self._token = server, run, token
+        self._shown, self._at = "", 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        if token is None:
+            return
+        loop = asyncio.get_running_loop()
+        server.work_done_progress.begin(
+            token, lsp.WorkDoneProgressBegin(title=f"Refining {run.name}", cancellable=True, message=describe(run))
+        )
+        # The editor's cancel arrives as the cancellation of the token's future.
+        server.work_done_progress.tokens[token].add_done_callback(
+            lambda future: loop.call_soon_threadsafe(run.cancel) if future.cancelled() else None
+        )
+        self._later(IDLE)
+
+    @property
+    def silent(self) -> bool:
+        """The editor shows no progress."""
+        return self._token is None
+
+    def update(self) -> None:
+        """Shows the newest state: now, or as soon as it may."""
+        if self._token is not None:
+            self._later(max(self._at + BETWEEN - time.monotonic(), 0.0))
+
+    def end(self, text: str) -> None:
+        if self._token is None:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._server.work_done_progress.end(self._token, lsp.WorkDoneProgressEnd(message=text))
+        # pygls keeps tokens for ever.
+        self._server.work_done_progress.tokens.pop(self._token, None)
+        self._token = None
+
+    def _later(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._report)
+
+    def _report(self) -> None:
+        text = describe(self._run)
+        self._at = time.monotonic()
+        self._later(IDLE)
+        if text == self._shown or self._token is None:
+            return
+        self._shown = text
+        report = lsp.WorkDoneProgressReport(message=text, cancellable=self._run.phase is Phase.REFINING)
+        self._server.work_done_progress.report(self._token, report)
+
+
+async def begin(server: Server, run: Run) -> Bar:
+    """Uses the token that the client sent along, else asks for one; a client that refuses goes without."""
+    return Bar(server, run, run.token if run.token is not None else await client.open_progress(server))
+
+
+def describe(run: Run) -> str:
+    """One line: `attempt 2/5 · writing, 84 tokens · 1/3 passed · 1204 tokens · 14 s`."""
+    parts = []
+    if run.started is not None:
+        number = run.planned.attempt if run.planned else 1
+        parts.append(f"attempt {number}/{run.limit}")
+    parts.append(run.now or _reading(run) or "starting")
+    tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
+    if tested:
+        parts.append(f"{tested[-1].passed}/{tested[-1].total} passed")
+    tokens = sum(attempt.usage.tokens for attempt in run.attempts)
+    if tokens:
+        parts.append(f"{tokens} tokens")
+    parts.append(f"{run.seconds:.0f} s")
+    return " · ".join(parts)
+
+
+def _reading(run: Run) -> str:
+    if run.planned is None:
+        return ""
+    pace = run.pace or (LOCAL_PACE if run.planned.model.startswith("local") else 0.0)
+    left = run.planned.prompt_tokens / pace - (time.monotonic() - run.planned_at) if pace else 0.0
+    return f"reading prompt, about {left:.0f} s" if left >= 1 else f"reading prompt, {run.planned.prompt_tokens} tokens"

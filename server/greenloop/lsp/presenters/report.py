@@ -1,0 +1,180 @@
+"""The history of a run as text: for a hover, and in full as a Markdown file in the state folder.
+
+Whatever models and tests wrote is cleaned and fenced: no links, no images, no control characters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from greenloop.core.diff import unified
+from greenloop.core.nouns import Attempt, Provenance
+from greenloop.core.redact import clean
+from greenloop.core.uris import uri_from_path
+from greenloop.lsp import client
+from greenloop.lsp.presenters.diagnostics import error_of
+from greenloop.lsp.presenters.status import standing
+from greenloop.settings import state_folder
+
+if TYPE_CHECKING:
+    from greenloop.lsp.runs import Run
+    from greenloop.lsp.server import Server
+
+HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
+# Characters of one cell, and lines of a diff, that a hover shows.
+CELL = 60
+DIFF = 40
+
+
+def markdown(run: Run) -> str:
+    """The hover: state, the table, the best attempt's change, where the tests come from."""
+    parts = [f"**{_code(_title(run))}**", table(run.attempts)]
+    if diff := _shortened(best_diff(run)):
+        parts += ["Best attempt:", fenced(diff, "diff")]
+    return "\n\n".join([*parts, *_provenance(run)])
+
+
+def plain(run: Run) -> str:
+    """The same for editors that show text as it is."""
+    diff = _shortened(best_diff(run))
+    best = ["Best attempt:", diff.rstrip("\n")] if diff else []
+    return "\n\n".join([_title(run), table(run.attempts), *best, *_provenance(run)])
+
+
+def full(run: Run) -> str:
+    """Everything, for the file: each attempt with its failures, its answer and its change."""
+    parts = [f"# {_code(_title(run))}", table(run.attempts), *_provenance(run)]
+    for attempt in run.attempts:
+        parts.append(f"## Attempt {attempt.number}" if attempt.number else "## Your code")
+        if attempt.verdict.reason:
+            parts.append(_code(attempt.verdict.reason))
+        for case in (*attempt.verdict.cases, *attempt.verdict.collateral):
+            parts.append(f"{_code(case.id)}: {case.outcome}")
+            if case.failure is not None:
+                parts.append(fenced(case.failure.text or case.failure.message, "text"))
+        if diff := diff_of(run, attempt):
+            parts += ["Change:", fenced(diff, "diff")]
+        if attempt.answer:
+            parts += ["Answer of the model:", fenced(attempt.answer, "text")]
+    return "\n\n".join(parts) + "\n"
+
+
+async def show(server: Server, run: Run) -> None:
+    """Writes the full report into the state folder and opens it, or says where it is."""
+    path = await asyncio.to_thread(_write, run, full(run))
+    if not await client.show(server, uri_from_path(path)):
+        client.tell(server, f"The attempts are in {path}", lsp.MessageType.Info)
+
+
+def table(attempts: Sequence[Attempt]) -> str:
+    """A Markdown table whose columns are aligned, so that it reads well raw."""
+    rows = [HEADS, *(_row(attempt) for attempt in attempts)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def best_diff(run: Run) -> str:
+    """The change of the result, or of the best attempt so far."""
+    if run.outcome is not None and run.changes:
+        before = run.outcome.before
+        return "".join(unified(before.get(path), after, path) for path, after in sorted(run.changes.items()))
+    tried = [attempt for attempt in run.attempts if attempt.candidate is not None]
+    best = max(tried, key=lambda attempt: attempt.verdict.score, default=None)
+    return diff_of(run, best) if best is not None else ""
+
+
+def diff_of(run: Run, attempt: Attempt) -> str:
+    """What an attempt would change in the user's files."""
+    from greenloop.core.compose import before_after  # noqa: PLC0415 - only runs need it, not the start
+
+    if run.started is None or attempt.candidate is None:
+        return ""
+    before, after = before_after(run.started.problem, attempt.candidate)
+    return "".join(unified(before.get(path), text, path) for path, text in sorted(after.items()))
+
+
+def fenced(text: str, language: str) -> str:
+    """A code block that its content cannot leave."""
+    body = clean(text).rstrip("\n")
+    longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def _title(run: Run) -> str:
+    name = clean(run.target.selector)
+    if run.running or run.outcome is None:
+        return f"{name}: {clean(run.now) or 'refining'}" if run.running else f"{name}: stopped"
+    place = ", applied" if run.applied else ", not applied" if run.changes else ""
+    if run.outcome.solved:
+        return f"{name}: {standing(run.outcome)}{place}"
+    return f"{name}: not solved ({run.outcome.reason.value}){place if run.applied else ''}"
+
+
+def _row(attempt: Attempt) -> tuple[str, ...]:
+    verdict, usage = attempt.verdict, attempt.usage
+    passed = f"{verdict.passed}/{verdict.total}" if verdict.total else ""
+    cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
+    return (
+        str(attempt.number),
+        _cell(attempt.model) if attempt.number else "your code",
+        " ".join(part for part in (verdict.status.value, passed) if part),
+        _cell(error_of(attempt)),
+        str(usage.tokens) if attempt.number else "",
+        f"{usage.model_seconds + usage.test_seconds:.1f}",
+        cost,
+    )
+
+
+def _cell(text: str) -> str:
+    short = clean(text).replace("\n", " ").strip()
+    return _code(short[: CELL - 1] + "…" if len(short) > CELL else short) if short else ""
+
+
+def _code(text: str) -> str:
+    """A code span: nothing in it is markup, and no bar ends a cell."""
+    return "`" + clean(text).replace("`", "'").replace("|", "¦").replace("\n", " ") + "`"
+
+
+def _provenance(run: Run) -> list[str]:
+    if run.started is None:
+        return []
+    words = {
+        Provenance.USER: "written by you",
+        Provenance.DOCTEST: "examples in the docstring",
+        Provenance.DESIGNED: "designed by the model",
+        Provenance.PROPERTY: "properties",
+    }
+    cases = run.started.problem.spec.cases
+    counted = {kind: sum(case.provenance is kind for case in cases) for kind in words}
+    tests = ", ".join(f"{number} {words[kind]}" for kind, number in counted.items() if number)
+    lines = [f"Tests: {tests}." if tests else ""]
+    if run.outcome is not None and run.outcome.solved:
+        lines.append(f"Result: {standing(run.outcome)}.")
+    return [line for line in lines if line]
+
+
+def _shortened(diff: str) -> str:
+    lines = clean(diff).splitlines()
+    return "\n".join([*lines[:DIFF], f"… {len(lines) - DIFF} more lines"]) if len(lines) > DIFF else "\n".join(lines)
+
+
+def _write(run: Run, text: str) -> Path:
+    folder = state_folder() / "reports"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    # One file a target, so that the folder stays as small as the number of targets.
+    key = hashlib.sha256(f"{run.root}\0{run.target.selector}".encode()).hexdigest()[:12]
+    path = folder / f"{re.sub(r'[^A-Za-z0-9_]+', '-', run.name)[:40]}-{key}.md"
+    path.write_text(text, encoding="utf-8", errors="replace")
+    return path

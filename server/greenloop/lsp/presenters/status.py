@@ -1,0 +1,106 @@
+"""Messages: one when a run ends, one when it cannot go on, and a start where the editor shows no progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.nouns import Evidence, Outcome, StopReason, Verified
+from greenloop.core.redact import clean
+from greenloop.lsp import client
+from greenloop.lsp.presenters.diagnostics import line_of
+
+if TYPE_CHECKING:
+    from greenloop.lsp.edits import Landing
+    from greenloop.lsp.runs import Run
+    from greenloop.lsp.server import Server
+
+
+def began(server: Server, run: Run) -> None:
+    if not server.abilities.progress:
+        client.tell(server, f"Refining {run.name} until its tests pass; diagnostics and hover show how it goes.")
+
+
+def tested(server: Server, run: Run) -> None:
+    server.window_log_message(lsp.LogMessageParams(type=lsp.MessageType.Info, message=line_of(run.attempts[-1])))
+
+
+def failed(server: Server, run: Run, error: GreenloopError) -> None:
+    run.refused = clean(" ".join(part for part in (str(error), error.remedy) if part))
+    client.tell(server, run.refused, lsp.MessageType.Error)
+
+
+def broke(server: Server, run: Run) -> None:
+    run.refused = f"Refining {run.name} failed unexpectedly; the server's log has the details."
+    client.tell(server, run.refused, lsp.MessageType.Error)
+
+
+def ended(server: Server, run: Run, outcome: Outcome, landing: Landing | None) -> None:
+    """Says what came out, by what evidence, and where it landed or how to get it."""
+    if landing is not None and landing.applied:
+        _landed(server, run, outcome, landing)
+        return
+    client.tell(server, sentence(run, outcome, landing), _kind(outcome))
+
+
+def sentence(run: Run, outcome: Outcome, landing: Landing | None) -> str:
+    """The end of a run that changed nothing, in a sentence or two."""
+    apply = f" 'Apply refined {run.name}' puts it in." if run.changes else ""
+    message = clean(outcome.message).strip()
+    if outcome.reason is StopReason.ALREADY_GREEN:
+        return message or f"{run.name} is already green."
+    if outcome.solved:
+        why = f"; not applied: {landing.why}" if landing and landing.why else "; not applied by itself"
+        return f"{run.name}: {standing(outcome)}{why}.{apply}"
+    return f"{run.name} is not solved: {message or outcome.reason.value}.{apply}".replace("..", ".")
+
+
+def standing(outcome: Outcome) -> str:
+    """`verified (tests 1/1, neighbours 41 unchanged, canaried 40)`."""
+    words = {Verified.PARTIALLY: "partially verified"}
+    counted = counts(outcome.evidence)
+    label = words.get(outcome.verified, outcome.verified.value) if outcome.solved else "not verified"
+    return f"{label} ({counted})" if counted else label
+
+
+def counts(evidence: Evidence) -> str:
+    parts = [f"{name} tests {passed}/{total}" for name, (passed, total) in evidence.cases.items()]
+    if evidence.neighbours_unchanged:
+        parts.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
+    if evidence.neighbours_already_failing:
+        parts.append(f"already failing before {evidence.neighbours_already_failing}")
+    if evidence.neighbours_left_out:
+        parts.append(f"neighbours not run {evidence.neighbours_left_out}")
+    if evidence.canary_total:
+        parts.append(f"canaried {evidence.canaried} of {evidence.canary_total}")
+    if evidence.sandbox:
+        parts.append(f"in {evidence.sandbox}")
+    return ", ".join([*parts, *map(clean, evidence.warnings)])
+
+
+def _landed(server: Server, run: Run, outcome: Outcome, landing: Landing) -> None:
+    where = ", ".join(f"{path}:{line}" for path, line in landing.places)
+    merged = " together with what you typed" if landing.merged else ""
+    by = f"by {run.target.selector}: {counts(outcome.evidence)}".rstrip(": ")
+    label = {Verified.VERIFIED: "verified", Verified.PARTIALLY: "partially verified"}.get(
+        outcome.verified, "not verified"
+    )
+    text = f"{where} fixed{merged}, {label} {by}" if outcome.solved else f"{where}: best attempt put in, not solved"
+    elsewhere = [run.root / path for path, _ in landing.places if server.documents.uri(run.root / path) != run.uri]
+    if elsewhere and server.abilities.show_document and server.abilities.questions:
+        path, line = next((run.root / path, line) for path, line in landing.places if run.root / path in elsewhere)
+
+        async def offer() -> None:
+            if await client.ask(server, text, ("Open",)):
+                await client.show(server, server.documents.uri(path), line)
+
+        server.runs.spawn(offer())
+    else:
+        client.tell(server, text)
+
+
+def _kind(outcome: Outcome) -> lsp.MessageType:
+    good = outcome.solved or outcome.reason is StopReason.ALREADY_GREEN
+    return lsp.MessageType.Info if good else lsp.MessageType.Warning

@@ -1,0 +1,197 @@
+"""Runs under way and their results: one for each target. Start, cancel, cancel all, end with the server.
+
+A run owns its task and what is known of it so far; presenters read it. It must not know how anything is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
+from greenloop.core.nouns import Attempt, Outcome, Target
+from greenloop.settings import Settings
+
+log = logging.getLogger(__name__)
+
+# Finished runs that are kept for hovers and later actions.
+KEPT = 50
+# Seconds that somebody who cancels waits for the cleaning up; it goes on afterwards.
+GRACE = 1.0
+
+
+class Phase(StrEnum):
+    """`LANDING`: the result is there and on its way into the editor; it can no longer be cancelled."""
+
+    REFINING = "refining"
+    LANDING = "landing"
+    OVER = "over"
+
+
+@dataclass(eq=False, kw_only=True)
+class Run:
+    """One request to refine one target, and everything that is known about it.
+
+    `uri` is the document it was asked from, `began` seconds of the monotonic clock.
+    `refused` is the sentence that ended it without an outcome; `applied` says that its result is in the text.
+    `landed` holds, by path, the text that was replaced and the one that was put there.
+    """
+
+    root: Path
+    target: Target
+    uri: str
+    settings: Settings
+    began: float
+    token: int | str | None = None
+    phase: Phase = Phase.REFINING
+    started: Started | None = None
+    attempts: list[Attempt] = field(default_factory=list)
+    planned: Planned | None = None
+    now: str = ""
+    outcome: Outcome | None = None
+    refused: str = ""
+    cancelled: bool = False
+    applied: bool = False
+    landed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    ended: float = 0.0
+    first_token: float = 0.0
+    planned_at: float = 0.0
+    pace: float = 0.0
+    work: asyncio.Task[None] | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def name(self) -> str:
+        return self.target.qualname.rsplit(".", 1)[-1]
+
+    @property
+    def running(self) -> bool:
+        return self.phase is not Phase.OVER
+
+    @property
+    def limit(self) -> int:
+        return self.started.attempts if self.started else self.settings.attempts
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended or time.monotonic()) - self.began
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """New text by path, of what the outcome would change."""
+        if self.outcome is None:
+            return {}
+        before = self.outcome.before
+        return {path: text for path, text in self.outcome.after.items() if before.get(path) != text}
+
+    @property
+    def offered(self) -> bool:
+        """There is a result that is not in the text."""
+        return not self.running and not self.applied and bool(self.changes)
+
+    def concerns(self, path: str, qualname: str) -> bool:
+        """Whether it is about this function or test: its target, a region it may change, or one of its cases."""
+        if (path, qualname) == (self.target.path, self.target.qualname):
+            return True
+        if self.started is None:
+            return False
+        if any((path, qualname) == (region.path, region.qualname) for region in self.started.problem.regions):
+            return True
+        cases = (case.id.split("[")[0].split("::") for case in self.started.problem.spec.cases)
+        return any((path, qualname) == (file, ".".join(names)) for file, *names in cases)
+
+    def record(self, event: Event) -> None:
+        match event:
+            case Started():
+                self.started, self.attempts, self.now = event, [event.baseline], ""
+            case Planned():
+                self.planned, self.planned_at, self.first_token, self.now = event, time.monotonic(), 0.0, ""
+            case Token():
+                if not self.first_token and self.planned:
+                    self.first_token = time.monotonic()
+                    self.pace = self.planned.prompt_tokens / max(self.first_token - self.planned_at, 0.001)
+                self.now = f"writing, {event.count} tokens"
+            case Proposed():
+                self.now = "reading the answer"
+            case Checked():
+                self.now = event.message if event.error_class else "testing"
+            case Tested():
+                self.attempts.append(event.attempt)
+            case Finished():
+                self.outcome = event.outcome
+
+    def cancel(self) -> bool:
+        """Whether there was anything to cancel. What is landing lands."""
+        if self.phase is not Phase.REFINING:
+            return False
+        self.cancelled = True
+        if self.work is not None:
+            self.work.cancel()
+        return True
+
+
+class Runs:
+    """All runs of this server; its own set of tasks, so that nothing outlives a shutdown."""
+
+    def __init__(self) -> None:
+        self._runs: list[Run] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __iter__(self) -> Iterator[Run]:
+        """The newest first."""
+        return reversed(self._runs)
+
+    def find(self, root: Path, path: str, qualname: str) -> Run | None:
+        """The newest run about a function or test; one under way wins."""
+        concerned = [run for run in self if run.root == root and run.concerns(path, qualname)]
+        return next((run for run in concerned if run.running), concerned[0] if concerned else None)
+
+    def same(self, root: Path, target: Target) -> Run | None:
+        """The run under way for exactly this target."""
+        key = (root, target.selector)
+        return next((run for run in self if run.running and (run.root, run.target.selector) == key), None)
+
+    def start(self, run: Run, drive: Callable[[Run], Awaitable[None]]) -> None:
+        """Takes the place of the target's earlier run; `drive` is the whole of it, errors included."""
+        key = (run.root, run.target.selector)
+        self._runs = [old for old in self._runs if (old.root, old.target.selector) != key or old.running]
+        finished = [old for old in self._runs if not old.running]
+        for old in finished[: max(len(finished) - KEPT + 1, 0)]:
+            self._runs.remove(old)
+        self._runs.append(run)
+        self.spawn(drive(run))
+
+    def discard(self, run: Run) -> None:
+        if run in self._runs and not run.running:
+            self._runs.remove(run)
+
+    def spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
+        """Runs something in the background that ends with the server; its errors are logged."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except Exception:
+                # The request edge: nobody awaits this.
+                log.exception("A background task failed")
+
+        task = asyncio.get_running_loop().create_task(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def cancel(self, which: Callable[[Run], bool]) -> int:
+        """How many runs were cancelled."""
+        return sum(run.cancel() for run in self._runs if which(run))
+
+    async def close(self) -> None:
+        """Cancels everything and waits until it is cleaned up."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,0 +1,104 @@
+"""The language server: one object that owns the connection's state, and its start on standard input and output.
+
+Everything slow (the engine and all it needs) is imported at the first run, in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import default_converter
+
+from greenloop import __version__
+from greenloop.core.events import Event
+from greenloop.core.nouns import Outcome, Problem, Verdict
+from greenloop.core.ports import Model, User
+from greenloop.lsp import protocol
+from greenloop.lsp.abilities import Abilities
+from greenloop.lsp.documents import Documents
+from greenloop.lsp.features import code_action, configuration, hover, lifecycle, refine
+from greenloop.lsp.presenters.diagnostics import Board
+from greenloop.lsp.presenters.progress import Bar
+from greenloop.lsp.runs import Run, Runs
+from greenloop.lsp.transport import Outbox, quiet_logging, take_stdio
+from greenloop.settings import Settings
+
+if TYPE_CHECKING:
+    from greenloop.engine import Request
+
+log = logging.getLogger(__name__)
+
+
+class Engine(Protocol):
+    """What does the work: the module `greenloop.engine`, or a stand-in with the same two functions."""
+
+    async def refine(
+        self,
+        request: Request,
+        *,
+        settings: Settings,
+        emit: Callable[[Event], None],
+        say: Callable[[str], None] = ...,
+        user: User | None = None,
+        model: Model | None = None,
+    ) -> Outcome: ...
+
+    async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
+
+
+class Server(LanguageServer):
+    """pygls' server with greenloop's state: what the editor can do, its settings, the runs and what they show."""
+
+    def __init__(self, engine: Engine | None = None) -> None:
+        super().__init__("greenloop", __version__, protocol_cls=protocol.Protocol, converter_factory=default_converter)
+        self.abilities = Abilities()
+        self.runs = Runs()
+        self.board = Board(self)
+        self.bars: dict[Run, Bar] = {}
+        self.editor_settings: dict[str, object] = {}
+        self.warned: set[str] = set()
+        self._engine = engine
+
+    @property
+    def documents(self) -> Documents:
+        return cast("Documents", self.workspace)
+
+    async def engine(self) -> Engine:
+        """The engine; its first import takes a second or two and happens off the event loop."""
+        if self._engine is None:
+            self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.engine"))
+        return self._engine
+
+    def refresh(self, run: Run) -> None:
+        """Shows a run's newest state in its progress line, if it has one."""
+        bar = self.bars.get(run)
+        if bar is not None:
+            bar.update()
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Pygls would show every odd message of a client to the user; the log is the place for them."""
+        log.error("%s while handling a message (%s)", type(error).__name__, getattr(source, "__name__", source))
+
+
+def create_server(engine: Engine | None = None) -> Server:
+    """A server with every feature; `engine` stands in for the real one in tests."""
+    server = Server(engine)
+    for feature in (lifecycle, configuration, refine, code_action, hover):
+        feature.register(server)
+    return server
+
+
+def serve(server: Server | None = None) -> int:
+    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks."""
+    source, sink = take_stdio()
+    quiet_logging()
+    server = server or create_server()
+    outbox = Outbox(sink)
+    server.start_io(source, outbox.binary())
+    outbox.close()
+    return 0 if server.protocol._shutdown else 1  # noqa: SLF001 - pygls keeps the only record of it

@@ -1,0 +1,319 @@
+"""Whole requests in the real sandbox with a scripted model: small projects in, outcome and texts out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from greenloop import engine, settings
+from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop.core.events import Finished, Started, Tested
+from greenloop.core.nouns import Outcome, Status, StopReason, Verified
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+DOUBLE = "def double(x):\n    return x + 1\n"
+TEST = "from m import double\n\n\ndef test_double():\n    assert double(5) == 10\n"
+
+
+class Play:
+    """One request: the project, the script, what was emitted and what came out."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.events: list = []
+        self.said: list[str] = []
+        self.outcome: Outcome | None = None
+
+    async def __call__(
+        self, files: dict[str, str | bytes], target: str, *answers: str, buffers=None, **keys
+    ) -> Outcome:
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        script = self.root.parent / "answers.jsonl"
+        script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+        found, warnings = settings.load(
+            self.root,
+            command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys},
+            environ={},
+        )
+        assert not warnings
+        request = engine.Request(root=self.root, target=target, buffers=buffers or {})
+        self.outcome = await engine.refine(request, settings=found, emit=self.events.append, say=self.said.append)
+        assert isinstance(self.events[-1], Finished)
+        return self.outcome
+
+    @property
+    def attempts(self) -> list[tuple[Status, str]]:
+        return [
+            (event.attempt.verdict.status, event.attempt.error_class)
+            for event in self.events
+            if isinstance(event, Tested)
+        ]
+
+    @property
+    def model_calls(self) -> int:
+        return len(self.attempts)
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    root = tmp_path / "my project #1"
+    root.mkdir()
+    return Play(root)
+
+
+def code(text: str) -> str:
+    return f"Here it is:\n```python\n{text}```\n"
+
+
+RIGHT = code("def double(x):\n    return x * 2\n")
+WRONG = code("def double(x):\n    return x * 3\n")
+
+
+async def test_wrong_then_right(play):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", WRONG, RIGHT)
+    assert outcome.solved
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.after == {"m.py": "def double(x):\n    return x * 2\n"}
+    assert play.attempts == [(Status.FAILED, "AssertionError"), (Status.PASSED, "")]
+    assert (outcome.evidence.canaried, outcome.evidence.canary_total) == (1, 1)
+    assert (play.root / "m.py").read_text() == DOUBLE
+
+
+async def test_already_green_needs_no_model(play):
+    good = DOUBLE.replace("x + 1", "x * 2")
+    outcome = await play({"m.py": good, "test_m.py": TEST}, "test_m.py::test_double")
+    assert outcome.reason is StopReason.ALREADY_GREEN
+    assert play.model_calls == 0
+
+
+async def test_a_missing_package_is_named_and_no_token_spent(play):
+    test = "import no_such_package_anywhere\n\n\ndef test_a():\n    assert no_such_package_anywhere.x\n"
+    project = '[project]\nname = "p"\nversion = "1"\ndependencies = ["no-such-package-anywhere"]\n'
+    outcome = await play({"pyproject.toml": project, "test_a.py": test}, "test_a.py::test_a")
+    assert outcome.reason is StopReason.ENVIRONMENT
+    assert "no_such_package_anywhere" in outcome.message
+    assert "python" in outcome.message
+    assert play.model_calls == 0
+
+
+async def test_a_flaky_test_is_named(play):
+    flaky = (
+        "import os\n\n\ndef helper():\n    return os.environ.get('PYTHONHASHSEED')\n\n\n"
+        "def test_a():\n    assert helper() != '0'\n"
+    )
+    outcome = await play({"test_a.py": flaky}, "test_a.py::test_a")
+    assert outcome.reason is StopReason.ENVIRONMENT
+    assert "flaky" in outcome.message
+
+
+async def test_a_neighbour_that_breaks_is_not_accepted(play):
+    files = {
+        "m.py": "def clamp(x, lo, hi):\n    if x < lo:\n        return hi\n    return x\n",
+        "test_m.py": (
+            "from m import clamp\n\n\ndef test_low():\n    assert clamp(-1, 0, 9) == 0\n\n\n"
+            "def test_inside():\n    assert clamp(5, 0, 9) == 5\n"
+        ),
+    }
+    bad = code("def clamp(x, lo, hi):\n    return lo\n")
+    good = code("def clamp(x, lo, hi):\n    return max(lo, min(x, hi))\n")
+    outcome = await play(files, "test_m.py::test_low", bad, good)
+    assert outcome.solved
+    assert play.events[-1].outcome.attempts[1].verdict.collateral[0].id == "test_m.py::test_inside"
+    assert outcome.evidence.neighbours_unchanged == 1
+
+
+async def test_neighbours_in_other_files_count_and_old_failures_do_not(play):
+    files = {
+        "m.py": DOUBLE,
+        "test_m.py": TEST,
+        "test_other.py": (
+            "from m import double\n\n\ndef test_zero():\n    assert double(0) == 0 or double(0) == 1\n\n\n"
+            "def test_old():\n    assert double(1) == 99\n"
+        ),
+    }
+    outcome = await play(files, "test_m.py::test_double", RIGHT)
+    assert outcome.solved
+    assert (outcome.evidence.neighbours_unchanged, outcome.evidence.neighbours_already_failing) == (1, 1)
+
+
+async def test_docstring_examples_without_any_test(play):
+    stub = (
+        'def rle(s):\n    """Run-length encode s.\n\n    >>> rle("aab")\n    [(\'a\', 2), (\'b\', 1)]\n'
+        '    >>> rle("")\n    []\n    """\n    raise NotImplementedError\n'
+    )
+    wrong = code("def rle(s):\n    return [(c, s.count(c)) for c in s]\n")
+    right = code(
+        "from itertools import groupby\n\n\ndef rle(s):\n    return [(c, len(list(g))) for c, g in groupby(s)]\n"
+    )
+    outcome = await play({"runs.py": stub}, "runs.py::rle", wrong, right)
+    assert outcome.solved
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.evidence.cases == {"doctest": (2, 2)}
+    assert "Run-length encode s." in outcome.after["runs.py"]
+    assert outcome.after["runs.py"].startswith("from itertools import groupby\n")
+
+
+async def test_a_function_without_any_specification_is_refused_with_the_remedy(play):
+    with pytest.raises(CannotVerify, match="Nothing says what double should do"):
+        await play({"m.py": DOUBLE}, "m.py::double")
+
+
+async def test_a_function_is_repaired_by_the_tests_that_reach_it(play):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "m.py::double", RIGHT)
+    assert outcome.solved
+    assert outcome.evidence.cases == {"user": (1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("files", "target", "answer", "path", "word"),
+    [
+        pytest.param(
+            {
+                "m.py": "import re\n",
+                "test_m.py": "from m import slug\n\n\ndef test_s():\n    assert slug('A b') == 'a-b'\n",
+            },
+            "test_m.py::test_s",
+            "def slug(text):\n    return text.lower().replace(' ', '-')\n",
+            "m.py",
+            "def slug(text):",
+            id="a function",
+        ),
+        pytest.param(
+            {"test_n.py": "from newmod import slug\n\n\ndef test_s():\n    assert slug('A b') == 'a-b'\n"},
+            "test_n.py::test_s",
+            "def slug(text):\n    return text.lower().replace(' ', '-')\n",
+            "newmod.py",
+            "def slug(text):",
+            id="a module",
+        ),
+        pytest.param(
+            {
+                "m.py": "class Cart:\n    def __init__(self):\n        self.items = [1, 2]\n",
+                "test_m.py": "from m import Cart\n\n\ndef test_t():\n    assert Cart().total() == 3\n",
+            },
+            "test_m.py::test_t",
+            "def total(self):\n    return sum(self.items)\n",
+            "m.py",
+            "    def total(self):",
+            id="a method",
+        ),
+    ],
+)
+async def test_test_first(play, files, target, answer, path, word):
+    outcome = await play(files, target, code(answer))
+    assert outcome.solved, outcome.message
+    assert word in outcome.after[path]
+    assert "NotImplementedError" not in outcome.after[path]
+    assert outcome.before[path] == files.get(path)
+
+
+async def test_unsaved_text_wins_over_the_disk_and_the_disk_stays(play):
+    typed = DOUBLE.replace("x + 1", "x * 2")
+    outcome = await play(
+        {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", buffers={"m.py": typed.encode()}
+    )
+    assert outcome.reason is StopReason.ALREADY_GREEN
+    unsaved = TEST.replace("10", "15").encode()
+    outcome = await play({}, "test_m.py::test_double", WRONG, buffers={"test_m.py": unsaved})
+    assert outcome.solved
+    assert (play.root / "test_m.py").read_text() == TEST
+
+
+@pytest.mark.parametrize(
+    ("source", "after"),
+    [
+        (b"def double(x):\r\n    return x + 1\r\n", b"def double(x):\r\n    return x * 2\r\n"),
+        (b"def double(x):\n\treturn x + 1\n", b"def double(x):\n\treturn x * 2\n"),
+        (b"\xef\xbb\xbfdef double(x):\n    return x + 1\n", b"def double(x):\n    return x * 2\n"),
+        (
+            b"# -*- coding: latin-1 -*-\n# caf\xe9\ndef double(x):\n    return x + 1\n",
+            "# -*- coding: latin-1 -*-\n# café\ndef double(x):\n    return x * 2\n".encode("latin-1"),
+        ),
+        (b"def double(x):\n    return x + 1", b"def double(x):\n    return x * 2"),
+    ],
+    ids=["crlf", "tabs", "bom", "latin-1", "no final newline"],
+)
+async def test_line_ends_indentation_and_encoding_stay(play, source, after):
+    outcome = await play({"m.py": source, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
+    assert outcome.solved, outcome.message
+    encoding = "latin-1" if b"latin-1" in source else "utf-8"
+    assert outcome.after["m.py"].removeprefix("\ufeff").encode(encoding) == after
+
+
+FAKES = {
+    "exit": "import os\n\n\ndef double(x):\n    os._exit(0)\n",
+    "always equal": (
+        "class Yes:\n    def __eq__(self, other):\n        return True\n\n\ndef double(x):\n    return Yes()\n"
+    ),
+    "skip": "import pytest\n\n\ndef double(x):\n    pytest.skip('no')\n",
+}
+
+
+@pytest.mark.parametrize("fake", FAKES)
+async def test_a_faked_pass_is_named_tampering(play, fake):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", code(FAKES[fake]), RIGHT)
+    assert outcome.solved
+    assert play.attempts[0][0] is Status.TAMPERED
+    assert outcome.best == 2
+
+
+async def test_an_endless_loop_is_a_failed_attempt(play):
+    endless = code("def double(x):\n    while True:\n        pass\n")
+    outcome = await play(
+        {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", endless, RIGHT, **{"sandbox.seconds": 2}
+    )
+    assert outcome.solved
+    assert play.attempts[0] == (Status.TIMEOUT, "Timeout")
+
+
+async def test_unknown_test_names_the_nearest(play):
+    with pytest.raises(UsageProblem) as caught:
+        await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_duble")
+    assert "test_m.py::test_double" in caught.value.remedy
+
+
+async def test_a_file_that_cannot_be_collected_is_named(play):
+    with pytest.raises(CannotVerify, match="ZeroDivisionError"):
+        await play({"test_z.py": "1 / 0\n\n\ndef test_a():\n    pass\n"}, "test_z.py::test_a")
+
+
+async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
+    original = engine._Run._verify
+
+    async def and_change(self, files):
+        verdict = await original(self, files)
+        (play.root / "test_m.py").write_text(TEST.replace("10", "11"))
+        return verdict
+
+    monkeypatch.setattr(engine._Run, "_verify", and_change)
+    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
+    assert not outcome.solved
+    assert "changed while the run" in outcome.message
+
+
+async def test_secrets_never_reach_the_model(play):
+    files = {
+        ".env": "API_TOKEN=tok-1234567890abcdef\n",
+        "m.py": DOUBLE,
+        "test_m.py": TEST + "\n\nprint('tok-1234567890abcdef')  # leaked into the output\n",
+    }
+    await play(files, "test_m.py::test_double", WRONG, RIGHT)
+    started = next(event for event in play.events if isinstance(event, Started))
+    told = json.dumps([note.text for a in play.outcome.attempts for note in a.notes]) + started.model
+    assert "tok-1234567890abcdef" not in told
+
+
+async def test_every_step_says_what_goes_on(play):
+    await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
+    assert any("sandbox" in text for text in play.said)
+    assert any("neighbour" in text for text in play.said)
+    assert replace(play.outcome).run is not None
