@@ -123,7 +123,9 @@ async def test_discard_clears_the_diagnostics(editor):
 async def test_one_run_for_a_target(editor):
     await editor.start(model="play:hold")
     for _ in range(3):
-        await editor.execute("greenloop.refine", {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}})
+        await editor.execute(
+            "greenloop.refine", {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}
+        )
     await editor.under_way()
     assert (await editor.state())["calls"] == ["test_m.py::test_double"]
 
@@ -150,5 +152,3 @@ async def test_no_model_and_a_client_that_cannot_be_asked(modelless):
     await modelless.action("Refine")
     await modelless.told("greenloop model pull")
     assert not modelless.got("window/showMessageRequest")
-
-
