@@ -1,8 +1,9 @@
 """Doctest examples as single pytest cases: one for each `>>>`, in order, sharing one namespace.
 
-`doctest:REL/PATH.py::QUALNAME` gives `REL/PATH.py::QUALNAME::doctest-1`, `-2`, ...; with an empty QUALNAME (the module's
-own docstring) the ids are `REL/PATH.py::doctest-1`, ... The docstring is read from the source, so its lines are right
-and decorators, properties and nested functions do not hide it.
+`doctest:REL/PATH.py::QUALNAME` gives `REL/PATH.py::QUALNAME::doctest-1`, `-2`, ...; with an empty QUALNAME (the
+module's own docstring) the ids are `REL/PATH.py::doctest-1`, ...
+The docstring is read from the source, so its lines are right and decorators, properties and nested functions do not
+hide it.
 """
 
 import ast

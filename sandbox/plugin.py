@@ -1,7 +1,8 @@
 """The pytest plugin inside the worker: says on the report pipe what really happened, step by step.
 
 All it needs is taken into closures before any file of the project is imported, so that code which patches `json`,
-`os` or pytest's reports later changes nothing here. What remains possible in one process is written in docs/security.md.
+`os` or pytest's reports later changes nothing here.
+What remains possible in one process is written in docs/security.md.
 """
 
 import ast
@@ -29,7 +30,7 @@ def run(request, report, key, folder, sign, examples, tracing):
     place = _placer(root)
     doctests = [selector[len("doctest:") :] for selector in request["selectors"] if selector.startswith("doctest:")]
     plain = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
-    plugins = [_recorder(send, place), _starter(send, place, _reruns())]
+    plugins = [_recorder(send, place), _starter(send, root, place, _reruns())]
     args = [*_arguments(root, folder), *plain]
     if request["collect"]:
         args.insert(0, "--collect-only")
@@ -160,15 +161,22 @@ def _placer(root):
         path = normal(join(root, path)) if not path.startswith("<") else path
         return path[len(prefix) :].replace(separator, "/") if path.startswith(prefix) else path
 
+    place.root = root
     return place
 
 
-def _starter(send, place, reruns):
+def _starter(send, root, place, reruns):
     class Starter:
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionstart(self):
             send(
-                {"kind": "start", "pytest": pytest.__version__, "python": list(sys.version_info[:3]), "reruns": reruns}
+                {
+                    "kind": "start",
+                    "pytest": pytest.__version__,
+                    "python": list(sys.version_info[:3]),
+                    "root": root,
+                    "reruns": reruns,
+                }
             )
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -267,7 +275,7 @@ def _recorder(send, place):
             send(record)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-        def pytest_sessionfinish(self, session, exitstatus):
+        def pytest_sessionfinish(self, session):
             yield
             send({"kind": "finished", "status": int(session.exitstatus)})
 
@@ -298,7 +306,7 @@ def _describer(place):
         expected = observed = None
         if compared and isinstance(error, AssertionError):
             observed, expected = compared["left"], compared["right"]
-            if _yoda(traceback, place):
+            if _yoda(traceback):
                 observed, expected = expected, observed
         else:
             found = _unittest_sides(walk(traceback))
@@ -318,14 +326,25 @@ def _describer(place):
 def _error(error, place):
     """The parts of a collect_error that come from its exception."""
     if error is None:
-        return {"type": None, "message": "", "name": None, "frames": []}
+        return {"type": None, "message": "", "name": None, "local": False, "frames": []}
     name = getattr(error, "name", None) if isinstance(error, ImportError) else None
     return {
         "type": type(error).__name__,
         "message": _message(error),
         "name": name if isinstance(name, str) else None,
+        "local": isinstance(name, str) and _local(name.partition(".")[0], place),
         "frames": _frames(error, error.__traceback__, place),
     }
+
+
+def _local(name, place):
+    """Whether the workspace has a module or package of that name on the import path."""
+    for entry in sys.path:
+        if os.path.isabs(place(entry)) and place(entry) != place.root:
+            continue
+        if any(os.path.exists(os.path.join(entry, name + end)) for end in ("", ".py")):
+            return True
+    return False
 
 
 def _message(error):
@@ -371,7 +390,7 @@ def _internal(path):
     return any(name in parts for name in INTERNAL) or "importlib" in parts[-2:] or path.startswith(HERE)
 
 
-def _yoda(traceback, place):
+def _yoda(traceback):
     """Whether the failing assert has its expected value on the left: a literal there and none on the right."""
     steps = [step for step in _walk(traceback) if not _internal(step[0].f_code.co_filename)]
     if not steps:

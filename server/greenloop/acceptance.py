@@ -33,6 +33,12 @@ ACCEPTING, REPEATING = 20_011, 7
 # More ids than this are selected by their files: a command line has an end.
 MOST_SELECTORS = 400
 
+TURNED = {
+    canary.Mode.EQUAL: "{case} fails when its assertion is written in another way that means the same.",
+    canary.Mode.NEGATED: "{case} does not fail as it must when its assertion is negated.",
+    canary.Mode.LITERAL: "{case} does not fail as it must when the value it expects is changed.",
+}
+
 Open = Callable[[], Awaitable[Session]]
 Encode = Callable[[Mapping[str, str]], Mapping[str, bytes]]
 
@@ -136,27 +142,28 @@ async def _canary(
 ) -> tuple[str, int]:
     """Twins of the user's test files whose assertions are turned round: (why it was fooled, how many cases)."""
     twins = {path: canary.twins(text) for path, text in tests.items()}
-    mutated = 0
+    touched: set[str] = set()
     for mode in canary.Mode:
-        changed = {path: twin.texts[mode] for path, twin in twins.items() if mode in twin.texts}
-        wanted = [case.id for case in cases if case.path in changed and hit(case.id, twins[case.path].hit[mode])]
+        wanted = [
+            case.id
+            for case in cases
+            if case.path in twins and canary.function_of(case.id) in twins[case.path].mutated[mode]
+        ]
         if not wanted:
             continue
-        files = {**laid, **bench.encode(changed)}
+        paths = {case.path for case in cases if case.id in wanted}
+        files = {**laid, **bench.encode({path: twins[path].texts[mode] for path in paths})}
         run = Run(selectors=selectors(wanted), files=files, seconds=bench.limits.seconds, hash_seed=ACCEPTING)
         execution = await session.run(run)
         if execution.broken:
             raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
-        if fooled := canary.fooled(mode, wanted, parse(execution)):
-            return fooled, mutated
-        if mode is canary.Mode.NEGATED:
-            mutated = len(wanted)
-    return "", mutated
-
-
-def hit(case: str, names: Sequence[str]) -> bool:
-    """Is the test function of this node id among the mutated names (`Class::test` or `test`)?"""
-    return "::".join(case.split("[", 1)[0].split("::")[1:]) in names
+        found = {result.id: result for result in parse(execution)}
+        results = [found.get(case) or CaseResult(id=case, outcome="missing") for case in wanted]
+        names = frozenset(canary.function_of(case) for case in wanted)
+        if caught := canary.violations(mode, names, results):
+            return TURNED[mode].format(case=caught[0]), len(touched)
+        touched.update(wanted)
+    return "", len(touched)
 
 
 def evidence(bench: Bench, verdict: Verdict, sandbox: str, canaried: int, total: int) -> Evidence:

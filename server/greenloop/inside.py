@@ -45,7 +45,7 @@ def sources() -> Mapping[str, bytes]:
 
 @cache
 def borrowed_packages() -> Mapping[str, Path]:
-    """greenloop's own pytest and what it needs, by file name: for interpreters that have no pytest."""
+    """Greenloop's own pytest and what it needs, by file name: for interpreters that have no pytest."""
     found: dict[str, Path] = {}
     for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"):
         spec = importlib.util.find_spec(name)

@@ -40,6 +40,7 @@ _BLOCKS = {
 }
 _NESTING = _BLOCKS | {"function_definition", "class_definition", "decorated_definition"}
 _HEADER = re.compile(r"^([ \t\f]*)(?:(async)[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)[ \t]*(?=[(\[:\\]|\r?\n?$)")
+_NAME = re.compile(r"[^\W\d]\w*")
 _TYPING = re.compile(rb"(?:typing\.|t\.)?TYPE_CHECKING")
 
 
@@ -71,6 +72,21 @@ class Definition:
         return self.qualname.rpartition(".")[0]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Binding:
+    """An import or assignment: its lines and the names it binds (`*` for a star import)."""
+
+    kind: Literal["import", "assignment"]
+    names: tuple[str, ...]
+    start: int
+    end: int
+
+
+def words(text: str) -> set[str]:
+    """Everything in the text that could be a name."""
+    return set(_NAME.findall(text))
+
+
 def lines(text: str) -> list[str]:
     """The lines with their ends. Unlike `str.splitlines`, only what Python takes for a line end counts as one."""
     return list(io.StringIO(text, newline=""))
@@ -88,20 +104,28 @@ def definitions(text: str, path: str = "") -> tuple[Definition, ...]:
     a fraction of a whole parse.
     """
     with _LOCK:
-        kept = _trees.get(path)
-        if kept is not None and kept.text == text:
-            _trees.move_to_end(path)
-            return kept.found
+        return _kept(text, path).found
+
+
+def bindings(text: str, path: str = "") -> tuple[Binding, ...]:
+    """The imports and assignments at the top level, also those inside `if` and `try`, in the order of the text."""
+    with _LOCK:
+        return tuple(_bindings(_kept(text, path).tree.root_node.children))
+
+
+def _kept(text: str, path: str) -> _Kept:
+    kept = _trees.get(path)
+    if kept is None or kept.text != text:
         data = _encode(text)
         old = kept.edited(data) if kept is not None else None
         tree = _PARSER.parse(data, old) if old is not None else _PARSER.parse(data)
         root = tree.root_node
         found = tuple(_by_indentation(text, root) if root.has_error else _by_tree(root.children, "", typing_only=False))
-        _trees[path] = _Kept(text=text, data=data, tree=tree, found=found)
-        _trees.move_to_end(path)
-        if len(_trees) > _KEPT:
-            _trees.popitem(last=False)
-        return found
+        kept = _trees[path] = _Kept(text=text, data=data, tree=tree, found=found)
+    _trees.move_to_end(path)
+    if len(_trees) > _KEPT:
+        _trees.popitem(last=False)
+    return kept
 
 
 def enclosing(text: str, line: int, path: str = "") -> Definition | None:
@@ -285,6 +309,36 @@ def _docstring(body: tree_sitter.Node) -> tuple[int, int] | None:
     return None
 
 
+def _bindings(nodes: Sequence[tree_sitter.Node]) -> Iterator[Binding]:
+    for node in nodes:
+        if node.type in _BLOCKS:
+            yield from _bindings(node.children)
+        elif node.type in {"import_statement", "import_from_statement", "future_import_statement"}:
+            taken = node.children_by_field_name("name")
+            names = tuple(_imported(child, whole=node.type == "import_from_statement") for child in taken) or ("*",)
+            yield _binding("import", names, node)
+        elif node.type == "expression_statement" and node.children and node.children[0].type in _ASSIGNING:
+            left = node.children[0].child_by_field_name("left")
+            if left is not None and left.type in {"identifier", "pattern_list", "tuple_pattern", "list_pattern"}:
+                yield _binding("assignment", tuple(_NAME.findall(_text(left))), node)
+        elif node.type == "type_alias_statement":
+            yield _binding("assignment", tuple(_NAME.findall(_text(node.named_children[0]))[:1]), node)
+
+
+_ASSIGNING = {"assignment", "augmented_assignment"}
+
+
+def _imported(node: tree_sitter.Node, *, whole: bool) -> str:
+    if node.type == "aliased_import":
+        alias = node.child_by_field_name("alias")
+        return _text(alias) if alias is not None else ""
+    return _text(node) if whole else _text(node).partition(".")[0]
+
+
+def _binding(kind: Literal["import", "assignment"], names: tuple[str, ...], node: tree_sitter.Node) -> Binding:
+    return Binding(kind=kind, names=names, start=node.start_point[0] + 1, end=node.end_point[0] + 1)
+
+
 # -- a broken file: indentation is what is left ---------------------------------------------------------------------
 
 
@@ -303,6 +357,7 @@ class _Open:
 
 def _by_indentation(text: str, root: tree_sitter.Node) -> list[Definition]:
     rows = lines(text)
+    unclosed = text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
     found = []
     stack: list[_Open] = []
     last = 0
@@ -313,7 +368,7 @@ def _by_indentation(text: str, root: tree_sitter.Node) -> list[Definition]:
         indent = _width(line[: len(line) - len(bare)])
         header = _HEADER.match(line) if bare.startswith(("def ", "class ", "async ")) else None
         leaves = bool(stack) and indent <= stack[-1].indent and bare[0] not in ")]}"
-        if (leaves or header) and not _in_string(root, rows, row):
+        if (leaves or header) and not _in_string(root, rows, row, unclosed=unclosed):
             while leaves and stack and indent <= stack[-1].indent:
                 stack[-1].end = last
                 found.append(stack.pop())
@@ -355,16 +410,16 @@ def _opened(item: _Open, rows: Sequence[str]) -> Definition:
     )
 
 
-def _in_string(root: tree_sitter.Node, rows: Sequence[str], row: int) -> bool:
+def _in_string(root: tree_sitter.Node, rows: Sequence[str], row: int, *, unclosed: bool) -> bool:
     """Does the row begin inside a string of several lines?"""
     node = root.descendant_for_point_range((row, 0), (row, 0))
     while node is not None and node.type not in {"string", "module", "block"}:
         node = node.parent
     if node is None or node.type != "string" or node.start_point[0] >= row:
         return False
-    # An unclosed quote elsewhere turns code into "strings"; definitions at the margin tell.
+    # A quote that is not closed elsewhere turns code into "strings"; definitions at the margin tell.
     inner = rows[node.start_point[0] + 1 : node.end_point[0]]
-    return not any(line.startswith(("def ", "class ", "async def ")) for line in inner)
+    return not (unclosed and any(line.startswith(("def ", "class ", "async def ")) for line in inner))
 
 
 def _width(blank: str) -> int:

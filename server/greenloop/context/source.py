@@ -1,104 +1,145 @@
-"""The code to change, with what its module gives it: imports, constants, the class around it, sibling signatures."""
+"""The code to change and what it leans on: its class's head, the imports, constants and neighbours it uses.
+
+Only workspace texts of the problem are read; unsaved and stubbed ones come with it.
+"""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Sequence
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
 
-from greenloop.core.compose import region_text
+from greenloop import syntax
 from greenloop.core.nouns import Excerpt, Problem, Region
 from greenloop.core.ports import Tools
+from greenloop.syntax import Definition
 
-LONGEST_CONSTANT = 6  # lines; a longer table is named by its first lines
-
-
-async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:  # noqa: ARG001
-    """One excerpt for each module: what the regions use of it, then the regions themselves."""
-    by_path: dict[str, list[Region]] = {}
-    for region in problem.regions:
-        by_path.setdefault(region.path, []).append(region)
-    return [_module(problem, path, regions) for path, regions in by_path.items()]
+MOST_LINES = 12  # of a constant or class head that is shown whole
 
 
-def _module(problem: Problem, path: str, regions: Sequence[Region]) -> Excerpt:
-    text = problem.files[path].lstrip("\ufeff")
-    used = {name for region in regions for name in _names(region_text(problem, region))}
-    around = list(_around(text, regions, used))
-    bodies = [region_text(problem, region).strip("\n") for region in regions]
-    pieces = [*around, *[body for region, body in zip(regions, bodies, strict=True) if not region.created]]
-    title = f"{path}:"
-    if any(region.created for region in regions):
-        names = ", ".join(region.qualname for region in regions if region.created)
-        title = f"{path} (write {names} for it):"
-    return Excerpt(title=title, text="\n\n".join(piece for piece in pieces if piece) or "# empty", value=1.0)
+async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
+    """For each file one excerpt with what the regions use, if anything, and one with the regions themselves."""
+    del tools
+    excerpts = []
+    for path in dict.fromkeys(region.path for region in problem.regions):
+        regions = [region for region in problem.regions if region.path == path]
+        text = problem.files[path]
+        if around := surroundings(text, path, regions):
+            excerpts.append(Excerpt(title=f"What `{path}` has beside it:", text=around, value=0.6))
+        names = ", ".join(f"`{region.qualname}`" for region in regions)
+        verb = "is to be written" if all(region.created for region in regions) else "as it stands"
+        excerpts.append(Excerpt(title=f"{names} in `{path}`, {verb}:", text=own(text, path, regions), value=1.0))
+    return excerpts
 
 
-def _names(source: str) -> set[str]:
-    """Every word of the region; a wrong one costs a line of context, a missed one a repair."""
-    word, words = "", set()
-    for letter in source + " ":
-        if letter.isalnum() or letter == "_":
-            word += letter
-        elif word:
-            words.add(word)
-            word = ""
-    return words
+def own(text: str, path: str, regions: Sequence[Region]) -> str:
+    """The regions' source; methods under their class's head, so that it is plain where they belong."""
+    found = syntax.definitions(text, path)
+    parts: list[str] = []
+    shown: set[str] = set()
+    for region in sorted(regions, key=lambda region: region.start):
+        owner = syntax.lookup(found, region.qualname.rpartition(".")[0])
+        if owner is not None and owner.kind == "class" and owner.qualname not in shown:
+            shown.add(owner.qualname)
+            parts += _head(text, owner, found, regions)
+        parts.append(syntax.span(text, region.start, region.end).rstrip())
+    return plain("\n\n".join(parts))
 
 
-def _around(text: str, regions: Sequence[Region], used: set[str]) -> Iterator[str]:
-    """Imports, short constants, signatures of siblings and class headers that the regions use; no broken file stops it."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return
-    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    created = any(region.created for region in regions)
-    imports, others = [], []
-    for node in tree.body:
-        end = node.end_lineno or node.lineno
-        if any(region.start <= node.lineno and end <= region.end for region in regions):
+def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
+    """Imports, constants and signatures of the same file that the regions mention, in the file's order."""
+    found = syntax.definitions(text, path)
+    used = syntax.words("\n".join(syntax.span(text, region.start, region.end) for region in regions))
+    owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
+    pieces = [*_statements(text, path, used)]
+    headed: set[str] = set()
+    for item in found:
+        if any(_within(item, region) for region in regions) or item.name not in used:
             continue
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.append("\n".join(rows[node.lineno - 1 : end]))
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            if created or _bound(node) & used:
-                others.append("\n".join(rows[node.lineno - 1 : min(end, node.lineno + LONGEST_CONSTANT - 1)]))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if created or node.name in used:
-                others.append(_signature(node))
-        elif isinstance(node, ast.ClassDef):
-            inside = [region for region in regions if node.lineno <= region.start and region.end <= end]
-            if inside or node.name in used:
-                others.append(_class(node, inside))
-    yield "\n".join(imports)
-    yield "\n\n".join(others)
+        if item.owner in owners and not (item.name == "__init__" and _is_short(item)):
+            owner = syntax.lookup(found, item.owner)
+            if owner is not None and owner.qualname not in headed:
+                headed.add(owner.qualname)
+                pieces.append((owner.start, syntax.span(text, owner.start, owner.header_end).rstrip()))
+            pieces.append((item.start, _signature(text, item, found)))
+        elif not item.owner and item.qualname not in owners:
+            pieces.append((item.start, _signature(text, item, found)))
+    return plain("\n".join(piece for _line, piece in sorted(pieces)))
 
 
-def _bound(node: ast.Assign | ast.AnnAssign) -> set[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return {item.id for target in targets for item in ast.walk(target) if isinstance(item, ast.Name)}
+def _is_short(item: Definition) -> bool:
+    return item.end - item.start < MOST_LINES
 
 
-def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, margin: str = "") -> str:
-    keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return f"{margin}{keyword} {node.name}({ast.unparse(node.args)}){returns}: ..."
+def _within(item: Definition, region: Region) -> bool:
+    return region.start <= item.start and item.end <= region.end
 
 
-def _class(node: ast.ClassDef, inside: Sequence[Region]) -> str:
-    """The class's header, its fields and how its other methods are called; `__init__` in full, it holds the state."""
-    bases = ", ".join(ast.unparse(base) for base in [*node.bases])
-    rows = [f"class {node.name}({bases}):" if bases else f"class {node.name}:"]
-    for item in node.body:
-        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if any(region.start <= item.lineno <= region.end for region in inside):
-                continue
-            if item.name == "__init__":
-                rows += ["    " + row for row in ast.unparse(item).split("\n")]
-            else:
-                rows.append(_signature(item, "    "))
-        elif isinstance(item, (ast.Assign, ast.AnnAssign)):
-            rows += ["    " + row for row in ast.unparse(item).split("\n")][:LONGEST_CONSTANT]
-    if len(rows) == 1:
-        rows.append("    ...")
-    return "\n".join(rows)
+def plain(text: str) -> str:
+    """With a line feed as the only line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _head(text: str, owner: Definition, found: Sequence[Definition], regions: Sequence[Region]) -> list[str]:
+    """What makes a class what it is: its line, short docstring, fields, and the constructor when that is short."""
+    last = owner.header_end
+    if owner.docstring is not None and owner.docstring[1] - owner.docstring[0] < MOST_LINES:
+        last = owner.docstring[1]
+    fields = "\n".join(_fields(text, owner, found))
+    parts = [syntax.span(text, owner.start, last).rstrip() + (f"\n{fields}" if fields else "")]
+    made = syntax.lookup(found, f"{owner.qualname}.__init__")
+    if made is not None and _is_short(made) and not any(_within(made, region) for region in regions):
+        parts.append(syntax.span(text, made.start, made.end).rstrip())
+    return parts
+
+
+def _signature(text: str, item: Definition, found: Iterable[Definition]) -> str:
+    """A function's header, or a class's with those of its methods, and `...` for what is left out."""
+    head = syntax.span(text, item.start, item.header_end).rstrip()
+    if item.start <= item.header_end == item.end:
+        return head
+    indent = re.match(r"[ \t]*", syntax.span(text, item.name_line, item.name_line))
+    inner = (indent[0] if indent else "") + "    "
+    first = _first_line(text, item)
+    rows = [head, f"{inner}{first}" if first else ""]
+    if item.kind == "class":
+        rows += [
+            _signature(text, method, ())
+            for method in found
+            if method.owner == item.qualname and method.kind == "function"
+        ]
+        rows += _fields(text, item, found)
+    return "\n".join(row for row in [*rows, "" if item.kind == "class" and len(rows) > 2 else f"{inner}..."] if row)
+
+
+def _first_line(text: str, item: Definition) -> str:
+    """The docstring's first line, closed again."""
+    if item.docstring is None:
+        return ""
+    line = plain(syntax.span(text, item.docstring[0], item.docstring[0])).strip()
+    quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
+    return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
+
+
+def _fields(text: str, item: Definition, found: Iterable[Definition]) -> list[str]:
+    """The class's own assignments and annotations (fields of a dataclass, constants)."""
+    methods = [other for other in found if other.owner == item.qualname]
+    top = item.docstring[1] if item.docstring else item.header_end
+    first = min((method.start for method in methods), default=item.end + 1)
+    rows = [row.rstrip() for row in plain(syntax.span(text, top + 1, first - 1)).split("\n")]
+    return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
+
+
+def _statements(text: str, path: str, used: set[str]) -> Iterable[tuple[int, str]]:
+    """Imports and constants at the top level that the regions mention."""
+    for item in syntax.bindings(text, path):
+        if set(item.names) & used:
+            yield item.start, shortened(syntax.span(text, item.start, item.end))
+
+
+def shortened(statement: str) -> str:
+    """A statement of many lines (a table, a long text) without its middle."""
+    rows = textwrap.dedent(plain(statement)).rstrip("\n").split("\n")
+    if len(rows) <= MOST_LINES:
+        return "\n".join(rows)
+    return "\n".join([*rows[: MOST_LINES - 2], "    # ... more of the same", rows[-1]])

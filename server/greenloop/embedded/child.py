@@ -39,8 +39,6 @@ def main(orders: dict[str, Any]) -> int:
     os.write(descriptor, str(os.getpid()).encode())
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    # The editor and the tests come first.
-    os.nice(5)
     key = secrets.token_urlsafe(32)
     server = load(orders, key)
     publish(

@@ -93,11 +93,10 @@ async def start(
             remedy="Run `greenloop model pull` (1.1 GB, once), or name another model (setting `model`).",
         )
     async with lock.exclusive(state_folder() / "embedded.start.lock"):
-        running = status()
-        if running is not None and not (_suits(running, settings) and await answers(running)):
-            await stop()
-        if lock.held(lock_file()):
-            return await _loaded(None)
+        # Another process may have been quicker, or be loading it right now.
+        running = await _joined(settings)
+        if running is not None:
+            return running
         machine.check(path.stat().st_size, settings.embedded.context)
         say("loading the embedded model")
         return await _loaded(_spawn(path, settings))
@@ -173,22 +172,36 @@ def _spawn(path: Path, settings: Settings) -> subprocess.Popen[bytes]:
     return process
 
 
-async def _loaded(process: subprocess.Popen[bytes] | None) -> Running:
-    """Waits until the server (ours, or one that another process has just started) says where it listens."""
+async def _joined(settings: Settings) -> Running | None:
+    """The server that is there, once it has loaded; one that does not suit or does not answer is ended."""
+    end = monotonic() + LOADING
+    while lock.held(lock_file()):
+        running = status()
+        if running is not None and _suits(running, settings) and await answers(running):
+            return running
+        if running is not None or monotonic() > end:
+            await stop()
+            return None
+        # It is still loading, or dying: its lock tells which.
+        await asyncio.sleep(lock.INTERVAL / 2)
+    return None
+
+
+async def _loaded(process: subprocess.Popen[bytes]) -> Running:
+    """Waits until the new server says where it listens."""
     end = monotonic() + LOADING
     while monotonic() < end:
         running = status()
         if running is not None:
             return running
-        if process.returncode is not None if process is not None else not lock.held(lock_file()):
-            raise _failure(process)
+        if process.returncode is not None:
+            raise _failure(process.returncode)
         await asyncio.sleep(lock.INTERVAL / 2)
     await stop()
     raise ModelProblem(f"The embedded model did not load within {LOADING:.0f} seconds.", remedy=machine.ANOTHER)
 
 
-def _failure(process: subprocess.Popen[bytes] | None) -> ModelProblem:
-    code = process.returncode if process is not None else None
+def _failure(code: int) -> ModelProblem:
     if code == -signal.SIGKILL:
         return ModelProblem(
             "The embedded model's server was killed while loading.",

@@ -134,9 +134,11 @@ async def _from_hub(weights: Weights, partial: Path, progress: Progress) -> str:
             if response.headers.get("Content-Range", "").rpartition("/")[2] != str(weights.size):
                 return "the hub's file has another size"
             with partial.open("ab") as file:
-                async for chunk in response.aiter_bytes(STEP):
+                async for chunk in response.aiter_bytes():
                     file.write(chunk)
-                    progress(file.tell(), weights.size)
+                    if file.tell() - have >= STEP:
+                        have = file.tell()
+                        progress(have, weights.size)
     except httpx.HTTPError as error:
         return f"the hub could not be reached ({type(error).__name__})"
     return ""

@@ -4,6 +4,9 @@ A word is text, or bytes: content that becomes a descriptor when the program is 
 Host paths keep their own absolute place; everything is read-only but /tmp and the throw-away layer of the workspace.
 """
 
+# Paths are words of a command line here, and links are read by hand.
+# ruff: noqa: PTH112, PTH114, PTH115, PTH118, PTH120
+
 from __future__ import annotations
 
 import os
@@ -140,7 +143,7 @@ def interpreter(environment: Environment, root: Path) -> list[str]:
     """Binds of the base installation and the environment, and the symbolic links that lead to them."""
     wanted = [environment.base, environment.prefix]
     real = os.path.realpath(environment.executable)
-    if not any(_below(real, os.path.realpath(path)) for path in (*wanted, "/usr")):
+    if not any(_below(real, os.path.realpath(path)) for path in (*wanted, Path("/usr"))):
         wanted.append(Path(real))
     shown = ["/usr", str(root), *(f"/{name}" for name in _SYSTEM)]
     result: list[str] = []
@@ -154,8 +157,8 @@ def interpreter(environment: Environment, root: Path) -> list[str]:
         shown.append(target)
         result += ["--ro-bind", target, target]
     made: set[str] = set()
-    for path in (*wanted, environment.executable):
-        for link, target in _links(path):
+    for way in (*wanted, environment.executable):
+        for link, target in _links(way):
             if link not in made and not any(_below(link, other) for other in shown):
                 made.add(link)
                 result += ["--symlink", target, link]
@@ -188,7 +191,7 @@ def _refuse_home(path: Path) -> None:
     home = Path(os.path.realpath(Path.home()))
     if path == Path("/") or path == home or path in home.parents:
         raise CannotVerify(
-            f"The interpreter's installation is {path}, which cannot be shown to tests without showing everything in it.",
+            f"The interpreter's installation is {path}, which cannot be shown without all that is in it.",
             remedy="Make a virtual environment from another Python and name it in the setting 'interpreter'.",
         )
 
@@ -244,7 +247,7 @@ def _mode(path: Path) -> str:
 
 
 def check(root: Path, files: Sequence[str]) -> None:
-    """Raises `ValueError` for a path that leaves the workspace, or that a symbolic link or a file stands in the way of."""
+    """Raises `ValueError` for a path that leaves the workspace, or that a link or a file stands in the way of."""
     for name in files:
         inside.protocol().check_path(name)
         here = root

@@ -168,12 +168,12 @@ def descendants(pid: int) -> list[int]:
     while todo:
         parent = todo.pop()
         try:
-            threads = os.listdir(f"/proc/{parent}/task")
+            threads = list(Path(f"/proc/{parent}/task").iterdir())
         except OSError:
             continue
         for thread in threads:
             with contextlib.suppress(OSError):
-                children = [int(word) for word in Path(f"/proc/{parent}/task/{thread}/children").read_text().split()]
+                children = [int(word) for word in (thread / "children").read_text().split()]
                 found += children
                 todo += children
     return found

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +26,14 @@ from greenloop.settings import Settings
 
 NAME = "bubblewrap"
 _INSTALL = "Install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`."
+_APPARMOR = (
+    "Install the distribution's bubblewrap and its profile (`apt install bubblewrap apparmor-profiles`), "
+    "or allow them: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
+)
+_CONTAINER = (
+    "Inside a container, allow them there (`--security-opt seccomp=unconfined`), "
+    "or use Docker: set sandbox.kind = docker."
+)
 _SANDBOX_ID = 10001  # the user inside when we are root
 
 
@@ -43,10 +51,14 @@ def create(settings: Settings) -> Bubblewrap:  # noqa: ARG001 (every back end ta
 
 
 class Bubblewrap:
-    """The back end. `programs` are the binaries to choose from, in order of preference."""
+    """The back end. `programs` are the binaries to choose from, in order of preference (None: those of the machine).
 
-    def __init__(self, programs: Sequence[str] | None = None) -> None:
-        self._programs = programs
+    `writable` False: the workspace is read-only inside even where a throw-away layer would be possible.
+    """
+
+    def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
+        self._programs = None if programs is None else tuple(programs)
+        self._writable = writable
 
     @property
     def name(self) -> str:
@@ -55,7 +67,7 @@ class Bubblewrap:
     async def probe(self) -> Probe:
         """Runs the self-test. Never raises: what is missing is in `detail` and `remedy`."""
         try:
-            program = await asyncio.to_thread(choose, tuple(self._programs) if self._programs is not None else None)
+            program = await self._choose()
         except CannotVerify as error:
             return Probe(name=NAME, ok=False, detail=str(error), remedy=error.remedy)
         workspace = "writable throw-away workspace" if program.overlay else "read-only workspace"
@@ -64,12 +76,16 @@ class Bubblewrap:
 
     async def open(self, place: Place) -> BubblewrapSession:
         """Raises `CannotVerify` with the remedy when no bubblewrap works here or the place cannot be shown."""
-        program = await asyncio.to_thread(choose, tuple(self._programs) if self._programs is not None else None)
+        program = await self._choose()
         if not place.root.is_dir():
             raise CannotVerify(f"The workspace {place.root} is no folder that can be read.")
         identity = _identity(place, program)
         _mounts.interpreter(place.environment, place.root)
         return BubblewrapSession(place, program, identity)
+
+    async def _choose(self) -> Program:
+        program = await asyncio.to_thread(choose, self._programs)
+        return program if self._writable else replace(program, overlay=False)
 
 
 class BubblewrapSession:
@@ -183,7 +199,7 @@ def _open_words(words: Sequence[_mounts.Word], descriptors: list[int]) -> list[s
         if isinstance(word, bytes):
             fd = os.memfd_create("greenloop")
             descriptors.append(fd)
-            with open(fd, "wb", closefd=False) as stream:  # noqa: PTH123
+            with open(fd, "wb", closefd=False) as stream:
                 stream.write(word)
             os.lseek(fd, 0, os.SEEK_SET)
             result.append(str(fd))
@@ -231,7 +247,7 @@ def choose(programs: tuple[str, ...] | None = None) -> Program:
 
 def _stamp(path: str) -> float:
     try:
-        return os.stat(path).st_mtime
+        return Path(path).stat().st_mtime
     except OSError:
         return 0.0
 
@@ -240,7 +256,7 @@ def _stamp(path: str) -> float:
 def _tested(path: str, stamp: float) -> Program | str:  # noqa: ARG001 (the stamp makes a replaced file a new one)
     """A program that works, or what it said when it did not."""
     try:
-        mode = os.stat(path).st_mode
+        mode = Path(path).stat().st_mode
         version = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
@@ -300,8 +316,7 @@ def _cause(problem: str) -> tuple[str, str]:
     if _read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             f"AppArmor forbids unprivileged user namespaces ({text})",
-            "Install the distribution's bubblewrap and its profile (`apt install bubblewrap apparmor-profiles`), or allow"
-            " them: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`.",
+            _APPARMOR,
         )
     if _read("/proc/sys/kernel/unprivileged_userns_clone") == "0":
         return (
@@ -312,7 +327,7 @@ def _cause(problem: str) -> tuple[str, str]:
         return f"user namespaces are switched off ({text})", "Allow them: `sudo sysctl user.max_user_namespaces=15000`."
     return (
         f"user namespaces are forbidden here ({text})",
-        "Inside a container, allow them there (`--security-opt seccomp=unconfined`), or use Docker: set sandbox.kind = docker.",
+        _CONTAINER,
     )
 
 

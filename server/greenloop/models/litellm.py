@@ -1,0 +1,223 @@
+"""Any model that litellm can reach: OpenAI, Anthropic, Ollama, OpenAI-compatible servers and many more.
+
+litellm is imported on the first request, in a thread: its import takes seconds. Importing this module leaves it alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from importlib import import_module
+from time import monotonic
+from typing import Any
+
+import httpx
+
+from greenloop.core import refusals
+from greenloop.core.errors import ModelProblem, UsageProblem
+from greenloop.core.nouns import Completion, Reply, Usage
+from greenloop.core.tokens import estimate, estimate_messages
+from greenloop.embedded.choice import ollama_base
+from greenloop.settings import Settings
+
+CONNECT_SECONDS = 10.0
+# Seconds between repeats: doubled from the first to the last; nobody is waited for longer than the longest.
+FIRST_PAUSE, LAST_PAUSE, LONGEST_PAUSE = 0.5, 8.0, 60.0
+OLLAMA = ("ollama/", "ollama_chat/")
+KEY_NAMES = re.compile(r"(_API_KEY|_KEY|_TOKEN|_SECRET)$")
+
+
+def create(name: str, settings: Settings) -> LiteLLM:
+    """Raises `ModelProblem` when `api.key` names an environment variable that is not set."""
+    if not name:
+        raise UsageProblem("No model is named.", remedy="Set `model`, for example to local or ollama/NAME.")
+    if settings.api.key and not os.environ.get(settings.api.key):
+        raise ModelProblem(
+            f"The environment variable {settings.api.key}, which `api.key` names, is not set.",
+            remedy="Set it to the provider's key, or empty `api.key` to use the provider's usual variable.",
+        )
+    return LiteLLM(name, settings)
+
+
+class LiteLLM:
+    """One named model. Holds no connection between requests; litellm keeps its own pool until `close`."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._name = name
+        self._settings = settings
+        self._sleep = sleep
+        self._rng = rng or random.Random()  # noqa: S311 - spreads repeats, hides nothing
+        self._litellm: Any = None
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
+        """Repeats transient errors up to `api.retries` times.
+
+        Raises `ModelProblem` (`ContextTooLong` when the prompt does not fit) with the remedy. What broken answers cost
+        is in the usage of the one that came through.
+        """
+        litellm = self._litellm = self._litellm or await asyncio.to_thread(_load)
+        spent = Usage(cost=0.0)
+        repeats = 0
+        while True:
+            pieces: list[str] = []
+            began = monotonic()
+            try:
+                reply = await self._ask(litellm, request, pieces, on_token)
+            except (litellm.exceptions.openai.OpenAIError, httpx.HTTPError, OSError) as error:
+                pause = self._pause(error, repeats)
+                if pause is None:
+                    raise self._problem(error) from error
+                lost = "".join(pieces)
+                prompt = estimate_messages(request.messages) if lost else 0
+                spent += self._usage(litellm, prompt, estimate(lost), monotonic() - began)
+                repeats += 1
+                await self._sleep(pause)
+            else:
+                return Reply(text=reply.text, usage=spent + reply.usage, model=reply.model, finish=reply.finish)
+
+    def count_tokens(self, text: str) -> int:
+        return estimate(text)
+
+    async def close(self) -> None:
+        """Closes litellm's connections."""
+        if self._litellm is not None:
+            await self._litellm.close_litellm_async_clients()
+
+    async def _ask(
+        self, litellm: Any, request: Completion, pieces: list[str], on_token: Callable[[str], None]
+    ) -> Reply:
+        began = monotonic()
+        finish, counts = "stop", None
+        patience = self._settings.api.timeout
+        try:
+            async with asyncio.timeout(patience):
+                stream = await litellm.acompletion(**self._arguments(request))
+            # Closing tells the provider to stop writing, also when this task is cancelled.
+            async with aclosing(stream):
+                chunks = aiter(stream)
+                while True:
+                    try:
+                        async with asyncio.timeout(patience):
+                            chunk = await anext(chunks)
+                    except StopAsyncIteration:
+                        break
+                    counts = getattr(chunk, "usage", None) or counts
+                    for choice in chunk.choices[:1]:
+                        finish = choice.finish_reason or finish
+                        if choice.delta.content:
+                            pieces.append(choice.delta.content)
+                            on_token(choice.delta.content)
+        except TimeoutError as error:
+            raise ModelProblem(
+                f"{self._name} gave no sign of life for {patience:g} seconds.",
+                remedy="Try again, raise `api.timeout`, or name another model.",
+            ) from error
+        text = "".join(pieces)
+        usage = self._usage(
+            litellm,
+            getattr(counts, "prompt_tokens", None) or estimate_messages(request.messages),
+            getattr(counts, "completion_tokens", None) or estimate(text),
+            monotonic() - began,
+            counts,
+        )
+        return Reply(text=text, usage=usage, model=self._name, finish="length" if finish == "length" else "stop")
+
+    def _arguments(self, request: Completion) -> dict[str, Any]:
+        api = self._settings.api
+        provider, _, _ = self._name.partition("/")
+        arguments: dict[str, Any] = {
+            "model": self._name,
+            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            # A little more than our own patience, which tells a silent model from a slow connection.
+            "timeout": httpx.Timeout(api.timeout + 5, connect=min(CONNECT_SECONDS, api.timeout)),
+            "max_retries": 0,
+            "num_retries": 0,
+            "drop_params": True,
+        }
+        if request.seed is not None:
+            arguments["seed"] = request.seed
+        if request.stop:
+            arguments["stop"] = list(request.stop)
+        if api.base:
+            arguments["api_base"] = api.base
+        if api.key:
+            arguments["api_key"] = os.environ.get(api.key, "")
+        elif api.base and provider == "openai" and not os.environ.get("OPENAI_API_KEY"):
+            # Servers at home want none, the client insists on one.
+            arguments["api_key"] = "none"
+        if self._name.startswith(OLLAMA):
+            # The chat door applies the model's own template; unasked, Ollama cuts long prompts without a word.
+            arguments["model"] = self._name.replace("ollama/", "ollama_chat/", 1)
+            arguments["num_ctx"] = max(4096, self._settings.prompt.tokens + request.max_tokens + 256)
+            if not api.base and not os.environ.get("OLLAMA_API_BASE"):
+                arguments["api_base"] = ollama_base(os.environ)
+        return arguments
+
+    def _usage(self, litellm: Any, prompt: int, completion: int, seconds: float, counts: Any = None) -> Usage:
+        """Priced where the price is known; a model at home costs nothing."""
+        cost: float | None = 0.0
+        if not self._name.startswith(OLLAMA):
+            try:
+                prices = litellm.cost_per_token(
+                    model=self._name, prompt_tokens=prompt, completion_tokens=completion, usage_object=counts
+                )
+                cost = float(sum(prices))
+            except Exception:  # noqa: BLE001 - litellm says in many ways that it knows no price
+                cost = None
+        return Usage(prompt_tokens=prompt, completion_tokens=completion, cost=cost, model_seconds=seconds)
+
+    def _pause(self, error: Exception, repeats: int) -> float | None:
+        """Seconds to wait before the request is repeated; None: do not repeat it."""
+        if repeats >= self._settings.api.retries or not refusals.transient(error):
+            return None
+        asked = refusals.retry_after(error)
+        if asked is not None:
+            return asked if asked <= LONGEST_PAUSE else None
+        return min(LAST_PAUSE, FIRST_PAUSE * 2.0**repeats) * self._rng.uniform(0.5, 1.5)
+
+    def _problem(self, error: Exception) -> ModelProblem:
+        base = self._settings.api.base
+        if not base and self._name.startswith(OLLAMA):
+            base = os.environ.get("OLLAMA_API_BASE") or ollama_base(os.environ)
+        names = [name for name in os.environ if KEY_NAMES.search(name)] + [self._settings.api.key]
+        return refusals.problem(
+            error,
+            name=self._name,
+            key=self._settings.api.key,
+            base=base,
+            secrets=[os.environ.get(name, "") for name in names],
+        )
+
+
+def _load() -> Any:
+    """litellm, imported so that it asks no network, reads no project's .env and prints nothing."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["LITELLM_MODE"] = "PRODUCTION"
+    litellm: Any = import_module("litellm")
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    # Its other transport leaves sessions open when the event loop ends.
+    litellm.disable_aiohttp_transport = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return litellm
