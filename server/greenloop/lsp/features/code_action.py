@@ -61,7 +61,7 @@ def _result(server: Server, uri: str, run: Run) -> list[lsp.CodeAction]:
         title = f"Apply refined {_changed_name(run)} ({standing(run.outcome)})"
         if server.abilities.apply_edit:
             actions.append(_command(title, "greenloop.apply", _of(uri, run)))
-        else:
+        elif server.abilities.action_literals:
             # This editor takes an edit only in the action itself; the text is as it is now, so it always fits.
             steps = edits.plan(server, run)
             if isinstance(steps, list) and steps and not any(step.merged for step in steps):
