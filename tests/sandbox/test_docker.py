@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+
 from greenloop.container import base, cargo, engine, shape
 from greenloop.container.engine import BOOT, MARK, OWNER
 from greenloop.core.errors import CannotVerify
