@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import secrets
 import socket
 import struct
 import time
@@ -31,14 +30,13 @@ class Broken(Exception):
 
 @dataclass(kw_only=True)
 class Box:
-    """An own container. `uid` is random: nobody else's processes count against this one's limit."""
+    """An own container, and how far the conversation with it has come."""
 
     engine: Engine
     shape: Shape
     container: Any
     attached: Any  # the file-like object of the SDK, kept so that nothing closes what is below it
     wire: Any  # the socket below
-    uid: int = field(default_factory=lambda: 20_000 + secrets.randbelow(40_000))
     hello: Mapping[str, Any] = field(default_factory=dict)
     ready: Mapping[str, Any] = field(default_factory=dict)
     hash_seed: int | None = None
