@@ -1,8 +1,9 @@
 """Doctest examples as single pytest cases: one for each `>>>`, in order, sharing one namespace.
 
-`doctest:REL/PATH.py::QUALNAME` gives `REL/PATH.py::QUALNAME::doctest-1`, `-2`, ...; with an empty QUALNAME (the module's
-own docstring) the ids are `REL/PATH.py::doctest-1`, ... The docstring is read from the source, so its lines are right
-and decorators, properties and nested functions do not hide it.
+`doctest:REL/PATH.py::QUALNAME` gives `REL/PATH.py::QUALNAME::doctest-1`, `-2`, ...; with an empty QUALNAME (the
+module's own docstring) the ids are `REL/PATH.py::doctest-1`, ...
+The docstring is read from the source, so its lines are right and decorators, properties and nested functions do not
+hide it.
 """
 
 import ast
@@ -162,7 +163,12 @@ def _find(tree, name):
             return None
         node = found
     body = node.body
-    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+    if (
+        body
+        and isinstance(body[0], ast.Expr)
+        and isinstance(body[0].value, ast.Constant)
+        and isinstance(body[0].value.value, str)
+    ):
         return body[0].value.value, body[0].value.lineno
     return None
 

@@ -1,7 +1,8 @@
 """The pytest plugin inside the worker: says on the report pipe what really happened, step by step.
 
 All it needs is taken into closures before any file of the project is imported, so that code which patches `json`,
-`os` or pytest's reports later changes nothing here. What remains possible in one process is written in docs/security.md.
+`os` or pytest's reports later changes nothing here.
+What remains possible in one process is written in docs/security.md.
 """
 
 import ast
@@ -29,7 +30,7 @@ def run(request, report, key, folder, sign, examples, tracing):
     place = _placer(root)
     doctests = [selector[len("doctest:") :] for selector in request["selectors"] if selector.startswith("doctest:")]
     plain = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
-    plugins = [_recorder(send, place), _starter(send, place, _reruns())]
+    plugins = [_recorder(send, place), _starter(send, root, place, _reruns())]
     args = [*_arguments(root, folder), *plain]
     if request["collect"]:
         args.insert(0, "--collect-only")
@@ -55,7 +56,10 @@ def _arguments(root, folder):
         "--maxfail=0",
         "--basetemp=" + os.path.join(folder, "pytest"),
     ]
-    if any(option in settings for option in ("--lf", "--ff", "--last-failed", "--failed-first", "--nf", "--sw", "--step", "--cache")):
+    if any(
+        option in settings
+        for option in ("--lf", "--ff", "--last-failed", "--failed-first", "--nf", "--sw", "--step", "--cache")
+    ):
         # Without its plugin those options would be unknown; an empty cache makes them do nothing.
         args += ["-o", "cache_dir=" + os.path.join(folder, "cache")]
     else:
@@ -64,8 +68,16 @@ def _arguments(root, folder):
         ("xdist", "no:xdist", ["-n0"]),
         ("pytest_cov", "no:pytest_cov", ["--no-cov"]),
         ("pytest_rerunfailures", "no:rerunfailures", ["--reruns=0"]),
-        ("pytest_randomly", "no:randomly", ["-p", "no:randomly"] if "--randomly" not in settings else ["--randomly-dont-reorganize"]),
-        ("pytest_random_order", "no:random_order", ["--random-order-bucket=none"] if "--random-order" in settings else []),
+        (
+            "pytest_randomly",
+            "no:randomly",
+            ["-p", "no:randomly"] if "--randomly" not in settings else ["--randomly-dont-reorganize"],
+        ),
+        (
+            "pytest_random_order",
+            "no:random_order",
+            ["--random-order-bucket=none"] if "--random-order" in settings else [],
+        ),
         ("pytest_benchmark", "no:benchmark", ["--benchmark-disable"]),
         ("pytest_html", "no:html", ["--html=" + os.path.join(folder, "report.html")] if "--html" in settings else []),
     )
@@ -149,14 +161,23 @@ def _placer(root):
         path = normal(join(root, path)) if not path.startswith("<") else path
         return path[len(prefix) :].replace(separator, "/") if path.startswith(prefix) else path
 
+    place.root = root
     return place
 
 
-def _starter(send, place, reruns):
+def _starter(send, root, place, reruns):
     class Starter:
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionstart(self):
-            send({"kind": "start", "pytest": pytest.__version__, "python": list(sys.version_info[:3]), "reruns": reruns})
+            send(
+                {
+                    "kind": "start",
+                    "pytest": pytest.__version__,
+                    "python": list(sys.version_info[:3]),
+                    "root": root,
+                    "reruns": reruns,
+                }
+            )
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_load_initial_conftests(self):
@@ -166,9 +187,18 @@ def _starter(send, place, reruns):
             error = outcome.excinfo[1]
             # pytest prints a broken conftest and ends without a session: nobody would be told.
             info = getattr(error, "excinfo", None)
-            cause = getattr(error, "cause", None) or (info[1] if isinstance(info, tuple) else getattr(info, "value", None))
+            cause = getattr(error, "cause", None) or (
+                info[1] if isinstance(info, tuple) else getattr(info, "value", None)
+            )
             cause = cause or error.__cause__ or error
-            send({"kind": "collect_error", "id": place(str(getattr(error, "path", "conftest.py"))), **_error(cause, place), "text": _cut(str(error), TEXT)})
+            send(
+                {
+                    "kind": "collect_error",
+                    "id": place(str(getattr(error, "path", "conftest.py"))),
+                    **_error(cause, place),
+                    "text": _cut(str(error), TEXT),
+                }
+            )
 
     return Starter()
 
@@ -188,7 +218,14 @@ def _recorder(send, place):
                 info = getattr(getattr(report, "call", None), "excinfo", None)
                 error = info.value if info is not None else None
                 cause = error.__cause__ if error is not None and error.__cause__ is not None else error
-                send({"kind": "collect_error", "id": collector.nodeid, **_error(cause, place), "text": cut(str(report.longrepr), TEXT)})
+                send(
+                    {
+                        "kind": "collect_error",
+                        "id": collector.nodeid,
+                        **_error(cause, place),
+                        "text": cut(str(report.longrepr), TEXT),
+                    }
+                )
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_collection_modifyitems(self, items):
@@ -238,7 +275,7 @@ def _recorder(send, place):
             send(record)
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-        def pytest_sessionfinish(self, session, exitstatus):
+        def pytest_sessionfinish(self, session):
             yield
             send({"kind": "finished", "status": int(session.exitstatus)})
 
@@ -261,11 +298,15 @@ def _describer(place):
     def describe(error, traceback, compared, item):
         told = getattr(item, "greenloop_failure", None)
         if told is not None:  # a doctest example knows better than its traceback
-            return {"type": type(error).__name__, "message": _message(error), **told(error, traceback, place, frames_of)}
+            return {
+                "type": type(error).__name__,
+                "message": _message(error),
+                **told(error, traceback, place, frames_of),
+            }
         expected = observed = None
         if compared and isinstance(error, AssertionError):
             observed, expected = compared["left"], compared["right"]
-            if _yoda(traceback, place):
+            if _yoda(traceback):
                 observed, expected = expected, observed
         else:
             found = _unittest_sides(walk(traceback))
@@ -285,14 +326,25 @@ def _describer(place):
 def _error(error, place):
     """The parts of a collect_error that come from its exception."""
     if error is None:
-        return {"type": None, "message": "", "name": None, "frames": []}
+        return {"type": None, "message": "", "name": None, "local": False, "frames": []}
     name = getattr(error, "name", None) if isinstance(error, ImportError) else None
     return {
         "type": type(error).__name__,
         "message": _message(error),
         "name": name if isinstance(name, str) else None,
+        "local": isinstance(name, str) and _local(name.partition(".")[0], place),
         "frames": _frames(error, error.__traceback__, place),
     }
+
+
+def _local(name, place):
+    """Whether the workspace has a module or package of that name on the import path."""
+    for entry in sys.path:
+        if os.path.isabs(place(entry)) and place(entry) != place.root:
+            continue
+        if any(os.path.exists(os.path.join(entry, name + end)) for end in ("", ".py")):
+            return True
+    return False
 
 
 def _message(error):
@@ -338,7 +390,7 @@ def _internal(path):
     return any(name in parts for name in INTERNAL) or "importlib" in parts[-2:] or path.startswith(HERE)
 
 
-def _yoda(traceback, place):
+def _yoda(traceback):
     """Whether the failing assert has its expected value on the left: a literal there and none on the right."""
     steps = [step for step in _walk(traceback) if not _internal(step[0].f_code.co_filename)]
     if not steps:
@@ -370,7 +422,13 @@ def _unittest_sides(steps):
     """(observed, expected) of a failed `assertEqual(first, second)`."""
     for frame, _line in steps:
         code = frame.f_code
-        if code.co_name in ("assertEqual", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual") and code.co_filename.endswith("case.py"):
+        if code.co_name in (
+            "assertEqual",
+            "assertIs",
+            "assertAlmostEqual",
+            "assertListEqual",
+            "assertDictEqual",
+        ) and code.co_filename.endswith("case.py"):
             names = frame.f_locals
             for first, second in (("first", "second"), ("expr1", "expr2"), ("list1", "list2"), ("d1", "d2")):
                 if first in names and second in names:

@@ -1,4 +1,4 @@
-"""What the two sides of the wall say to each other. Imported by both: standard library only, Python 3.9 or newer.
+r"""What the two sides of the wall say to each other. Imported by both: standard library only, Python 3.9 or newer.
 
 Host and supervisor exchange *messages*: four bytes of length (big endian), then one JSON object in UTF-8.
 
@@ -15,8 +15,9 @@ A worker speaks through its *report* only: a pipe with one line a record, `MAC J
 Every record has `kind` and a gapless `seq` from 0. `Frame` is [path, line, function]; paths are relative to the root
 where they lie in it; lines are 1-based. Kinds, in the order they come:
 
-    start          pytest (version), python, reruns (bool: a plugin may repeat a failing case)
-    collect_error  id, type, message, name (of what could not be imported, else null), frames, text
+    start          pytest (version), python, root, reruns (bool: a plugin may repeat a failing case)
+    collect_error  id, type, message, frames, text, name (module that could not be imported, else null),
+                   local (bool: the workspace has a module or package of that top-level name)
     collected      cases: [{id, path, line}] in running order, deselected: [id]
     begin          id
     phase          id, when (setup|call|teardown), outcome (passed|failed|skipped), wasxfail (reason or null), seconds,

@@ -145,7 +145,7 @@ def _write(protocol, request):
 
 
 def _lay(root, files):
-    """Writes the files; returns what undoes it: (path, old content or None for "was not there", folder made or None)."""
+    """Writes the files; returns what undoes it: (path, old content or None where none was, folder made)."""
     taken = []
     for relative, data in files.items():
         path = os.path.join(root, relative)
@@ -423,7 +423,8 @@ def _tree():
 def _memory(tree):
     """Bytes of the tree with shared pages counted once, where the kernel tells."""
     total = 0
-    for pid, _, resident in tree:
+    for pid, _, size in tree:
+        resident = size
         try:
             with open("/proc/%d/smaps_rollup" % pid, "rb") as stream:
                 for line in stream:
@@ -437,7 +438,7 @@ def _memory(tree):
 
 
 def _end_all(worker, alone):
-    """Kills all that is left of the run, also what fled into other sessions. Returns how many there were but the worker."""
+    """Kills what is left of the run, also in other sessions. Returns how many there were beside the worker."""
     first = None
     for _ in range(400):
         _reap(worker)
@@ -569,10 +570,9 @@ def _limit(request):
         if number is None:
             continue
         hard = resource.getrlimit(number)[1]
-        if hard != resource.RLIM_INFINITY:
-            value = min(value, hard)
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
         try:
-            resource.setrlimit(number, (value, value))
+            resource.setrlimit(number, (bound, bound))
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno not in (errno.EPERM, errno.EINVAL):
                 raise

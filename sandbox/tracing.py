@@ -61,7 +61,7 @@ def _watch(root, reached):
         return inside
 
     def watch(frame, event, _argument):
-        if event != "call" and event != "return":
+        if event not in ("call", "return"):
             return
         code = frame.f_code
         entry = known.get(id(code))

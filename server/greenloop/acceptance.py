@@ -7,7 +7,7 @@ It must not know where candidates come from.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from greenloop.core import canary
 from greenloop.core.errors import CannotVerify
@@ -33,6 +33,12 @@ ACCEPTING, REPEATING = 20_011, 7
 # More ids than this are selected by their files: a command line has an end.
 MOST_SELECTORS = 400
 
+TURNED = {
+    canary.Mode.EQUAL: "{case} fails when its assertion is written in another way that means the same.",
+    canary.Mode.NEGATED: "{case} does not fail as it must when its assertion is negated.",
+    canary.Mode.LITERAL: "{case} does not fail as it must when the value it expects is changed.",
+}
+
 Open = Callable[[], Awaitable[Session]]
 Encode = Callable[[Mapping[str, str]], Mapping[str, bytes]]
 
@@ -47,7 +53,6 @@ class Bench:
     suite_seconds: float
     encode: Encode
     left_out: int = 0
-    already_failing: int = field(default=0)
 
     @property
     def expected(self) -> tuple[str, ...]:
@@ -65,7 +70,7 @@ async def verify(bench: Bench, session: Session, files: Mapping[str, str], *, ha
     around = await session.run(
         Run(selectors=selectors(bench.problem.neighbours), files=laid, seconds=bench.suite_seconds, hash_seed=hash_seed)
     )
-    return with_neighbours(verdict, bench, around)
+    return with_neighbours(replace(verdict, seconds=verdict.seconds + around.seconds), bench, around)
 
 
 def with_neighbours(verdict: Verdict, bench: Bench, execution: Execution) -> Verdict:
@@ -84,16 +89,15 @@ def with_neighbours(verdict: Verdict, bench: Bench, execution: Execution) -> Ver
         )
         if not result.passed:
             newly.append(result)
-    seconds = verdict.seconds + execution.seconds
     if not newly:
-        return replace(verdict, seconds=seconds)
+        return verdict
     names = ", ".join(result.id for result in newly[:3])
     reason = f"The target passes, but {len(newly)} other test(s) now fail: {names}"
-    return replace(verdict, status=Status.FAILED, collateral=tuple(newly), reason=reason, seconds=seconds)
+    return replace(verdict, status=Status.FAILED, collateral=tuple(newly), reason=reason)
 
 
 def of_candidate(verdict: Verdict, execution: Execution) -> Verdict:
-    """With a candidate in it, only a broken sandbox is the environment's fault; a package it lacks is the candidate's."""
+    """With a candidate in it, only a broken sandbox is the environment's fault; a missing package is its own."""
     if execution.broken:
         raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
     if verdict.status is Status.ENVIRONMENT:
@@ -110,54 +114,86 @@ async def accept(
     """
     session = await open_session()
     try:
-        verdict = await verify(bench, session, files, hash_seed=ACCEPTING)
+        laid = {**bench.problem.buffers, **bench.encode(files)}
+        verdict = await _everything(bench, session, laid, files)
         if verdict.status is not Status.PASSED:
             return verdict, Evidence()
-        laid = {**bench.problem.buffers, **bench.encode(files)}
-        again = Run(
-            selectors=bench.problem.spec.selectors, files=laid, seconds=bench.limits.seconds, hash_seed=REPEATING
-        )
-        execution = await session.run(again)
-        repeated = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
-        if repeated.status is not Status.PASSED:
-            return replace(repeated, reason=f"It passed once and then did not: {repeated.reason}".strip()), Evidence()
         ran = {result.id for result in verdict.cases if result.passed}
         cases = [case for case in bench.problem.spec.cases if case.provenance is Provenance.USER and case.id in ran]
-        fooled, canaried = await _canary(bench, session, laid, tests, cases)
-        seconds = verdict.seconds + repeated.seconds
+        fooled, canaried, repeated = await _canary(bench, session, laid, tests, cases)
         if fooled:
-            return replace(verdict, status=Status.TAMPERED, reason=fooled, seconds=seconds), Evidence()
-        return replace(verdict, seconds=seconds), evidence(bench, verdict, session.name, canaried, len(cases))
+            return replace(verdict, status=Status.TAMPERED, reason=fooled), Evidence()
+        # The twin that means the same is a second run of its cases; only the others still need one.
+        if again := [case for case in bench.expected if case not in repeated]:
+            second = await _again(bench, session, laid, again)
+            if second.status is not Status.PASSED:
+                return replace(second, reason=f"It passed once and then did not: {second.reason}".strip()), Evidence()
+        return verdict, evidence(bench, verdict, session.name, canaried, len(cases))
     finally:
         await session.close()
 
 
+async def _everything(bench: Bench, session: Session, laid: Mapping[str, bytes], files: Mapping[str, str]) -> Verdict:
+    """Target and neighbours in one run; they share a process as they do in the user's own suite."""
+    around = selectors(bench.problem.neighbours)
+    run = Run(
+        selectors=tuple(dict.fromkeys((*bench.problem.spec.selectors, *around))),
+        files=laid,
+        seconds=bench.limits.seconds + (bench.suite_seconds if around else 0),
+        hash_seed=ACCEPTING,
+    )
+    execution = await session.run(run)
+    verdict = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
+    if not around:
+        return verdict
+    if verdict.status is Status.PASSED:
+        verdict = with_neighbours(verdict, bench, execution)
+    # A neighbour may have spoilt the common run (ended it, used up its time); apart they are judged apart.
+    return verdict if verdict.status is Status.PASSED else await verify(bench, session, files, hash_seed=ACCEPTING)
+
+
+async def _again(bench: Bench, session: Session, laid: Mapping[str, bytes], cases: Sequence[str]) -> Verdict:
+    doctests = any(case.provenance is Provenance.DOCTEST for case in bench.problem.spec.cases if case.id in cases)
+    chosen = bench.problem.spec.selectors if doctests else selectors(cases)
+    run = Run(selectors=chosen, files=laid, seconds=bench.limits.seconds, hash_seed=REPEATING)
+    execution = await session.run(run)
+    return of_candidate(judge(cases, bench.outcomes, execution), execution)
+
+
 async def _canary(
     bench: Bench, session: Session, laid: Mapping[str, bytes], tests: Mapping[str, str], cases: Sequence[Case]
-) -> tuple[str, int]:
-    """Twins of the user's test files whose assertions are turned round: (why it was fooled, how many cases)."""
+) -> tuple[str, int, set[str]]:
+    """Twins of the user's test files whose assertions are turned round.
+
+    Returns why it was fooled (or empty), how many cases could be turned round, and which of them ran once more
+    unchanged in meaning.
+    """
     twins = {path: canary.twins(text) for path, text in tests.items()}
-    mutated = 0
+    touched: set[str] = set()
+    repeated: set[str] = set()
     for mode in canary.Mode:
-        changed = {path: twin.texts[mode] for path, twin in twins.items() if mode in twin.texts}
-        wanted = [case.id for case in cases if case.path in changed and hit(case.id, twins[case.path].hit[mode])]
+        wanted = [
+            case.id
+            for case in cases
+            if case.path in twins and canary.function_of(case.id) in twins[case.path].mutated[mode]
+        ]
         if not wanted:
             continue
-        files = {**laid, **bench.encode(changed)}
-        run = Run(selectors=selectors(wanted), files=files, seconds=bench.limits.seconds, hash_seed=ACCEPTING)
+        paths = {case.path for case in cases if case.id in wanted}
+        files = {**laid, **bench.encode({path: twins[path].texts[mode] for path in paths})}
+        run = Run(selectors=selectors(wanted), files=files, seconds=bench.limits.seconds, hash_seed=REPEATING)
         execution = await session.run(run)
         if execution.broken:
             raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
-        if fooled := canary.fooled(mode, wanted, parse(execution)):
-            return fooled, mutated
-        if mode is canary.Mode.NEGATED:
-            mutated = len(wanted)
-    return "", mutated
-
-
-def hit(case: str, names: Sequence[str]) -> bool:
-    """Is the test function of this node id among the mutated names (`Class::test` or `test`)?"""
-    return "::".join(case.split("[", 1)[0].split("::")[1:]) in names
+        found = {result.id: result for result in parse(execution)}
+        results = [found.get(case) or CaseResult(id=case, outcome="missing") for case in wanted]
+        names = frozenset(canary.function_of(case) for case in wanted)
+        if caught := canary.violations(mode, names, results):
+            return TURNED[mode].format(case=caught[0]), len(touched), repeated
+        touched.update(wanted)
+        if mode is canary.Mode.EQUAL:
+            repeated = set(wanted)
+    return "", len(touched), repeated
 
 
 def evidence(bench: Bench, verdict: Verdict, sandbox: str, canaried: int, total: int) -> Evidence:
@@ -167,11 +203,12 @@ def evidence(bench: Bench, verdict: Verdict, sandbox: str, canaried: int, total:
         good, every = counts.get(case.provenance, (0, 0))
         counts[case.provenance] = (good + (case.id in passed), every + 1)
     green = sum(bench.outcomes.get(case) == "passed" for case in bench.problem.neighbours)
+    red = sum(bench.outcomes.get(case) in {"failed", "error", "missing"} for case in bench.problem.neighbours)
     return Evidence(
         sandbox=sandbox,
         cases=counts,
         neighbours_unchanged=green,
-        neighbours_already_failing=bench.already_failing,
+        neighbours_already_failing=red,
         neighbours_left_out=bench.left_out,
         canaried=canaried,
         canary_total=total,

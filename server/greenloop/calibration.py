@@ -6,7 +6,7 @@ It must not know which model or preset the run will use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop import regions
@@ -30,8 +30,9 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.ports import Session
-from greenloop.core.verdict import judge
 from greenloop.core.records import Reach, collect_errors, collected, reached
+from greenloop.core.verdict import judge
+from greenloop.faults import Fault, environment_fault
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
@@ -88,21 +89,14 @@ class Bed:
         """What pytest takes for a test file here."""
         return file_patterns(self.snapshot.root)
 
-    def texts(self, paths: Iterable[str]) -> dict[str, str]:
-        """The user's text of each of these files that there is."""
-        return {path: text for path in paths if (text := self.snapshot.text(path)) is not None}
-
     def ranked(
         self, reach: Mapping[str, Sequence[Reach]], failing: Mapping[str, Failure | None], passing: Sequence[str]
     ) -> list[Region]:
-        texts = self.texts(regions.paths(reach, failing))
-        return regions.rank(reach, failing, passing, texts, patterns=self.patterns)
+        return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
 
-    def fault(self, failures: Sequence[Failure]) -> str | None:
-        """What only the environment can cure, as one sentence."""
-        return regions.environment_fault(
-            failures, self.snapshot.root, self.place.environment, network=self.place.network
-        )
+    def fault(self, failures: Sequence[Failure]) -> Fault | None:
+        """What only the environment can cure."""
+        return environment_fault(failures, self.place.environment, root=self.snapshot.root, network=self.place.network)
 
 
 async def calibrate(bed: Bed) -> Calibration:
@@ -143,16 +137,17 @@ async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Exe
         failures = [result.failure for result in parse(execution) if result.failure]
         failures += [error.failure for error in collect_errors(execution)]
 
-        texts = {**bed.texts([bed.target.path, *bed.snapshot.buffers]), **stubs}
-        missing = regions.missing(failures, texts, bed.snapshot.root, test_path=bed.target.path, patterns=bed.patterns)
+        def text_of(path: str, laid: Mapping[str, str] = dict(stubs)) -> str | None:
+            return laid[path] if path in laid else bed.snapshot.text(path)
+
+        missing = regions.missing(failures, text_of, bed.snapshot.root, bed.target.path, patterns=bed.patterns)
         if missing is None:
             break
-        texts.update(bed.texts([missing.path]) if missing.path not in stubs else {})
-        files, found = regions.stub(missing, texts, bed.snapshot.root)
+        files, found = regions.stub(missing, text_of)
         if not found:
             break
         stubs.update(files)
-        created = (*regions.relocate(created, stubs), *found)
+        created = (*(regions.again(region, stubs[region.path]) for region in created), *found)
     return stubs, created, execution
 
 
@@ -160,7 +155,7 @@ def _uncollected(bed: Bed, execution: Execution, others: Sequence[str]) -> Calib
     errors = collect_errors(execution)
     failures = [error.failure for error in errors]
     if fault := bed.fault(failures):
-        return _fault(bed, execution, fault, "")
+        return _fault(bed, execution, fault.sentence, fault.remedy)
     if errors:
         first = errors[0].failure
         where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
@@ -196,7 +191,7 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
         )
     failures = [result.failure for result in results.values() if result.failure and not result.passed]
     if fault := bed.fault(failures):
-        return _fault(bed, execution, fault, "", spec)
+        return _fault(bed, execution, fault.sentence, fault.remedy, spec)
     bed.say("running it once more")
     again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED)
     second = {result.id: result.outcome for result in parse(again)}
@@ -250,16 +245,23 @@ async def _run_around(
     if not every or bed.settings.suite.seconds <= 0:
         return Around(outcomes={}, reach=reach, left_out=0)
     execution = await bed.run(list(every), stubs, trace=True, seconds=bed.settings.suite.seconds)
-    outcomes = {result.id: result.outcome for result in parse(execution)}
+    done = [result for result in parse(execution) if not _cut_short(result)]
+    outcomes = {result.id: result.outcome for result in done}
     left_out = sum(item.id not in outcomes for item in collected(execution))
     reach.update(reached(execution))
     return Around(outcomes=outcomes, reach=reach, left_out=left_out)
 
 
+def _cut_short(result: CaseResult) -> bool:
+    """A neighbour that never ran, or that took the rest of the run with it, says nothing about a candidate."""
+    kind = result.failure.type if result.failure else ""
+    return result.outcome == "missing" or kind in {"Timeout", "Crash", "MemoryLimit", "ProcessLimit"}
+
+
 def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tuple[Region, ...]:
     passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
-    return regions.choose(bed.ranked(around.reach, failures, passing), failures.values())
+    return regions.choose(bed.ranked(around.reach, failures, passing), bed.snapshot.text, failures.values())
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------

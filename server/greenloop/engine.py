@@ -92,11 +92,11 @@ async def refine(
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
     preset = registry.preset(settings.preset)
-    root = workspace.refuse_wide(request.root)
+    root = workspace.checked_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
     if isinstance(target, str):
-        target = targets.parse_target(target, root, base=request.base, buffers=request.buffers).target
+        target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
     sandbox, place = await prepare(root, settings, say)
     say(f"opening the sandbox ({sandbox.name})")
     session = await sandbox.open(place)
@@ -112,7 +112,7 @@ async def refine(
             models=models,
             user=user or Nobody(),
             secrets=tuple(workspace.secrets(root, os.environ)),
-            trusted=workspace.fingerprint(root),
+            trusted=workspace.fingerprint(root, request.buffers),
         )
         outcome = await run.outcome(emit)
     finally:
@@ -196,8 +196,7 @@ class _Run:
     user: User
     secrets: tuple[str, ...]
     trusted: str
-    evidence: Evidence = Evidence()
-    stopped: str = ""
+    evidence: Evidence = field(default_factory=Evidence)
 
     @property
     def settings(self) -> Settings:
@@ -349,7 +348,7 @@ class _Run:
 
     async def _accept(self, files: Mapping[str, str]) -> Verdict:
         root = self.bed.snapshot.root
-        if workspace.fingerprint(root) != self.trusted:
+        if workspace.fingerprint(root, self.bed.snapshot.buffers) != self.trusted:
             raise CannotVerify(
                 "The tests or their configuration changed while the run was under way.", remedy="Start it again."
             )
@@ -477,7 +476,7 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
 
 async def red_tests(root: Path, *, settings: Settings, say: Callable[[str], None] = quiet) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
-    sandbox, place = await prepare(workspace.refuse_wide(root), settings, say)
+    sandbox, place = await prepare(workspace.checked_root(root), settings, say)
     session = await sandbox.open(place)
     try:
         say("running the suite")

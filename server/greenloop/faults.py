@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 from greenloop import sources
@@ -75,6 +78,7 @@ _PLUGINS = {
     "subtests": "pytest-subtests",
     "testdir": "",
 }
+_HIDDEN = (".env*", "*.pem", "*.key", ".git", ".netrc", "credentials*")
 _NETWORK = re.compile(
     r"Temporary failure in name resolution|Name or service not known|nodename nor servname|Network is unreachable"
     r"|getaddrinfo failed|No address associated|Failed to resolve|Name resolution|No route to host"
@@ -84,15 +88,24 @@ _REFUSED = re.compile(
 )
 
 
-def environment_fault(
-    failures: Iterable[Failure], root: Path, environment: Environment, *, network: bool = False
-) -> str | None:
-    """One sentence with its cure when every failure comes from the environment, else None.
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """What the environment lacks, in one sentence, and the one cure."""
 
+    sentence: str
+    remedy: str
+
+
+def environment_fault(
+    failures: Iterable[Failure], environment: Environment, *, root: Path | None = None, network: bool = False
+) -> Fault | None:
+    """The fault when every failure comes from the environment, else None.
+
+    With the `root`, a module that the workspace has, or would have to write, is no missing package.
     `network`: the sandbox lets tests reach the network.
     """
-    sentences = [_sentence(failure, root, environment, network=network) for failure in failures]
-    return sentences[0] if sentences and all(sentences) else None
+    found = [_fault(failure, root, environment, network=network) for failure in failures]
+    return found[0] if found and all(found) else None
 
 
 def said(failure: Failure) -> str:
@@ -102,7 +115,7 @@ def said(failure: Failure) -> str:
     return "\n".join(re.findall(r"^E +(.*)$", failure.text, re.MULTILINE))
 
 
-def _sentence(failure: Failure, root: Path, environment: Environment, *, network: bool) -> str:
+def _fault(failure: Failure, root: Path | None, environment: Environment, *, network: bool) -> Fault | None:
     message = said(failure)
     return (
         _package(failure, message, root, environment)
@@ -116,42 +129,45 @@ def _sentence(failure: Failure, root: Path, environment: Environment, *, network
 # -- packages -------------------------------------------------------------------------------------------------------
 
 
-def _package(failure: Failure, message: str, root: Path, environment: Environment) -> str:
+def _package(failure: Failure, message: str, root: Path | None, environment: Environment) -> Fault | None:
     if match := re.search(r"^([\w.+-]+\.so[\w.]*): cannot open shared object file", message):
-        return f"This fails because the system library {match[1]} is missing; install the package that holds it."
+        return Fault(
+            sentence=f"This fails because the system library {match[1]} is missing.",
+            remedy="Install the system package that holds it.",
+        )
     match = re.search(r"No module named '([^']+)'", message)
     if match is None:
-        return ""
+        return None
     top = match[1].partition(".")[0]
     where = next((frame.path for frame in reversed(failure.frames) if not frame.path.startswith("/")), "")
-    if sources.find_module(top, root, where) is not None:
-        return ""
+    if root is not None and sources.find_module(top, root, where) is not None:
+        return None
     if top in sys.stdlib_module_names:
         version = ".".join(map(str, environment.version))
-        return (
-            f"This fails because Python {version} of {environment.executable} has no module '{match[1]}';"
-            " name another Python in the setting 'interpreter'."
+        return Fault(
+            sentence=f"This fails because Python {version} ({environment.executable}) has no module '{match[1]}'.",
+            remedy="Name another Python in the setting `interpreter`.",
         )
-    if not is_third_party(top, root) and (not where or sources.is_trusted(where)):
-        return ""
+    if root is not None and not is_third_party(top, root) and (not where or sources.is_trusted(where)):
+        return None
     return _install(_DISTRIBUTIONS.get(top, top), environment)
 
 
-def _install(distribution: str, environment: Environment) -> str:
+def _install(distribution: str, environment: Environment) -> Fault:
     python = environment.executable
-    return (
-        f"This fails because the package '{distribution}' is missing in {python};"
-        f" install it: {python} -m pip install {distribution}"
+    return Fault(
+        sentence=f"This fails because the package '{distribution}' is missing in {python}.",
+        remedy=f"Install it: {python} -m pip install {distribution}",
     )
 
 
-def _plugin(message: str, environment: Environment) -> str:
+def _plugin(message: str, environment: Environment) -> Fault | None:
     match = re.search(r"fixture '(\w+)' not found", message)
     if match and _PLUGINS.get(match[1]):
         return _install(_PLUGINS[match[1]], environment)
     if "async def functions are not natively supported" in message:
         return _install("pytest-asyncio", environment)
-    return ""
+    return None
 
 
 def is_third_party(top: str, root: Path) -> bool:
@@ -223,48 +239,61 @@ def _table(table: dict[str, object]) -> set[str]:
 # -- what the sandbox closes ----------------------------------------------------------------------------------------
 
 
-def _reach(failure: Failure, message: str, *, network: bool) -> str:
+def _reach(failure: Failure, message: str, *, network: bool) -> Fault | None:
     if failure.type in {"AssertionError", "Failed"}:
-        return ""
+        return None
     if _NETWORK.search(message) or failure.type in {"gaierror", "NameResolutionError"}:
         if network:
-            return "This fails because a host could not be reached; check the network."
-        return "This fails because the sandbox closes the network; let tests reach it: sandbox.network = true"
+            return Fault(sentence="This fails because a host could not be reached.", remedy="Check the network.")
+        return Fault(
+            sentence="This fails because the test reaches for the network, which the sandbox closes.",
+            remedy="Let tests reach it: sandbox.network = true",
+        )
     if failure.type == "ConnectionRefusedError" or _REFUSED.search(message):
         place = re.search(r"host='([\w.-]+)', port=(\d+)|\('([\w.-]+)', (\d+)\)|host ([\w.-]+):(\d+)", message)
         parts = [part for part in place.groups() if part] if place else []
         service = f"a service at {':'.join(parts)}" if parts else "a service"
-        cure = "start it" if network else "start it and allow sandbox.network = true, or let the test use a stand-in"
-        return f"This fails because the test needs {service} that does not answer inside the sandbox; {cure}."
-    return ""
+        cure = "Start it." if network else "Start it and set sandbox.network = true, or let the test use a stand-in."
+        return Fault(
+            sentence=f"This fails because the test needs {service}, which does not answer inside the sandbox.",
+            remedy=cure,
+        )
+    return None
 
 
-def _variable(failure: Failure, message: str) -> str:
+def _variable(failure: Failure, message: str) -> Fault | None:
     name = message.strip("'\"")
     asked = any(frame.path.endswith("os.py") or frame.path == "<frozen os>" for frame in failure.frames)
     if failure.type == "KeyError" and asked and re.fullmatch(r"[A-Za-z_]\w*", name):
-        return (
-            f"This fails because the environment variable {name} is not set inside the sandbox;"
-            f' pass it on: sandbox.env = ["{name}"]'
+        return Fault(
+            sentence=f"This fails because the environment variable {name} is not set inside the sandbox.",
+            remedy=f'Pass it on: sandbox.env = ["{name}"]',
         )
-    return ""
+    return None
 
 
-def _file(failure: Failure, message: str) -> str:
+def _file(failure: Failure, message: str) -> Fault | None:
     quoted = re.search(r"\[Errno (\d+)\] [^:]+: '([^']+)'", message)
     number = int(quoted[1]) if quoted else 0
-    if number == 30 or "Read-only file system" in message:
+    if number == errno.EROFS or "Read-only file system" in message:
         what = quoted[2] if quoted else "its own folder"
-        return f"This fails because the test writes to {what}, and the sandbox's workspace is read-only; use tmp_path."
-    if number == 28 or "No space left on device" in message:
-        return "This fails because the test fills the sandbox's disk; it may use less only."
+        return Fault(
+            sentence=f"This fails because the test writes to {what}, which is read-only inside the sandbox.",
+            remedy="Let the test write to tmp_path.",
+        )
+    if number == errno.ENOSPC or "No space left on device" in message:
+        return Fault(sentence="This fails because the test fills the sandbox's disk.", remedy="Let it write less.")
     if failure.type in {"FileNotFoundError", "PermissionError"} and quoted:
-        program = any(frame.path.endswith("subprocess.py") for frame in failure.frames)
-        if number == 2 and program and "/" not in quoted[2]:
-            return (
-                f"This fails because the program '{quoted[2]}' is missing in the sandbox; install it on this machine."
-            )
         name = Path(quoted[2]).name
-        if name.startswith(".env") or name.endswith((".pem", ".key")) or name == ".git":
-            return f'This fails because {name} is hidden from tests; show it to them: sandbox.expose = ["{name}"]'
-    return ""
+        program = any(frame.path.endswith("subprocess.py") for frame in failure.frames)
+        if number == errno.ENOENT and program and "/" not in quoted[2]:
+            return Fault(
+                sentence=f"This fails because the program '{name}' is missing inside the sandbox.",
+                remedy="Install it on this machine.",
+            )
+        if any(fnmatch(name, pattern) for pattern in _HIDDEN):
+            return Fault(
+                sentence=f"This fails because {name} is hidden from tests.",
+                remedy=f'Show it to them: sandbox.expose = ["{name}"]',
+            )
+    return None

@@ -6,13 +6,16 @@ Python's own messages tell what is missing; the test's text tells how it is used
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop import sources, syntax, workspace
 from greenloop.core.nouns import Failure, Region
+from greenloop.core.source import unit_of
 from greenloop.faults import is_third_party, said
+
+TextOf = Callable[[str], str | None]
 
 _CANNOT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
 _NO_MODULE = re.compile(r"No module named '([^']+)'(?!; '[^']*' is not a package)")
@@ -38,18 +41,21 @@ class Missing:
 
 def missing(
     failures: Iterable[Failure],
-    texts: Mapping[str, str],
+    text_of: TextOf,
     root: Path,
-    *,
     test_path: str = "",
+    *,
     patterns: Sequence[str] | None = None,
 ) -> Missing | None:
     """What must be written first, when a test says so; None when the failures mean something else.
 
-    `texts` win over the disk. `test_path` is the target's file, for failures that do not tell where they happened.
+    `text_of` gives a file's text, stubs included. `test_path` is for failures that do not tell where they happened.
     """
     for failure in failures:
-        found = _one(failure, texts, root, test_path, patterns=patterns)
+        inside = [frame.path for frame in failure.frames if not frame.path.startswith("/")]
+        path = next((path for path in reversed(inside) if "site-packages" not in path), test_path)
+        asking = _Asking(path=path, text=(text_of(path) if path else None) or "", text_of=text_of, root=root)
+        found = _one(said(failure), asking, by_test=not path or sources.is_trusted(path, patterns))
         if found is not None:
             return found
     return None
@@ -61,25 +67,19 @@ class _Asking:
 
     path: str
     text: str
-    texts: Mapping[str, str]
+    text_of: TextOf
     root: Path
 
-    def read(self, path: str) -> str:
-        return (self.texts[path] if path in self.texts else sources.text(self.root, path)) or ""
-
     def module(self, name: str) -> str | None:
-        return sources.find_module(name, self.root, self.path)
+        """The file of a module, also of one that is a stub so far."""
+        found = sources.find_module(name, self.root, self.path)
+        if found is not None:
+            return found
+        path = workspace.resolve_module(name, self.root, self.path)
+        return path if self.text_of(path) is not None else None
 
 
-def _one(
-    failure: Failure, texts: Mapping[str, str], root: Path, test_path: str, *, patterns: Sequence[str] | None
-) -> Missing | None:
-    message = said(failure)
-    inside = (frame.path for frame in failure.frames if not frame.path.startswith("/"))
-    path = next((path for path in reversed([*inside]) if "site-packages" not in path), test_path)
-    by_test = not path or sources.is_trusted(path, patterns)
-    text = (texts[path] if path in texts else sources.text(root, path) if path else None) or ""
-    asking = _Asking(path=path, text=text, texts=texts, root=root)
+def _one(message: str, asking: _Asking, *, by_test: bool) -> Missing | None:
     if match := _NO_MODULE.search(message):
         return _module(match[1], asking, by_test=by_test)
     if not by_test:
@@ -97,7 +97,7 @@ def _name_of_module(module: str, name: str, asking: _Asking) -> Missing | None:
     path = asking.module(module)
     if path is None or sources.is_trusted(path):
         return None
-    bound = _bound(asking.read(path))
+    bound = _bound(asking.text_of(path) or "")
     if name in bound:
         return None  # It is there, but not yet when asked for: a circular import, or a condition.
     if path.endswith("__init__.py"):
@@ -122,7 +122,7 @@ def _module(module: str, asking: _Asking, *, by_test: bool) -> Missing | None:
     if found is not None and not found.endswith("__init__.py"):
         return None  # The parent is a plain module: it would have to become a package first.
     path = workspace.resolve_module(module, root, asking.path)
-    if path in asking.texts or sources.is_trusted(path):
+    if asking.text_of(path) is not None or sources.is_trusted(path):
         return None
     names = _wanted(asking, module)
     return Missing(path=path, names=tuple(names), new_file=True, uses=asking.text) if names else None
@@ -154,18 +154,10 @@ def _members(text: str, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.findall(rf"(?<![\w.]){re.escape(name)}\.([^\W\d]\w*)", code)))
 
 
-_BINDING = re.compile(r"^(?:(\w+)[ \t]*(?::[^=\n]+)?=(?!=)|for[ \t]+(\w+)|(\w+)[ \t]*:)", re.MULTILINE)
-
-
 def _bound(text: str) -> set[str]:
     """Names a module binds at its top level, as far as its text shows."""
-    found = {item.name for item in syntax.definitions(text) if not item.owner}
-    for match in _BINDING.finditer(text):
-        found.update(name for name in match.groups() if name)
-    for module, names, _line in sources.imported(text):
-        found.update(names or (module.partition(".")[0],))
-    found.update(re.findall(r"\bas[ \t]+(\w+)", text))
-    return found
+    names = {name for item in syntax.bindings(text) for name in item.names}
+    return names | {item.name for item in syntax.definitions(text) if not item.owner}
 
 
 # -- members of classes ---------------------------------------------------------------------------------------------
@@ -178,7 +170,7 @@ def _member(owner: str, name: str, asking: _Asking, *, on_class: bool) -> Missin
     # Set somewhere, only not in time: a mistake in code that exists.
     known = re.compile(rf"\bself\.{word}\b[^=\n]*=(?!=)|^\s+{word}\s*[:=]|['\"]{word}['\"]", re.MULTILINE)
     for path in _class_files(owner, asking):
-        content = asking.read(path)
+        content = asking.text_of(path) or ""
         found = [item for item in syntax.definitions(content, path) if item.kind == "class" and item.name == owner]
         if len(found) != 1:
             continue
@@ -192,28 +184,25 @@ def _class_files(owner: str, asking: _Asking) -> list[str]:
     """Workspace files that may define the class, those that the test imports first."""
     imported = [asking.module(module) for module, _names, _line in sources.imported(asking.text, asking.path)]
     near = [path for path in imported if path is not None]
-    rest = [*asking.texts, *sources.python_files(asking.root, most=3000)]
+    rest = sources.python_files(asking.root, most=3000)
     needle = re.compile(rf"^\s*class\s+{re.escape(owner)}\b", re.MULTILINE)
-    return [
-        path
-        for path in dict.fromkeys([*near, *rest])
-        if path.endswith(".py") and not sources.is_trusted(path) and needle.search(asking.read(path))
-    ]
+    found = []
+    for path in dict.fromkeys([*near, *rest]):
+        text = asking.text_of(path) if path in near else sources.text(asking.root, path)
+        if not sources.is_trusted(path) and needle.search(text or ""):
+            found.append(path)
+    return found
 
 
 # -- stubs ----------------------------------------------------------------------------------------------------------
 
 
-def stub(
-    found: Missing, texts: Mapping[str, str], root: Path | None = None
-) -> tuple[dict[str, str], tuple[Region, ...]]:
+def stub(found: Missing, text_of: TextOf) -> tuple[dict[str, str], tuple[Region, ...]]:
     """The file's new text with a stub for each name, and the regions of the stubs.
 
     Everything that was in the file stays. Upper-case names become constants (`None`), which are no regions.
     """
-    text = texts.get(found.path)
-    if text is None:
-        text = (sources.text(root, found.path) if root is not None and not found.new_file else None) or ""
+    text = text_of(found.path) or ""
     end = "\r\n" if "\r\n" in text else "\n"
     for name in found.names:
         text = _with_method(text, found, name, end) if found.owner else _with_name(text, found, name, end)
@@ -229,7 +218,7 @@ def stub(
 
 
 def _with_name(text: str, found: Missing, name: str, end: str) -> str:
-    block = _top_level(name, found.uses, _unit(text))
+    block = _top_level(name, found.uses, unit_of(text))
     if not text.strip():
         return text + end.join(block) + end
     rows = syntax.lines(text)
@@ -262,7 +251,7 @@ def _with_method(text: str, found: Missing, name: str, end: str) -> str:
     if owner is None:
         return text
     rows = syntax.lines(text)
-    unit = _unit(text)
+    unit = unit_of(text)
     outer = re.match(r"[ \t]*", rows[owner.name_line - 1])
     body = next((row for row in rows[owner.header_end : owner.end] if row.strip()), None)
     if body is None:  # `class Foo: pass` on one line
@@ -288,15 +277,3 @@ def _method(name: str, found: Missing, unit: str) -> list[str]:
     if not called and re.search(rf"\.{word}\b", found.uses):
         return ["@property", f"def {name}(self):", body]
     return [f"{'async ' if awaited else ''}def {name}(self, *args, **kwargs):", body]
-
-
-def _unit(text: str) -> str:
-    """One step of the file's indentation."""
-    match = re.search(
-        r"^(?:[ \t]*(?:async[ \t]+)?(?:def|class|if|for|while|with|try)\b[^\n]*:[ \t]*\r?\n)([ \t]+)(?=\S)",
-        text,
-        re.MULTILINE,
-    )
-    if match is None:
-        return "    "
-    return "\t" if match[1].startswith("\t") else match[1]

@@ -7,14 +7,16 @@ region to create (`missing`, `stub`); what only the environment can cure is name
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, Protocol
 
 from greenloop import syntax
 from greenloop.core.nouns import Failure, Frame, Region, Target
-from greenloop.faults import environment_fault as environment_fault  # noqa: PLC0414 - one of this module's answers
+from greenloop.core.source import FUNCTIONS, Piece, is_stub, piece
+from greenloop.faults import Fault as Fault  # noqa: PLC0414 - one of this module's answers
+from greenloop.faults import environment_fault as environment_fault  # noqa: PLC0414
 from greenloop.missing import Missing as Missing  # noqa: PLC0414
 from greenloop.missing import missing as missing  # noqa: PLC0414
 from greenloop.missing import stub as stub  # noqa: PLC0414
@@ -22,6 +24,7 @@ from greenloop.sources import is_trusted
 from greenloop.targets import region_for
 from greenloop.workspace import is_masked
 
+TextOf = Callable[[str], str | None]
 SMALL = 25  # lines up to which a second region rides along
 
 
@@ -68,18 +71,11 @@ def for_function(target: Target, text: str) -> Region:
     return region_for(target, text)
 
 
-def paths(reached: Mapping[str, Iterable[Reached]], failing: Mapping[str, Failure | None]) -> list[str]:
-    """The workspace files whose texts `rank` needs, sorted."""
-    found = {item.path for items in reached.values() for item in items}
-    found |= {frame.path for failure in failing.values() if failure for frame in failure.frames}
-    return sorted(path for path in found if _in_workspace(path))
-
-
 def rank(
     reached: Mapping[str, Iterable[Reached]],
     failing: Mapping[str, Failure | None],
     passing: Collection[str],
-    texts: Mapping[str, str],
+    text_of: TextOf,
     *,
     patterns: Sequence[str] | None = None,
 ) -> list[Region]:
@@ -88,21 +84,21 @@ def rank(
     By the traceback (deepest workspace frame outside tests first), then the spectrum of failing against passing cases,
     then whether the failing line names it, then depth. `patterns` is pytest's `python_files`.
     """
-    return [item.region for item in suspects(reached, failing, passing, texts, patterns=patterns)]
+    return [item.region for item in suspects(reached, failing, passing, text_of, patterns=patterns)]
 
 
 def suspects(
     reached: Mapping[str, Iterable[Reached]],
     failing: Mapping[str, Failure | None],
     passing: Collection[str],
-    texts: Mapping[str, str],
+    text_of: TextOf,
     *,
     patterns: Sequence[str] | None = None,
 ) -> list[Suspect]:
     """As `rank`, with the reasons."""
-    entered = {case: _entered(reached.get(case, ()), texts, patterns) for case in {*failing, *passing}}
-    frames = _frames(failing, texts, patterns)
-    words = [_words(failure, texts, patterns) for failure in failing.values() if failure]
+    entered = {case: _entered(reached.get(case, ()), text_of, patterns) for case in {*failing, *passing}}
+    frames = _frames(failing, text_of, patterns)
+    words = [_words(failure, text_of, patterns) for failure in failing.values() if failure]
     found: dict[Region, tuple[int, int]] = {}
     for case in failing:
         for region, (depth, order) in entered[case].items():
@@ -128,33 +124,37 @@ def suspects(
     return sorted(result, key=lambda item: (*item.key, item.region.path, item.region.start))
 
 
-def choose(ranked: Sequence[Region], failures: Iterable[Failure | None] = ()) -> tuple[Region, ...]:
+def choose(ranked: Sequence[Region], text_of: TextOf, failures: Iterable[Failure | None] = ()) -> tuple[Region, ...]:
     """The first region, and the second when both are small and the first is not plainly unwritten."""
     if len(ranked) < 2:
         return tuple(ranked)
     first, second = ranked[0], ranked[1]
-    unwritten = any(
-        _raised_in(failure, first) for failure in failures if failure and failure.type == "NotImplementedError"
-    )
+    unwritten = _unwritten(first, text_of) or any(_raised_in(failure, first) for failure in failures if failure)
+    small = _size(first) <= SMALL and _size(second) <= SMALL
     apart = first.path != second.path or first.end < second.start or second.end < first.start
-    return (first, second) if apart and not unwritten and _size(first) <= SMALL and _size(second) <= SMALL else (first,)
+    return (first, second) if apart and small and not unwritten else (first,)
 
 
-def relocate(regions: Iterable[Region], texts: Mapping[str, str]) -> tuple[Region, ...]:
-    """The same regions with the lines they have in these texts; those that are gone are left out."""
-    result = []
-    for region in regions:
-        found = syntax.lookup(syntax.definitions(texts.get(region.path, ""), region.path), region.qualname)
-        if found is not None:
-            result.append(replace(region, start=found.start, end=found.end))
-    return tuple(result)
+def again(region: Region, text: str) -> Region:
+    """The same region with the lines it has in this text; unchanged when it is not there."""
+    found = syntax.lookup(syntax.definitions(text, region.path), region.qualname)
+    return region if found is None else replace(region, start=found.start, end=found.end)
 
 
 def _size(region: Region) -> int:
     return region.end - region.start + 1
 
 
+def _unwritten(region: Region, text_of: TextOf) -> bool:
+    text = text_of(region.path)
+    parsed = piece(syntax.span(text, region.start, region.end)) if text is not None else None
+    return isinstance(parsed, Piece) and any(isinstance(node, FUNCTIONS) and is_stub(node) for node in parsed.body)
+
+
 def _raised_in(failure: Failure, region: Region) -> bool:
+    """Did the region itself say that it is not written?"""
+    if failure.type != "NotImplementedError":
+        return False
     last = failure.frames[-1] if failure.frames else None
     return last is not None and last.path == region.path and region.start <= last.line <= region.end
 
@@ -164,23 +164,26 @@ def _in_workspace(path: str) -> bool:
     return path.endswith(".py") and parts[0] != "" and ":" not in parts[0] and "site-packages" not in parts
 
 
-def _region_at(path: str, line: int, texts: Mapping[str, str], patterns: Sequence[str] | None) -> Region | None:
+def _region_at(path: str, line: int, text_of: TextOf, patterns: Sequence[str] | None) -> Region | None:
     """The smallest addressable function around a line that a candidate may replace."""
-    if not _in_workspace(path) or is_trusted(path, patterns) or is_masked(path, (".*", "venv")) or path not in texts:
+    if not _in_workspace(path) or is_trusted(path, patterns) or is_masked(path, (".*", "venv")):
         return None
-    found = syntax.enclosing(texts[path], line, path)
+    text = text_of(path)
+    found = syntax.enclosing(text, line, path) if text is not None else None
     if found is None or found.kind != "function":
         return None
     return Region(path=path, qualname=found.qualname, start=found.start, end=found.end)
 
 
 def _entered(
-    items: Iterable[Reached], texts: Mapping[str, str], patterns: Sequence[str] | None
+    items: Iterable[Reached], text_of: TextOf, patterns: Sequence[str] | None
 ) -> dict[Region, tuple[int, int]]:
     """Each region a case entered with its least depth and the order of its first entry."""
     result: dict[Region, tuple[int, int]] = {}
     for order, item in enumerate(items):
-        region = _region_at(item.path, item.firstlineno, texts, patterns)
+        # A module's own code "begins" in line 1, where a function may stand.
+        module = item.name == "<module>"
+        region = None if module else _region_at(item.path, item.firstlineno, text_of, patterns)
         if region is not None:
             depth, first = result.get(region, (item.depth, order))
             result[region] = (min(depth, item.depth), first)
@@ -188,23 +191,25 @@ def _entered(
 
 
 def _frames(
-    failing: Mapping[str, Failure | None], texts: Mapping[str, str], patterns: Sequence[str] | None
+    failing: Mapping[str, Failure | None], text_of: TextOf, patterns: Sequence[str] | None
 ) -> dict[Region, int]:
     result: dict[Region, int] = {}
     for failure in failing.values():
-        regions = [_region_at(frame.path, frame.line, texts, patterns) for frame in (failure.frames if failure else ())]
+        regions = [
+            _region_at(frame.path, frame.line, text_of, patterns) for frame in (failure.frames if failure else ())
+        ]
         inward = list(dict.fromkeys(region for region in reversed(regions) if region is not None))
         for position, region in enumerate(inward):
             result[region] = min(position, result.get(region, position))
     return result
 
 
-def _words(failure: Failure, texts: Mapping[str, str], patterns: Sequence[str] | None) -> tuple[set[str], set[str]]:
+def _words(failure: Failure, text_of: TextOf, patterns: Sequence[str] | None) -> tuple[set[str], set[str]]:
     """The names in the test's failing statement, and in all of the test."""
     frame = next((item for item in reversed(failure.frames) if is_trusted(item.path, patterns)), None)
-    if frame is None or frame.path not in texts:
+    text = text_of(frame.path) if frame is not None else None
+    if frame is None or text is None:
         return set(), set()
-    text = texts[frame.path]
     around = syntax.enclosing(text, frame.line, frame.path)
     body = syntax.span(text, around.start, around.end) if around else ""
     return set(_NAME.findall(_statement(text, frame))), set(_NAME.findall(body))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from types import ModuleType
+from typing import Any
 
 from greenloop.core.errors import SettingsProblem
 
@@ -29,9 +30,9 @@ CONTRACTS = {
 
 
 def names(part: str) -> list[str]:
-    """All variants of a part, by file name."""
+    """All variants of a part, by file name; a leading underscore marks what variants share."""
     package = importlib.import_module(f"greenloop.{part}")
-    return sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    return sorted(module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_"))
 
 
 def load(part: str, name: str) -> ModuleType:
@@ -62,7 +63,9 @@ def presets() -> dict[str, Preset]:
     for name, values in table.items():
         if set(values) != wanted:
             raise SettingsProblem(f"Preset '{name}' must have exactly the keys {', '.join(sorted(wanted))}.")
-        clean = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        clean: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+        }
         result[name] = Preset(name=name, **clean)
     return result
 

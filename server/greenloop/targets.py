@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
@@ -207,10 +207,12 @@ def parse_target(
     root: Path,
     *,
     base: Path | None = None,
-    buffers: Mapping[str, bytes] | None = None,
+    text_of: Callable[[str], str | None] | None = None,
     python_files: Sequence[str] | None = None,
 ) -> ParsedTarget:
     """The target a user typed; relative paths count from `base` (the current folder) first, then from the root.
+
+    `text_of` gives a workspace file's text; without it the disk is read.
 
     Raises `UsageProblem` with the nearest that exist when file or name do not, and when a plain file that is no test
     file leaves open which function is meant.
@@ -221,8 +223,7 @@ def parse_target(
             f"'{text}' names no file.", remedy="Write tests/test_f.py::test_name, file.py::function or file.py:LINE."
         )
     patterns = sources.file_patterns(root) if python_files is None else python_files
-    path = _existing(typed.path, root, base, buffers)
-    content = sources.text(root, path, buffers) or ""
+    path, content = _existing(typed.path, root, base, text_of or (lambda path: sources.text(root, path)))
     if typed.line is not None:
         target = at(content, path, typed.line, python_files=patterns)
         if target is None:
@@ -236,12 +237,22 @@ def parse_target(
     return ParsedTarget(target=target, path=path, text=content)
 
 
-def _existing(typed: str, root: Path, base: Path | None, buffers: Mapping[str, bytes] | None) -> str:
+def resolve(target: Target | str, root: Path, text_of: Callable[[str], str | None]) -> Target:
+    """The target itself, or the one typed; `text_of` gives a workspace file's text, unsaved changes included.
+
+    Raises `UsageProblem` as `parse_target` does.
+    """
+    if isinstance(target, Target):
+        return target
+    return parse_target(target, root, text_of=text_of).target
+
+
+def _existing(typed: str, root: Path, base: Path | None, text_of: Callable[[str], str | None]) -> tuple[str, str]:
     forms = [typed, typed.replace("\\", "/")] if "\\" in typed else [typed]
     for form in forms:
         for path in _candidates(form, root, base):
-            if (buffers and path in buffers) or sources.read(root, path) is not None:
-                return path
+            if (text := text_of(path)) is not None:
+                return path, text
     if PurePath(typed).is_absolute() and not list(_candidates(forms[-1], root, base)):
         raise UsageProblem(
             f"'{typed}' lies outside the workspace {root}.", remedy="Run greenloop in that file's project."

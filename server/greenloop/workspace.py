@@ -75,11 +75,14 @@ def find_root(start: Path) -> Path:
         # A mark in the home folder (dotfiles under git) does not make all of it a project.
         if not _too_wide(candidate) and any((candidate / mark).exists() for mark in _MARKS):
             return candidate
-    return refuse_wide(folder)
+    return checked_root(folder)
 
 
-def refuse_wide(root: Path) -> Path:
-    """The root itself. Raises `UsageProblem` when it is `/` or the home folder."""
+def checked_root(root: Path) -> Path:
+    """The root, made absolute. Raises `UsageProblem` when it is no folder, `/` or the home folder."""
+    root = Path(os.path.abspath(root))  # noqa: PTH100 - links stay, as above
+    if not root.is_dir():
+        raise UsageProblem(f"{root} is not a folder.")
     if _too_wide(root):
         raise UsageProblem(
             f"{root} is too wide to be a workspace: tests could read everything in it.",
@@ -104,11 +107,17 @@ def trusted(root: Path, patterns: Sequence[str] | None = None) -> list[str]:
     return sorted(found)
 
 
-def fingerprint(root: Path, patterns: Sequence[str] | None = None) -> str:
-    """A hash over names and contents of all trusted files; another one means that the baseline no longer holds."""
+def fingerprint(
+    root: Path, buffers: Mapping[str, bytes] | None = None, *, patterns: Sequence[str] | None = None
+) -> str:
+    """A hash over names and contents of all trusted files, unsaved texts first; another one means that the baseline
+    no longer holds.
+    """
+    patterns = sources.file_patterns(root) if patterns is None else patterns
     digest = hashlib.sha256()
-    for path in trusted(root, patterns):
-        data = read(root, path) or b""
+    unsaved = {path for path in buffers or () if is_trusted(path, patterns)}
+    for path in sorted({*trusted(root, patterns), *unsaved}):
+        data = read(root, path, buffers) or b""
         digest.update(f"{path}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
         digest.update(data)
     return digest.hexdigest()

@@ -28,7 +28,9 @@ class Play:
         self.said: list[str] = []
         self.outcome: Outcome | None = None
 
-    async def __call__(self, files: dict[str, str | bytes], target: str, *answers: str, buffers=None, **keys) -> Outcome:
+    async def __call__(
+        self, files: dict[str, str | bytes], target: str, *answers: str, buffers=None, **keys
+    ) -> Outcome:
         for name, text in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +51,9 @@ class Play:
     @property
     def attempts(self) -> list[tuple[Status, str]]:
         return [
-            (event.attempt.verdict.status, event.attempt.error_class) for event in self.events if isinstance(event, Tested)
+            (event.attempt.verdict.status, event.attempt.error_class)
+            for event in self.events
+            if isinstance(event, Tested)
         ]
 
     @property
@@ -173,7 +177,10 @@ async def test_a_function_is_repaired_by_the_tests_that_reach_it(play):
     ("files", "target", "answer", "path", "word"),
     [
         pytest.param(
-            {"m.py": "import re\n", "test_m.py": "from m import slug\n\n\ndef test_s():\n    assert slug('A b') == 'a-b'\n"},
+            {
+                "m.py": "import re\n",
+                "test_m.py": "from m import slug\n\n\ndef test_s():\n    assert slug('A b') == 'a-b'\n",
+            },
             "test_m.py::test_s",
             "def slug(text):\n    return text.lower().replace(' ', '-')\n",
             "m.py",
@@ -211,7 +218,9 @@ async def test_test_first(play, files, target, answer, path, word):
 
 async def test_unsaved_text_wins_over_the_disk_and_the_disk_stays(play):
     typed = DOUBLE.replace("x + 1", "x * 2")
-    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", buffers={"m.py": typed.encode()})
+    outcome = await play(
+        {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", buffers={"m.py": typed.encode()}
+    )
     assert outcome.reason is StopReason.ALREADY_GREEN
     unsaved = TEST.replace("10", "15").encode()
     outcome = await play({}, "test_m.py::test_double", WRONG, buffers={"test_m.py": unsaved})

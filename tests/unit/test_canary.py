@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.canary import Mode, fooled, functions_of, twins
+from greenloop.core.canary import Mode, function_of, twins, violations
 from greenloop.core.nouns import CaseResult, Failure
 
 HONEST = "def f(x):\n    return x * 2\n"
@@ -56,24 +56,22 @@ def test_an_always_equal_object_is_fooled_by_the_literal_twin():
     ],
 )
 def test_only_certain_asserts_of_tests_are_touched(source, hit):
-    assert twins(source).hit[Mode.NEGATED] == hit
+    assert twins(source).mutated[Mode.NEGATED] == frozenset(hit)
 
 
-def test_names_are_those_of_node_ids():
-    import ast
-
-    tree = ast.parse("class A:\n class TestB:\n  def test_c(self): pass\ndef test_d(): pass\n")
-    assert [name for name, _ in functions_of(tree)] == ["A::TestB::test_c", "test_d"]
+def test_functions_are_named_as_in_node_ids():
+    assert function_of("a/t.py::TestC::test_b[x::y]") == "TestC::test_b"
 
 
-def test_fooled_says_what_happened():
+def test_violations_are_what_no_honest_candidate_does():
     case = "t.py::test_a"
     good = [CaseResult(id=case, outcome="passed")]
     bad = [CaseResult(id=case, outcome="failed", failure=Failure(type="AssertionError", message=""))]
     other = [CaseResult(id=case, outcome="failed", failure=Failure(type="TypeError", message=""))]
-    assert fooled(Mode.EQUAL, [case], good) == ""
-    assert "another way" in fooled(Mode.EQUAL, [case], bad)
-    assert "passes even" in fooled(Mode.NEGATED, [case], good)
-    assert fooled(Mode.NEGATED, [case], bad) == ""
-    assert "TypeError" in fooled(Mode.LITERAL, [case], other)
-    assert "did not run" in fooled(Mode.LITERAL, [case], [])
+    mutated = frozenset({"test_a"})
+    assert violations(Mode.EQUAL, mutated, good) == ()
+    assert violations(Mode.EQUAL, mutated, bad) == (case,)
+    assert violations(Mode.NEGATED, mutated, good) == (case,)
+    assert violations(Mode.NEGATED, mutated, bad) == ()
+    assert violations(Mode.LITERAL, mutated, other) == (case,)
+    assert violations(Mode.LITERAL, frozenset(), other) == ()

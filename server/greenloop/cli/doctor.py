@@ -161,7 +161,7 @@ async def _configured(settings: Settings, environ: Mapping[str, str], ollama: li
     if name == "local":
         return Row(part="setting", name="model", ok=None, detail="local")
     if kind in ("scripted", "replay"):
-        there = Path(file).is_file()
+        there = Path(file).is_file()  # noqa: ASYNC240 - one look, before anything else runs
         return _model(name, ok=there, detail="answers from a file", remedy="" if there else f"{file} does not exist.")
     provider = name.partition("/")[0]
     if settings.api.base:

@@ -147,12 +147,12 @@ def _zed(_argv: Sequence[str]) -> str:
 
 # -- into files that may hold something already ----------------------------------------------------------------------
 
-_BEGIN, _END = "{} >>> greenloop >>>", "{} <<< greenloop <<<"
+_BEGIN, _END = "{comment} >>> greenloop for {name} >>>", "{comment} <<< greenloop for {name} <<<"
 
 
-def marked(present: str | None, lines: str, comment: str) -> str:
+def marked(present: str | None, lines: str, comment: str, name: str) -> str:
     """The text with the lines in a marked block: the earlier block is replaced, else it goes to the end."""
-    begin, end = _BEGIN.format(comment), _END.format(comment)
+    begin, end = (mark.format(comment=comment, name=name) for mark in (_BEGIN, _END))
     block = f"{begin}\n{lines}{end}\n"
     text = present or ""
     earlier = re.search(rf"^{re.escape(begin)}$.*?^{re.escape(end)}$\n?", text, re.DOTALL | re.MULTILINE)
@@ -167,8 +167,8 @@ def _own_file(make: Callable[[Sequence[str]], str]) -> Callable[[str | None, Seq
     return lambda _present, argv: make(argv)
 
 
-def _lisp(make: Callable[[Sequence[str]], str]) -> Callable[[str | None, Sequence[str]], str]:
-    return lambda present, argv: marked(present, make(argv), ";;")
+def _lisp(make: Callable[[Sequence[str]], str], name: str) -> Callable[[str | None, Sequence[str]], str]:
+    return lambda present, argv: marked(present, make(argv), ";;", name)
 
 
 def _json_merged(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[str | None, Sequence[str]], str]:
@@ -205,7 +205,7 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
     ):
         return text
     if not python:
-        result = marked(text or None, _helix(argv), "#")
+        result = marked(text or None, _helix(argv), "#", "helix")
     else:
         pattern = (
             r'(^\s*name\s*=\s*["\']python["\'](?:(?!^\s*\[\[?\w).)*?^\s*language-servers\s*=\s*\[)([^\]]*?)(,?\s*\])'
@@ -214,7 +214,7 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
         if times != 1:
             raise UsageProblem("The present file has a python entry without language-servers.", remedy=_BY_HAND)
         if "greenloop" not in before.get("language-server", {}):
-            result = marked(result, _helix_server(argv), "#")
+            result = marked(result, _helix_server(argv), "#", "helix")
     _check_helix(before, result)
     return result
 
@@ -278,7 +278,7 @@ EDITORS = {
             programs=("emacs",),
             snippet=_eglot,
             file=_emacs_file,
-            merged=_lisp(_eglot),
+            merged=_lisp(_eglot, "eglot"),
             after="Open a Python file, M-x eglot, then M-x eglot-code-actions on a red test.",
         ),
         Editor(
@@ -286,7 +286,7 @@ EDITORS = {
             programs=("emacs",),
             snippet=_lsp_mode,
             file=_emacs_file,
-            merged=_lisp(_lsp_mode),
+            merged=_lisp(_lsp_mode, "lsp-mode"),
             after="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a red test.",
         ),
         Editor(

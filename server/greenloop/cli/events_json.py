@@ -71,7 +71,7 @@ def finished(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
 
 
 def failed(reason: str, message: str, remedy: str = "") -> dict[str, Any]:
-    """The last object of a run that ended in a problem; `reason` as `reason_of` gives it."""
+    """The last object of a run that ended in a problem; `reason` as `reason_of` gives it, or `error`."""
     blank = Outcome(
         solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ENVIRONMENT, message=message, attempts=()
     )

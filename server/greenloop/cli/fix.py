@@ -61,6 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
         put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
         tell(error)
         return error.exit_code
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if put is not None:
+            put(events_json.failed("error", f"This should not have happened ({type(error).__name__})."))
+        raise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,9 +233,12 @@ def _wanted(job: Job, outcome: Outcome) -> bool:
     arguments = job.arguments
     if arguments.apply and codes.taken(outcome, arguments.accept):
         return True
-    if job.put is None and View.can_ask():
-        return View.ask("apply?")
     later = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
+    if job.put is None and View.can_ask():
+        yes = View.ask("apply?")
+        if not yes:
+            print(f"not written; {later}", file=sys.stderr)
+        return yes
     if arguments.apply:
         doubted = codes.accepted(outcome, arguments.accept)
         why = "of what it newly does" if doubted else f"it is {show.WORDS[outcome.verified]}"

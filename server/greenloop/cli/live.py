@@ -153,23 +153,23 @@ class Lines:
 
 def title(event: Started) -> str:
     where = ", ".join(f"{region.path}::{region.qualname}" for region in event.problem.regions)
-    return show.clean(f"{where} with {event.model}, preset {event.preset}, sandbox {event.sandbox}")
+    return show.clean(f"{where} with {show.model(event.model)}, preset {event.preset}, sandbox {event.sandbox}")
 
 
 def table(attempts: list[Attempt]) -> Table:
-    """Attempts as rows; narrow terminals lose the model first."""
+    """Attempts as rows; on narrow terminals model and error give way first."""
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     grid.add_column("attempt", justify="right", no_wrap=True)
-    grid.add_column("model", overflow="ellipsis", no_wrap=True, max_width=28)
-    grid.add_column("result", overflow="ellipsis", no_wrap=True, min_width=6)
-    grid.add_column("error", overflow="ellipsis", no_wrap=True, ratio=1)
+    grid.add_column("model", overflow="ellipsis", max_width=28)
+    grid.add_column("result", no_wrap=True)
+    grid.add_column("error", overflow="ellipsis")
     grid.add_column("tokens", justify="right", no_wrap=True)
     grid.add_column("seconds", justify="right", no_wrap=True)
     for attempt in attempts:
         colour = _COLOURS.get(attempt.verdict.status, "red")
         grid.add_row(
             str(attempt.number) if attempt.number else "as is",
-            Text(show.clean(attempt.model)),
+            Text(show.model(attempt.model)),
             Text(show.result(attempt), style=colour),
             Text(show.error(attempt)),
             str(attempt.usage.tokens) if attempt.number else "",

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 
 from greenloop import __version__
-from greenloop.cli.codes import CANCELLED, HELP, NOT_SOLVED
+from greenloop.cli.codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.cli.problems import report_unexpected, tell
 from greenloop.core.errors import GreenloopError
 
@@ -22,14 +23,17 @@ SUBCOMMANDS = ("fix", "serve", "doctor", "setup", "model", "history")
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line; returns its exit code (see `greenloop --help`)."""
     words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal or pipe that cannot show a character gets it spelled out, never a crash.
+            stream.reconfigure(errors="backslashreplace")
     try:
         arguments = _parser(words).parse_args(words)
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 2
-    command = arguments.command or "welcome"
-    try:
+        command = arguments.command or "welcome"
         code: int = importlib.import_module(f"greenloop.cli.{command}").run(arguments)
         sys.stdout.flush()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else USAGE
     except GreenloopError as error:
         tell(error)
         return error.exit_code

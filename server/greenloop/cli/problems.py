@@ -47,15 +47,21 @@ def _log(error: BaseException) -> Path | None:
 
 
 def _frames(error: BaseException) -> list[str]:
-    """Types and places only: a message may quote source, a prompt or a key."""
+    """Types and places: a message may quote source, a prompt or a key."""
     lines: list[str] = []
     current: BaseException | None = error
     seen: set[int] = set()
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        why = f" errno {current.errno}" if isinstance(current, OSError) else ""
-        lines.append(f"{type(current).__module__}.{type(current).__qualname__}{why}\n")
+        lines.append(f"{type(current).__module__}.{type(current).__qualname__}{_harmless(current)}\n")
         frames = traceback.extract_tb(current.__traceback__)
         lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in frames]
         current = current.__cause__ or current.__context__
     return lines
+
+
+def _harmless(error: BaseException) -> str:
+    """The message of what Python itself raises with names of types and attributes in it, and of nothing else."""
+    if isinstance(error, OSError):
+        return f": errno {error.errno}"
+    return f": {clean(str(error))[:300]}" if type(error) in (AttributeError, ImportError, NameError, TypeError) else ""

@@ -76,6 +76,12 @@ def error(attempt: Attempt) -> str:
     return " ".join(part for part in (clean(attempt.error_class), place(attempt)) if part)
 
 
+def model(name: str) -> str:
+    """A model's name without the file that a scripted or replayed one reads."""
+    kind, colon, _file = name.partition(":")
+    return kind if colon and kind in ("scripted", "replay") else clean(name)
+
+
 def seconds(attempt: Attempt) -> float:
     return attempt.usage.model_seconds + attempt.usage.test_seconds
 

@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 
 from greenloop.core.errors import UsageProblem
-from greenloop.workspace import find_root, refuse_wide
+from greenloop.workspace import find_root
 
 
 def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, str | None]:
     """The workspace, and the target with its path relative to it.
 
     Without a given root it is the nearest folder above that holds a project file or a repository, else `cwd`.
-    Raises `UsageProblem` for a root that is no folder, that is `/` or the home folder, and for a file outside it.
+    Raises `UsageProblem` for a root that is no folder, for a file outside it, and when `/` or the home folder is found.
     """
     path = _file_of(target, cwd)
     if root is not None:
@@ -24,7 +24,7 @@ def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, st
     else:
         inside = path is None or path.is_relative_to(cwd)
         folder = find_root(cwd if inside or path is None else path.parent)
-    return refuse_wide(folder), _relative(target, path, folder)
+    return folder, _relative(target, path, folder)
 
 
 def split(target: str) -> tuple[str, str]:

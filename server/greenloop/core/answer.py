@@ -78,7 +78,9 @@ def read(answer: str, problem: Problem, *, truncated: bool = False) -> Candidate
 
 def _cut(text: str) -> Finding:
     lines = text.count("\n") + 1 if text.strip() else 0
-    return Finding(error_class=TRUNCATED, message=f"The answer was cut off after {lines} lines, before its code was complete.")
+    return Finding(
+        error_class=TRUNCATED, message=f"The answer was cut off after {lines} lines, before its code was complete."
+    )
 
 
 def _parsed(block: fences.Block, *, truncated: bool) -> Piece | None:
@@ -90,9 +92,7 @@ def _parsed(block: fences.Block, *, truncated: bool) -> Piece | None:
     return found if isinstance(found, Piece) else None
 
 
-def _why_not(
-    problem: Problem, blocks: Sequence[fences.Block], pieces: Sequence[Piece], *, truncated: bool
-) -> Finding:
+def _why_not(problem: Problem, blocks: Sequence[fences.Block], pieces: Sequence[Piece], *, truncated: bool) -> Finding:
     wanted = [plain_name(region.qualname) for region in problem.regions]
     simple = {name.split(".")[-1] for name in wanted} | {name.split(".")[0] for name in wanted}
     broken = [(block, error) for block in blocks if isinstance(error := piece(block.text), SyntaxError) and block.known]
@@ -123,7 +123,8 @@ def _choose(problem: Problem, region: Region, pieces: Sequence[Piece]) -> _Choic
     user = _users_node(problem, region)
     found = [choice for one in pieces if (choice := _find(problem, region, user, one))]
     real = [choice for choice in found if not _says_nothing(choice.node, user)]
-    return (real or found or [None])[-1]
+    chosen = real or found
+    return chosen[-1] if chosen else None
 
 
 def _says_nothing(node: Found, user: Definition | None) -> bool:
@@ -157,8 +158,8 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Pie
         foreign = [
             place
             for place in places
-            if place[0].split(".")[-1] == parts[-1] and place[0].count(".") == 1
-            if place[0].split(".")[0] not in known and _fits(place[1], user)
+            if place[0].count(".") == 1 and place[0].endswith(f".{parts[-1]}")
+            if place[0].partition(".")[0] not in known and _fits(place[1], user)
         ]
         if choice := _by_role(source, foreign, user):
             return choice
@@ -166,10 +167,10 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Pie
         for node in reversed(source.body):
             if isinstance(node, ast.Assign | ast.AnnAssign) and parts[-1] in bound_by(node) and len(parts) == 1:
                 return _Choice(piece=source, node=node, holder=source.body)
-    return _bare_methods(region, user, source)
+    return _bare_methods(user, source)
 
 
-def _bare_methods(region: Region, user: Definition | None, source: Piece) -> _Choice | None:
+def _bare_methods(user: Definition | None, source: Piece) -> _Choice | None:
     """For a class as the region: methods written without their class."""
     if not isinstance(user, ast.ClassDef):
         return None
@@ -181,13 +182,9 @@ def _bare_methods(region: Region, user: Definition | None, source: Piece) -> _Ch
     for item in bare:
         lines += reindent(source, start_of(item, source.lines), item.end_lineno or item.lineno, "    ", "    ")
     found = piece("\n".join(lines))
-    return None if isinstance(found, SyntaxError) else _find_class(found, region)
-
-
-def _find_class(found: Piece, region: Region) -> _Choice | None:
-    del region
-    node = found.body[0]
-    return _Choice(piece=found, node=node, holder=found.body) if isinstance(node, ast.ClassDef) else None
+    if isinstance(found, SyntaxError) or not isinstance(node := found.body[0], ast.ClassDef):
+        return None
+    return _Choice(piece=found, node=node, holder=found.body)
 
 
 def _takes_self(node: ast.stmt) -> bool:
@@ -277,7 +274,7 @@ def _loaded(text: str, owner: str) -> list[str]:
     """Attributes that code reads from self, cls or its own class, in order."""
     found = piece(text)
     nodes = [] if isinstance(found, SyntaxError) else [inner for item in found.body for inner in ast.walk(item)]
-    names = ("self", "cls", owner.split(".")[-1])
+    names = ("self", "cls", owner.rpartition(".")[2])
     return [
         node.attr
         for node in nodes
@@ -291,14 +288,16 @@ def _loaded(text: str, owner: str) -> list[str]:
 def _with_extras(
     problem: Problem, texts: dict[Region, str], choices: dict[Region, _Choice], pieces: Sequence[Piece]
 ) -> Candidate:
-    chosen = list(dict.fromkeys(id(choice.piece) for choice in choices.values()))
+    chosen = {id(choice.piece) for choice in choices.values()}
+    taken = {id(choice.node) for choice in choices.values()}
     order = sorted(pieces, key=lambda one: id(one) in chosen)  # later ones win: the chosen pieces come last
     imports: dict[str, None] = {}
     helpers: dict[str, tuple[int, int, str]] = {}
     result: dict[Region, str] = {}
-    for region, text in texts.items():
+    for region, plain in texts.items():
+        text = plain
         module = bindings(problem.files[region.path])
-        offered = _offered(problem, region.path, order)
+        offered = _offered(region.path, order)
         own = {plain_name(one.qualname).split(".")[0] for one in problem.regions if one.path == region.path}
         waiting, seen = sorted(free_names(text)), set(own)
         while waiting:
@@ -307,6 +306,8 @@ def _with_extras(
                 continue
             seen.add(name)
             place, source, node = offered[name]
+            if id(node) in taken:
+                continue  # recursion
             statement = _import_of(node, name)
             if name in module and (not statement or _same_import(node, name, module[name])):
                 if statement and not _has_import(node, name, module[name]):
@@ -330,9 +331,8 @@ def _with_extras(
     )
 
 
-def _offered(problem: Problem, path: str, pieces: Sequence[Piece]) -> dict[str, tuple[int, Piece, ast.stmt]]:
+def _offered(path: str, pieces: Sequence[Piece]) -> dict[str, tuple[int, Piece, ast.stmt]]:
     """Top-level statements of the answer by the names they bind; imports of the module itself are left out."""
-    del problem
     result: dict[str, tuple[int, Piece, ast.stmt]] = {}
     for place, source in enumerate(pieces):
         for node in source.body:
@@ -370,7 +370,9 @@ def _import_of(node: ast.stmt, name: str) -> str:
 def _same_import(node: ast.stmt, name: str, known: set[str]) -> bool:
     """Is the name bound to the same thing already (or to the package around it)?"""
     key = import_keys(node)[name]
-    return key in known or (isinstance(node, ast.Import) and any(one.split(".")[0] == key.split(".")[0] for one in known))
+    return key in known or (
+        isinstance(node, ast.Import) and any(one.split(".")[0] == key.split(".")[0] for one in known)
+    )
 
 
 def _has_import(node: ast.stmt, name: str, known: set[str]) -> bool:
@@ -388,10 +390,11 @@ def _helper(problem: Problem, region: Region, source: Piece, node: ast.stmt) -> 
 def _wants_future(pieces: Sequence[Piece], text: str, old: str) -> bool:
     """Does the answer rely on postponed annotations that the user's code did not have?"""
     asked = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for one in pieces for node in one.body)
-    return asked and _annotations(text) > _annotations(old)
+    return asked and bool(_annotations(text) - _annotations(old))
 
 
-def _annotations(text: str) -> int:
+def _annotations(text: str) -> set[str]:
     found = piece(text)
     nodes = [] if isinstance(found, SyntaxError) else [inner for item in found.body for inner in ast.walk(item)]
-    return sum(bool(getattr(node, "annotation", None) or getattr(node, "returns", None)) for node in nodes)
+    marks = [mark for node in nodes for mark in (getattr(node, "annotation", None), getattr(node, "returns", None))]
+    return {dump(mark) for mark in marks if isinstance(mark, ast.AST)}

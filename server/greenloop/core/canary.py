@@ -1,25 +1,29 @@
-"""Twins of a test file whose assertions are turned round, to catch a candidate that makes every assertion true.
+"""Twins of a test file that no candidate can satisfy by cheating: the same tests with one assertion turned round.
 
-Three twins, at the same paths with the same ids: one assert of each test doubly negated (must pass), negated
-(must fail with AssertionError in the call itself), and with its expected literal changed (must fail).
-Only asserts at the top level of the test's body before any return are touched: when the test passed, that assert ran
-and held, so an honest deterministic candidate is never accused.
+- `equal`: the assertion doubly negated. It must still pass; a failure says that something reads the tests.
+- `negated`: the assertion negated. It must fail with an AssertionError in the call phase.
+- `literal`: an expected literal changed. It must fail too; this finds objects that are equal to everything.
+
+Only assertions at the top level of a test's body and before any return are touched: a test that passed has executed
+them and found them true, so an honest, deterministic candidate is never accused. Edits are textual: every line stays
+where it is, and so do the names and ids of the tests.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from greenloop.core.nouns import CaseResult
 
-TestFunction = ast.FunctionDef | ast.AsyncFunctionDef
-
 
 class Mode(StrEnum):
+    """Which twin."""
+
     EQUAL = "equal"
     NEGATED = "negated"
     LITERAL = "literal"
@@ -27,127 +31,241 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Twins:
-    """`texts` and `hit` by mode: the twin's source, and the tests (`Class::test` or `test`) that were changed in it."""
+    """The three texts, and which test functions (`test_a`, `TestC::test_b`) each of them turns round.
+
+    `total` counts the file's test functions; those in none of the lists could not be mutated.
+    """
 
     texts: Mapping[Mode, str]
-    hit: Mapping[Mode, tuple[str, ...]]
+    mutated: Mapping[Mode, frozenset[str]]
+    total: int
+    unmutable: tuple[str, ...] = field(default=())
+
+
+_OPPOSITE = {
+    "assertEqual": "assertNotEqual",
+    "assertNotEqual": "assertEqual",
+    "assertTrue": "assertFalse",
+    "assertFalse": "assertTrue",
+    "assertIs": "assertIsNot",
+    "assertIsNot": "assertIs",
+    "assertIsNone": "assertIsNotNone",
+    "assertIsNotNone": "assertIsNone",
+    "assertIn": "assertNotIn",
+    "assertNotIn": "assertIn",
+    "assertIsInstance": "assertNotIsInstance",
+    "assertNotIsInstance": "assertIsInstance",
+    "assertAlmostEqual": "assertNotAlmostEqual",
+    "assertNotAlmostEqual": "assertAlmostEqual",
+    "assertGreater": "assertLessEqual",
+    "assertLessEqual": "assertGreater",
+    "assertLess": "assertGreaterEqual",
+    "assertGreaterEqual": "assertLess",
+    "assertRegex": "assertNotRegex",
+    "assertNotRegex": "assertRegex",
+    "assertListEqual": "assertNotEqual",
+    "assertTupleEqual": "assertNotEqual",
+    "assertDictEqual": "assertNotEqual",
+    "assertSetEqual": "assertNotEqual",
+    "assertMultiLineEqual": "assertNotEqual",
+}
+_EQUALITIES = frozenset(name for name, opposite in _OPPOSITE.items() if opposite == "assertNotEqual")
+_LOOSE = frozenset({"approx", "ANY", "isclose", "assume"})  # what compares equal to more than one value
+_UNCHANGED = object()
+
+Edit = tuple[int, int, str]
 
 
 def twins(source: str) -> Twins:
-    """All twins of a test file; a file that does not parse has none."""
-    texts: dict[Mode, str] = {}
-    hit: dict[Mode, tuple[str, ...]] = {mode: () for mode in Mode}
-    for mode in Mode:
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError):
-            break
-        names = tuple(name for name, function in functions_of(tree) if _turn(function, mode))
-        if names:
-            hit[mode] = names
-            texts[mode] = ast.unparse(ast.fix_missing_locations(tree))
-    return Twins(texts=texts, hit=hit)
+    """The twins of a test file. A file that cannot be parsed has none: its tests are all `unmutable`."""
+    bare = source.removeprefix("\ufeff")
+    mark = source[: len(source) - len(bare)]
+    try:
+        tree = ast.parse(bare)
+    except (SyntaxError, ValueError):
+        names = tuple(dict.fromkeys(re.findall(r"^\s*(?:async\s+)?def\s+(test\w*)", bare, re.MULTILINE)))
+        nothing: dict[Mode, frozenset[str]] = dict.fromkeys(Mode, frozenset())
+        return Twins(texts=dict.fromkeys(Mode, source), mutated=nothing, total=len(names), unmutable=names)
+    text = _Text(bare)
+    edits: dict[Mode, dict[str, list[Edit]]] = {mode: {} for mode in Mode}
+    every = dict(_tests(tree, ""))  # of two with one name the later one runs
+    for name, function in every.items():
+        certain = list(_certain(function.body))
+        for mode, change in ((Mode.EQUAL, _doubled), (Mode.NEGATED, _negated), (Mode.LITERAL, _perturbed)):
+            found = next(filter(None, (change(statement, text) for statement in certain)), None)
+            if found is not None:
+                edits[mode][name] = found
+    touched = {name for mode in Mode for name in edits[mode]}
+    return Twins(
+        texts={mode: mark + text.edited([edit for mine in edits[mode].values() for edit in mine]) for mode in Mode},
+        mutated={mode: frozenset(edits[mode]) for mode in Mode},
+        total=len(every),
+        unmutable=tuple(name for name in every if name not in touched),
+    )
 
 
-def fooled(mode: Mode, wanted: Sequence[str], found: Sequence[CaseResult]) -> str:
-    """One sentence when a twin's outcome contradicts an honest pass, else empty."""
-    by_id = {result.id: result for result in found}
-    for case in wanted:
-        result = by_id.get(case)
-        if result is None:
-            return f"{case} did not run when its assertion was turned round."
-        if mode is Mode.EQUAL:
-            if not result.passed:
-                return f"{case} fails when its assertion is written in another way that means the same."
-        elif result.passed:
-            return f"{case} passes even when its assertion is turned round; something makes every assertion true."
-        elif result.outcome != "failed" or result.failure is None or result.failure.type != "AssertionError":
-            what = result.failure.type if result.failure else result.outcome
-            return f"{case} ends with {what} instead of an AssertionError when its assertion is turned round."
-    return ""
+def violations(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult]) -> tuple[str, ...]:
+    """The cases of a twin's run that did what no honest candidate does.
+
+    `results` are those of cases which pass in the unchanged file; cases of functions not mutated are left out.
+    """
+    return tuple(result.id for result in results if function_of(result.id) in mutated and not _as_it_must(mode, result))
 
 
-def functions_of(tree: ast.Module) -> Iterator[tuple[str, TestFunction]]:
-    """Test functions with their names as in a node id, nested classes included."""
-
-    def inside(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, TestFunction]]:
-        for node in body:
-            if isinstance(node, TestFunction) and node.name.startswith("test"):
-                yield prefix + node.name, node
-            elif isinstance(node, ast.ClassDef):
-                yield from inside(node.body, f"{prefix}{node.name}::")
-
-    yield from inside(tree.body, "")
+def function_of(case: str) -> str:
+    """`TestC::test_b` of the id `path.py::TestC::test_b[1]`."""
+    return case.partition("::")[2].partition("[")[0]
 
 
-def _turn(function: TestFunction, mode: Mode) -> bool:
-    for node in _certain(function):
-        if isinstance(node, ast.Assert) and _turned(node, mode):
-            return True
-    return False
+def _as_it_must(mode: Mode, result: CaseResult) -> bool:
+    if mode is Mode.EQUAL:
+        return result.passed
+    return result.outcome == "failed" and result.failure is not None and result.failure.type == "AssertionError"
 
 
-def _certain(function: TestFunction) -> Iterator[ast.stmt]:
-    """Statements of the body that run whenever the test passes: none after one that may return."""
-    if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)):
-        return
-    for node in function.body:
-        yield node
-        if any(isinstance(inner, ast.Return) for inner in ast.walk(node)):
+# -- finding assertions that a passing test has certainly executed ----------------------------------------------
+
+
+def _tests(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            if child.name.startswith("test"):
+                yield prefix + child.name, child
+        elif isinstance(child, ast.ClassDef):
+            yield from _tests(child, f"{prefix}{child.name}::")
+
+
+def _certain(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        if isinstance(statement, ast.Assert | ast.Expr):
+            yield statement
+        if _may_leave(statement):
             return
 
 
-def _turned(node: ast.Assert, mode: Mode) -> bool:
-    if mode is Mode.LITERAL:
-        return _changed_literal(node)
-    test: ast.expr = ast.UnaryOp(op=ast.Not(), operand=node.test)
-    if mode is Mode.EQUAL:
-        test = ast.UnaryOp(op=ast.Not(), operand=test)
-    # A message may call things that only make sense for the failing case.
-    node.test, node.msg = test, None
-    return True
-
-
-def _changed_literal(node: ast.Assert) -> bool:
-    """`assert f(x) == literal`: another literal there must fail, also when `==` itself was tampered with."""
-    test = node.test
-    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)):
-        return False
-    right = test.comparators[0]
-    for side in (right, test.left):
-        if not _is_literal(side):
-            continue
-        other = _Perturb().visit(copy.deepcopy(side))
-        if ast.dump(other) == ast.dump(side) or ast.literal_eval(other) == ast.literal_eval(side):
-            continue
-        node.msg = None
-        if side is right:
-            test.comparators[0] = other
-        else:
-            test.left = other
+def _may_leave(statement: ast.AST) -> bool:
+    if isinstance(statement, ast.Return | ast.Yield | ast.YieldFrom):
         return True
-    return False
-
-
-def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
         return False
-    return True
+    return any(_may_leave(child) for child in ast.iter_child_nodes(statement))
 
 
-class _Perturb(ast.NodeTransformer):
-    """Changes every constant of a literal so that no honest value equals both."""
+def _unittest_call(statement: ast.stmt) -> tuple[ast.Call, ast.Attribute] | None:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+            return statement.value, function
+    return None
 
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:  # noqa: N802 - ast's own naming
-        value = node.value
-        if isinstance(value, bool):
-            return ast.Constant(not value)
-        if isinstance(value, (int, float, complex)):
-            return ast.Constant(value + 7 if abs(value) < 2**40 else value / 3)
-        if isinstance(value, str):
-            return ast.Constant(value + "\u2063canary")
-        if isinstance(value, bytes):
-            return ast.Constant(value + b"\x00canary")
-        return node
+
+# -- the three changes ------------------------------------------------------------------------------------------
+
+
+def _doubled(statement: ast.stmt, text: _Text) -> list[Edit] | None:
+    if isinstance(statement, ast.Assert):
+        return [*text.around(statement.test, "not (not (", "))"), *_silenced(statement, text)]
+    found = _unittest_call(statement)
+    if found is not None and found[1].attr in _OPPOSITE:
+        return text.around(found[1], "(", ")")
+    return None
+
+
+def _negated(statement: ast.stmt, text: _Text) -> list[Edit] | None:
+    if isinstance(statement, ast.Assert):
+        return [*text.around(statement.test, "not (", ")"), *_silenced(statement, text)]
+    found = _unittest_call(statement)
+    if found is not None and found[1].attr in _OPPOSITE:
+        start, end = text.span(found[1])
+        return [(end - len(found[1].attr), end, _OPPOSITE[found[1].attr])] if end > start else None
+    return None
+
+
+def _perturbed(statement: ast.stmt, text: _Text) -> list[Edit] | None:
+    if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare):
+        test = statement.test
+        if len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+            return None
+        edit = _other_literal(test.left, test.comparators[0], text)
+        return None if edit is None else [edit, *_silenced(statement, text)]
+    found = _unittest_call(statement)
+    if found is not None and found[1].attr in _EQUALITIES and len(found[0].args) >= 2:
+        edit = _other_literal(found[0].args[0], found[0].args[1], text)
+        return None if edit is None else [edit]
+    return None
+
+
+def _silenced(statement: ast.Assert, text: _Text) -> list[Edit]:
+    """The message would be computed only now, and might raise something else."""
+    if statement.msg is None:
+        return []
+    start, end = text.span(statement.msg)
+    return [(start, end, f"(None{text.line_ends(start, end)})")]
+
+
+def _other_literal(left: ast.expr, right: ast.expr, text: _Text) -> Edit | None:
+    for literal, other in ((right, left), (left, right)):
+        names = {node.id for node in ast.walk(other) if isinstance(node, ast.Name)}
+        names |= {node.attr for node in ast.walk(other) if isinstance(node, ast.Attribute)}
+        if names & _LOOSE:
+            continue
+        try:
+            value = ast.literal_eval(literal)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            continue
+        changed = _changed(value)
+        if changed is _UNCHANGED or changed == value:
+            continue
+        start, end = text.span(literal)
+        return start, end, f"({changed!r}{text.line_ends(start, end)})"
+    return None
+
+
+def _changed(value: Any) -> Any:
+    """A literal that nothing honest equal to the old one is equal to; `_UNCHANGED` where there is none."""
+    if value is None or isinstance(value, bool):
+        return 7919 if value is None else not value
+    if isinstance(value, int | complex):
+        return value + 7919
+    if isinstance(value, float):
+        return value + 7919 if value + 7919 != value else value / 2 + 1
+    if isinstance(value, str):
+        return value + "\u2063q"
+    if isinstance(value, bytes):
+        return value + b"\x00q"
+    if isinstance(value, list | tuple):
+        return type(value)([*value, 7919])
+    if isinstance(value, dict):
+        return {**value, "\u2063q": 7919}
+    if isinstance(value, set):
+        return {*value, 7919}
+    return _UNCHANGED
+
+
+class _Text:
+    """A source whose `ast` positions (lines and UTF-8 columns) are turned into places in its bytes."""
+
+    def __init__(self, source: str) -> None:
+        self._data = source.encode()
+        self._starts = [0]
+        for line in self._data.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+
+    def span(self, node: ast.expr) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self._starts[node.lineno - 1] + node.col_offset, self._starts[node.end_lineno - 1] + node.end_col_offset
+
+    def around(self, node: ast.expr, before: str, after: str) -> list[Edit]:
+        start, end = self.span(node)
+        return [(start, start, before), (end, end, after)]
+
+    def line_ends(self, start: int, end: int) -> str:
+        """As many line ends as the span has, so that what follows stays on its line."""
+        return "\n" * self._data[start:end].count(b"\n")
+
+    def edited(self, edits: Sequence[Edit]) -> str:
+        data = self._data
+        for start, end, new in sorted(edits, reverse=True):
+            data = data[:start] + new.encode() + data[end:]
+        return data.decode()

@@ -56,7 +56,7 @@ def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, Group 
 
 
 def signature(verdict: Verdict) -> str:
-    """The same text for the same failure: type, place by function, expected and observed, without what varies by run."""
+    """The same text for the same failure: type, function, expected and observed, without what varies by run."""
     rows = [f"{verdict.status}"]
     if verdict.status in (Status.CRASHED, Status.TAMPERED, Status.ENVIRONMENT, Status.NOT_COLLECTED):
         rows.append(_calm(verdict.reason))

@@ -74,7 +74,10 @@ def _composed(text: str, texts: Mapping[Region, str], imports: Sequence[str], he
     for region, new in sorted(texts.items(), key=lambda item: item[0].start, reverse=True):
         old = "".join(rows[region.start - 1 : region.end])
         whole = new if new.endswith(("\n", "\r")) else new + "\n"
-        rows[region.start - 1 : region.end] = lines(keep_ends(old, whole, newline))
+        rows[region.start - 1 : region.end] = fresh = lines(keep_ends(old, whole, newline))
+        last = region.start - 2 + len(fresh)
+        if fresh and end_of(rows[last]) == "\r" and rows[last + 1 : last + 2] == ["\n"]:
+            rows[last] = rows[last][:-1] + "\n"  # else the two line ends were one
     module = tree(text)
     if isinstance(module, SyntaxError):
         module = parsable_prefix(text)
@@ -138,7 +141,7 @@ def _insert_imports(
         _insert(rows, at, places[at], newline)
     if future:
         at = (last_future[-1].end_lineno or 1) if last_future else top
-        _insert(rows, at, future if last_future else [*_spaced(future, bare, at), ""][: len(future) + 3], newline)
+        _insert(rows, at, future if last_future else _spaced(future, bare, at), newline)
 
 
 def _leading(module: ast.Module) -> list[ast.stmt]:

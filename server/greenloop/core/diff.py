@@ -1,6 +1,6 @@
-"""Line differences: minimal hunks, three-way merge, line ends.
+r"""Line differences: minimal hunks, three-way merge, line ends.
 
-A line ends in `\\r\\n`, `\\r` or `\\n` and nowhere else: a form feed or U+2028 inside a line is text.
+A line ends in `\r\n`, `\r` or `\n` and nowhere else: a form feed or U+2028 inside a line is text.
 This module must not know what language the text is written in.
 """
 
@@ -32,7 +32,7 @@ def lines(text: str) -> list[str]:
 
 
 def flat(text: str) -> str:
-    """The text with every line end written as `\\n`."""
+    r"""The text with every line end written as `\n`."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -42,8 +42,13 @@ def end_of(line: str) -> str:
 
 
 def newline_of(text: str) -> str:
-    """The line end that most lines of a text have; `\\n` where there is none. The first one seen wins a draw."""
+    r"""The line end that most lines of a text have; `\n` where there is none. The first one seen wins a draw.
+
+    A lone `\r` counts only where a text has no other: before an empty line that ends in `\n` the two would be one.
+    """
     counted = Counter(end for line in lines(text) if (end := end_of(line)))
+    if len(counted) > 1:
+        del counted["\r"]
     return counted.most_common(1)[0][0] if counted else "\n"
 
 
@@ -75,14 +80,17 @@ def keep_ends(old: str, new: str, newline: str | None = None) -> str:
     for here, there in _equal(bare, [line.rstrip("\r\n") for line in after]):
         if end_of(before[here]):
             result[there] = before[here]
+    for n in range(1, len(result)):
+        if result[n] == "\n" and end_of(result[n - 1]) == "\r":
+            result[n - 1] = result[n - 1][:-1] + "\n"  # else the two ends were one
     if result and not end_of(before[-1]):
-        result[-1] = result[-1].rstrip("\r\n")
+        result[-1] = result[-1].rstrip("\r\n") or result[-1]  # an empty last line is nothing but its end
     return "".join(result)
 
 
 def merge(base: str, ours: str, theirs: str) -> str | None:
     """Both sides' changes of `base` in one text; None where two changes touch or overlap without being the same."""
-    if ours == theirs or theirs == base:
+    if theirs in (ours, base):
         return ours
     if ours == base:
         return theirs

@@ -1,4 +1,4 @@
-"""Bytes of a Python file to text and back, byte for byte, by BOM and PEP 263 coding cookie. Line ends stay as they are."""
+"""Bytes of a Python file to text and back, byte for byte, by BOM and PEP 263 coding cookie; line ends stay."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _SAVE = "Save the file as UTF-8."
 
 def _misfit(text: str, at: int, name: str) -> str:
     line = text.count("\n", 0, at) + 1
-    return f"The character {ascii(text[at])} in line {line} does not exist in the file's encoding {name}."
+    return f"The character {text[at]!a} in line {line} does not exist in the file's encoding {name}."
 
 
 def _detect(data: bytes) -> Encoding:
@@ -84,6 +84,6 @@ def _detect(data: bytes) -> Encoding:
         name, _lines = tokenize.detect_encoding(io.BytesIO(head).readline)
         codecs.lookup(name)
     except (SyntaxError, LookupError) as error:
-        raise UsageProblem(f"The file's encoding cannot be told: {error}.", remedy=_SAVE) from error
+        raise UsageProblem(f"The file's encoding cannot be told: {error!s}.", remedy=_SAVE) from error
     bom = name == "utf-8-sig"
     return Encoding(name="utf-8" if bom else name, bom=bom)

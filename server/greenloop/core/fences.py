@@ -17,8 +17,10 @@ PYTHON = {"", "python", "py", "python3", "py3", "python2", "pyi", "code", "tool_
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([^`\n]*?)[ \t]*$")
 _THINK = r"(?:think|thinking|thought|reasoning|reflection|scratchpad)"
 _OPEN = re.compile(rf"^[ \t]*<{_THINK}>", re.IGNORECASE | re.MULTILINE)
+_LONE_CLOSE = re.compile(rf"^[ \t]*</{_THINK}>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t>]*(?:`{3}|~{3})", re.MULTILINE)
 _CLOSE = re.compile(rf"</{_THINK}>[ \t]*", re.IGNORECASE)
-_SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<｜[^｜\n]{2,40}｜>|</?s>\s*$")
+_SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<\uff5c[^\uff5c\n]{2,40}\uff5c>|</?s>\s*$")
 _CODE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+|^[ \t]*@\w|^(?:import|from)[ \t]+[\w.]+")
 _DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _TRIES = 200  # parses spent on finding where bare code ends
@@ -48,18 +50,25 @@ class Edit:
 
 
 def body_of(answer: str) -> str:
-    """The answer without the model's thinking and without control tokens, `\\n` as the only line end.
+    r"""The answer without the model's thinking and without control tokens, `\n` as the only line end.
 
     Thinking that never ends is kept (some models put their answer in it), only its tag goes.
     """
     text = _SPECIAL.sub("", flat(answer).replace("\ufeff", "").replace("\u200b", ""))
-    closing = list(_CLOSE.finditer(text))
     opening = _OPEN.search(text)
-    if closing and (opening is None or opening.start() > closing[0].start()):
-        text = text[closing[0].end() :]  # a template that swallowed the opening tag
-    while (opening := _OPEN.search(text)) and (end := _CLOSE.search(text, opening.end())):
+    lone = _LONE_CLOSE.search(text)
+    if lone and (opening is None or opening.start() > lone.start()):
+        text = text[lone.end() :]  # a template that swallowed the opening tag
+    # Behind the first fence such a tag is part of the code: a string, a docstring.
+    while (opening := _OPEN.search(text, 0, _code_start(text))) and (end := _CLOSE.search(text, opening.end())):
         text = text[: opening.start()] + text[end.end() :]
-    return _OPEN.sub("", text)
+    opening = _OPEN.search(text, 0, _code_start(text))
+    return text[: opening.start()] + text[opening.end() :] if opening else text
+
+
+def _code_start(text: str) -> int:
+    fence = _FENCE_LINE.search(text)
+    return fence.start() if fence else len(text)
 
 
 def defined_names(text: str) -> list[str]:
@@ -72,8 +81,7 @@ def blocks(text: str) -> list[Block]:
     found = list(_fenced(text.split("\n")))
     if found:
         return found
-    bare = _bare(text.split("\n"))
-    return [bare] if bare else []
+    return _bare(text.split("\n"))
 
 
 def edits(text: str) -> list[Edit]:
@@ -105,7 +113,9 @@ def whole_part(text: str) -> str:
     """What remains of cut-off code when everything from its last unfinished top-level statement on is left out."""
     lines = text.split("\n")
     edge = min((len(margin(line)) for line in lines if line.strip()), default=0)
-    starts = [n for n, line in enumerate(lines) if line.strip() and len(margin(line)) <= edge and line[edge:1] != ")"]
+    starts = [
+        n for n, line in enumerate(lines) if line.strip() and len(margin(line)) <= edge and line[edge : edge + 1] != ")"
+    ]
     for start in reversed(starts[-20:]):
         rest = "\n".join(lines[:start])
         if rest.strip() and isinstance(piece(rest), Piece):
@@ -130,11 +140,12 @@ def _fenced(lines: Sequence[str]) -> Iterator[Block]:
         ]
         edge = margin(lines[number])
         # A docstring may hold a fence of its own: the block ends where it first makes sense.
-        end = next((one for one in ends[:8] if _sensible(lines[number + 1 : one], edge)), ends[0] if ends else None)
-        text = "\n".join(_unmargined(lines[number + 1 : end], edge))
+        first = ends[0] if ends else None
+        last = next((one for one in ends[:8] if _sensible(lines[number + 1 : one], edge)), first)
+        text = "\n".join(_unmargined(lines[number + 1 : last], edge))
         if text.strip():
-            yield Block(text=text, closed=end is not None, known=known)
-        number = len(lines) if end is None else end + 1
+            yield Block(text=text, closed=last is not None, known=known)
+        number = len(lines) if last is None else last + 1
 
 
 def _sensible(lines: Sequence[str], edge: str) -> bool:
@@ -146,24 +157,24 @@ def _unmargined(lines: Sequence[str], edge: str) -> list[str]:
     return [line[len(edge) :] if edge and line.startswith(edge) else line for line in lines]
 
 
-def _bare(lines: Sequence[str]) -> Block | None:
-    """Code without a fence: from the first line that looks like code as far as it parses."""
+def _bare(lines: Sequence[str]) -> list[Block]:
+    """Code without a fence: from each line that looks like code as far as it parses."""
+    found: list[Block] = []
     starts = [number for number, line in enumerate(lines) if _CODE.match(line)]
-    tries = 0
+    tries, done = 0, 0
     for start in starts:
-        for end in range(len(lines), start, -1):
+        for end in range(len(lines), start, -1) if start >= done else ():
             if end < len(lines) and lines[end].strip() and margin(lines[end]) > margin(lines[start]):
                 continue  # never between a line and what is indented below it
-            if not lines[end - 1].strip():
+            if not lines[end - 1].strip() or tries > _TRIES:
                 continue
             tries += 1
             text = "\n".join(lines[start:end])
             if defined_names(text) and isinstance(piece(text), Piece):
-                return Block(text=text, closed=end < len(lines), fenced=False)
-            if tries > _TRIES:
+                found.append(Block(text=text, closed=end < len(lines), fenced=False))
+                done = end
                 break
-    for start in starts:
-        text = "\n".join(lines[start:])
-        if defined_names(text):
-            return Block(text=text, closed=False, fenced=False)
-    return None
+    rest = next((start for start in starts if start >= done and defined_names("\n".join(lines[start:]))), None)
+    if rest is not None:  # code that does not parse: its error is worth telling
+        found.append(Block(text="\n".join(lines[rest:]), closed=False, fenced=False))
+    return found

@@ -7,6 +7,7 @@ It never accuses falsely: where something cannot be told for sure (a file that w
 from __future__ import annotations
 
 import ast
+import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -14,7 +15,7 @@ from greenloop.core.compose import region_text
 from greenloop.core.diff import flat
 from greenloop.core.encoding import declared, encodable
 from greenloop.core.mend import defaults, parameters
-from greenloop.core.names import import_keys, undefined
+from greenloop.core.names import bound_by, import_keys, undefined
 from greenloop.core.nouns import Candidate, Finding, Problem, Region
 from greenloop.core.source import (
     DEFINITIONS,
@@ -42,13 +43,15 @@ ENCODING = "EncodingError"
 _RISKY_MODULES = {
     "os", "subprocess", "socket", "ctypes", "shutil", "signal", "multiprocessing", "importlib", "pickle", "marshal",
     "pty", "urllib", "http", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "telnetlib", "ssl", "webbrowser",
-    "builtins", "gc", "site", "runpy", "code", "codeop", "resource", "mmap", "fcntl", "posix", "nt", "cffi", "faulthandler",
-    "_thread", "inspect", "atexit", "unittest", "pytest", "_pytest",
+    "builtins", "gc", "site", "runpy", "code", "codeop", "resource", "mmap", "fcntl", "posix", "nt", "cffi",
+    "faulthandler", "_thread", "inspect", "atexit", "unittest", "pytest", "_pytest",
 }  # fmt: skip
 _RISKY_CALLS = {
     "eval", "exec", "compile", "__import__", "breakpoint", "exit", "quit", "sys.exit", "sys.settrace", "sys.setprofile",
-    "sys._getframe", "sys.addaudithook", "os._exit", "os.abort", "os.kill", "os.system", "os.popen", "os.fork", "os.remove",
-    "os.unlink", "os.rmdir", "os.removedirs", "os.rename", "os.replace", "os.putenv", "shutil.rmtree", "shutil.move",
+    "sys._getframe", "sys.addaudithook",
+    "os._exit", "os.abort", "os.kill", "os.system", "os.popen", "os.fork",
+    "os.remove", "os.unlink",
+    "os.rmdir", "os.removedirs", "os.rename", "os.replace", "os.putenv", "shutil.rmtree", "shutil.move",
 }  # fmt: skip
 
 
@@ -122,35 +125,30 @@ def _shape(problem: Problem, region: Region, candidate: Candidate, files: Mappin
     name = plain_name(region.qualname)
     new = _definition(candidate.texts[region])
     if region.created:
-        return None if _is_bound(files[region.path], name, candidate.texts[region]) else _deleted(name)
+        return None if _is_bound(files[region.path], name) else _deleted(name)
     old = _definition(region_text(problem, region))
     if old is None:
         return None
     if new is None or new.name != old.name:
         return _deleted(name) if isinstance(piece(candidate.texts[region]), Piece) else None
     line = _line_of(files[region.path], name)
-    if isinstance(old, ast.ClassDef) or isinstance(new, ast.ClassDef):
-        if type(old) is not type(new):
-            return Finding(error_class=SIGNATURE, message=f"`{name}` must stay a {_kind(old)}.", line=line)
+    if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
+        return _signature(problem, name, old, new, line)
+    if isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
         return _members(problem, name, old, new, line)
-    return _signature(problem, name, old, new, line)
+    kind = "class" if isinstance(old, ast.ClassDef) else "function"
+    return Finding(error_class=SIGNATURE, message=f"`{name}` must stay a {kind}.", line=line)
 
 
 def _deleted(name: str) -> Finding:
     return Finding(error_class=DELETED, message=f"The answer's code leaves no `{name}` in the module.")
 
 
-def _is_bound(text: str, name: str, own: str) -> bool:
+def _is_bound(text: str, name: str) -> bool:
     found = piece(text)
-    if isinstance(found, SyntaxError):
+    if isinstance(found, SyntaxError) or any(qualname == name for qualname, _node in definitions(found.body)):
         return True
-    last = name.split(".")[-1]
-    assigned = {
-        item.id for node in found.body for item in ast.walk(node) if isinstance(item, ast.Name | ast.alias)
-        for item in [item] if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
-    }
-    del own
-    return any(qualname == name for qualname, _node in definitions(found.body)) or last in assigned
+    return any(name in bound_by(node) for node in found.body)
 
 
 def _definition(text: str) -> Definition | None:
@@ -183,7 +181,7 @@ def _members(problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef, 
 
 
 def _signature(problem: Problem, name: str, old: Function, new: Function, line: int | None) -> Finding | None:
-    """A changed way to be called. A stub `(*args, **kwargs)` takes any; so do calls in the tests that need the change."""
+    """A changed way to be called. A stub `(*args, **kwargs)` may get any; so may what the tests call in a new way."""
     if type(old) is not type(new):
         sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
         return Finding(error_class=SIGNATURE, message=sentence, line=line)
@@ -191,22 +189,27 @@ def _signature(problem: Problem, name: str, old: Function, new: Function, line: 
     if before != after:
         sentence = f"`{name}` must stay {_access_name(before)}, not {_access_name(after)}."
         return Finding(error_class=SIGNATURE, message=sentence, line=line)
-    takes_all = {kind for _name, kind in parameters(old)} - {"self"} >= {"star", "doublestar"} and is_stub(old)
+    takes_all = {kind for _name, kind in parameters(old)} >= {"star", "doublestar"} and is_stub(old)
     if takes_all or (parameters(old) == parameters(new) and set(defaults(old)) == set(defaults(new))):
         return None
-    if _needed(problem, name.split(".")[-1], old, new):
+    if _needed(problem, name.rpartition(".")[2], old, new):
         return None
     sentence = f"`{name}({ast.unparse(old.args)})` became `({ast.unparse(new.args)})`; its parameters must stay."
     return Finding(error_class=SIGNATURE, message=sentence, line=line)
 
 
-def _kind(node: Definition) -> str:
-    return "class" if isinstance(node, ast.ClassDef) else "function"
-
-
 def _access(node: Function) -> frozenset[str]:
     """Decorators that decide how a function is reached."""
-    kinds = {"property", "cached_property", "staticmethod", "classmethod", "setter", "deleter", "getter", "contextmanager"}
+    kinds = {
+        "property",
+        "cached_property",
+        "staticmethod",
+        "classmethod",
+        "setter",
+        "deleter",
+        "getter",
+        "contextmanager",
+    }
     names = set()
     for item in node.decorator_list:
         target = item.func if isinstance(item, ast.Call) else item
@@ -265,11 +268,11 @@ def _meaning(text: str) -> str:
     found = piece(text)
     if isinstance(found, SyntaxError):
         return "\n".join(line.rstrip() for line in flat(text).split("\n") if line.strip())
-    for node in (inner for item in found.body for inner in ast.walk(item)):
-        doc = docstring(node) if isinstance(node, DEFINITIONS) else None
-        if doc and isinstance(node, DEFINITIONS):
+    body = copy.deepcopy(found.body)
+    for node in (inner for item in body for inner in ast.walk(item)):
+        if isinstance(node, DEFINITIONS) and docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
-    return "\n".join(dump(node) for node in found.body)
+    return "\n".join(dump(node) for node in body)
 
 
 def _beside(candidate: Candidate | None) -> tuple[set[str], set[str]]:

@@ -7,7 +7,8 @@ behaviour wins. The docstring is always the user's: it is a specification, and a
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.source import (
@@ -87,7 +88,13 @@ def with_first_line(text: str, line: str, unit: str) -> str:
     inner = body_margin(text) or base + unit
     doc = docstring(parts.node)
     if parts.inline:
-        rows = [*parts.decorators, parts.header, inner + line, *(inner + row for row in parts.body[:1]), *parts.body[1:]]
+        rows = [
+            *parts.decorators,
+            parts.header,
+            inner + line,
+            *(inner + row for row in parts.body[:1]),
+            *parts.body[1:],
+        ]
         return "\n".join(rows) + "\n"
     at = doc.end_lineno if doc else parts.node.body[0].lineno - 1
     rows = list(parts.lines[start_of(parts.node, parts.lines) - 1 : parts.node.end_lineno])
@@ -254,18 +261,24 @@ def _key(node: ast.stmt) -> tuple[str, str] | None:
     return (target.id, "=") if isinstance(target, ast.Name) else None
 
 
+def _keyed(body: Sequence[ast.stmt]) -> Iterator[tuple[tuple[str, str, int], ast.stmt]]:
+    """Members by key and number: overloads share name and role."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for item in body:
+        if key := _key(item):
+            yield (*key, counted[key]), item
+            counted[key] += 1
+
+
 def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
     """The user's class with the members that the answer writes anew or adds; members it leaves out stay."""
     if new.inline or old.inline:
         return _definition(new, old, unit)
-    members = {key: item for item in old.node.body if (key := _key(item))}
+    members = dict(_keyed(old.node.body))
     changes: list[tuple[int, int, list[str]]] = []
     fields: list[str] = []
     methods: list[str] = []
-    for item in new.node.body:
-        key = _key(item)
-        if key is None:
-            continue
+    for key, item in _keyed(new.node.body):
         text = new.lines[start_of(item, new.lines) - 1 : item.end_lineno]
         known = members.get(key)
         if known is None and isinstance(item, DEFINITIONS):
@@ -277,7 +290,6 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
             users = "\n".join(old.lines[first - 1 : last])
             kept = keep_users_parts("\n".join(text), users, unit) if isinstance(item, DEFINITIONS) else "\n".join(text)
             changes.append((first, last, kept.rstrip("\n").split("\n")))
-    first = start_of(old.node, old.lines)
     rows = list(old.lines[: old.node.end_lineno])
     if methods or fields:
         changes += [
@@ -295,7 +307,7 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
         height = old.header.count("\n") + 1
         rows[old.node.lineno - 1 : old.node.lineno - 1 + height] = (header + old.tail).split("\n")
     decorators = old.decorators if _keeps_decorators(new.node, old.node) else new.decorators
-    return [*decorators, *rows[old.node.lineno - 1 :], *methods][: None if first else None]
+    return [*decorators, *rows[old.node.lineno - 1 :], *methods]
 
 
 def _place_of_fields(old: _Parts) -> int:

@@ -168,12 +168,12 @@ def _evaluated(module: ast.Module, missing: set[str]) -> dict[str, int]:
     Left out: annotations of local variables and, with the future import, all annotations; anything under a `try` that
     catches NameError or under a test of the Python version.
     """
-    postponed = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in module.body)
+    postponed = any("__future__:annotations" in import_keys(node).values() for node in module.body)
     found: dict[str, int] = {}
     guarded: set[str] = set()
 
     def visit(node: ast.AST, *, local: bool, safe: bool) -> None:
-        if isinstance(node, ast.Name) and node.id in missing:
+        if isinstance(node, ast.Name) and node.id in missing and isinstance(node.ctx, ast.Load):
             if safe:
                 guarded.add(node.id)
             else:

@@ -35,7 +35,9 @@ def patched(problem: Problem, changes: Sequence[Edit]) -> list[Block] | Finding:
     extra = []
     for edit in changes:
         if not edit.closed:
-            return Finding(error_class="TruncatedAnswer", message="The answer was cut off inside a search/replace block.")
+            return Finding(
+                error_class="TruncatedAnswer", message="The answer was cut off inside a search/replace block."
+            )
         if not any(line.strip() for line in edit.search):
             extra.append(Block(text="\n".join(edit.replace)))
             continue
@@ -70,7 +72,9 @@ def _shifted(span: tuple[int, int], start: int, end: int, count: int) -> tuple[i
 
 
 def _find(texts: dict[str, list[str]], spans: dict[Region, tuple[int, int]], search: Sequence[str]) -> _Place | None:
-    ranges = [(region.path, *span) for region, span in spans.items()] + [(path, 0, len(rows)) for path, rows in texts.items()]
+    ranges = [(region.path, *span) for region, span in spans.items()] + [
+        (path, 0, len(rows)) for path, rows in texts.items()
+    ]
     for alike in (str, str.rstrip, str.strip):
         wanted = [alike(line) for line in search]
         for path, low, high in ranges:

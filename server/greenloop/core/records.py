@@ -1,22 +1,34 @@
-"""Reads what a worker reported (sandbox/protocol.py describes each record); judges nothing.
+"""What an execution's records say about its cases: pure readers, judging nothing.
 
-Everything here comes from a process that ran a candidate, so every field is looked at before it is used.
+The kinds of records are described in sandbox/protocol.py. A record of a shape that cannot be read counts as absent.
 """
 
 from __future__ import annotations
 
+import re
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from greenloop.core.nouns import CaseResult, Execution, Failure, Frame
 
-PHASES = ("setup", "call", "teardown")
+Record = Mapping[str, Any]
+FAILING = frozenset({"failed", "error", "missing"})
+_STACK_LINE = re.compile(r'^ {2}File "(?P<path>.+)", line (?P<line>\d+) in (?P<function>.+)$')
+_KILLED = {
+    "timeout": "it did not end in time",
+    "memory": "it used more memory than it may",
+    "processes": "it started more processes and threads than it may",
+    "disk": "it wrote more to disk than it may",
+    "output": "it flooded its output",
+    "report": "it flooded its report",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collected:
-    """A case that pytest collected: node id and where it stands."""
+    """A case as pytest collected it; `line` is 1-based."""
 
     id: str
     path: str
@@ -25,119 +37,190 @@ class Collected:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectError:
-    """A file or class that could not be collected. `name` is what could not be imported, where that was it."""
+    """Why a file, class or docstring could not be collected. `name`: the module or name an import did not find.
+
+    `local` says that the missing module would belong to a package that the workspace has.
+    """
 
     id: str
     failure: Failure
-    name: str | None
+    name: str | None = None
+    local: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """A function of the workspace that a case called: least call depth, and who called it there."""
+    """A workspace function that a case called, directly (smallest `depth`) or through others.
+
+    `firstlineno` is the code's first line (decorators included), `caller` the frame of the workspace that called it.
+    """
 
     path: str
     firstlineno: int
     name: str
     depth: int
-    caller: Frame | None
-
-
-def of_kind(execution: Execution, kind: str) -> Iterator[Mapping[str, Any]]:
-    return (record for record in execution.records if record.get("kind") == kind)
+    caller: Frame | None = None
 
 
 def collected(execution: Execution) -> tuple[Collected, ...]:
-    """The collected cases in running order."""
-    return tuple(
-        Collected(id=str(case["id"]), path=str(case["path"]), line=int(case["line"] or 1))
-        for record in of_kind(execution, "collected")
-        for case in record.get("cases", ())
-    )
+    """The cases in running order; empty when collection did not come to its end."""
+    for record in of_kind(execution, "collected"):
+        return tuple(
+            Collected(id=str(case["id"]), path=str(case["path"]), line=int(case["line"]))
+            for case in record.get("cases", ())
+        )
+    return ()
 
 
 def collect_errors(execution: Execution) -> tuple[CollectError, ...]:
+    """In the order they came."""
     return tuple(
-        CollectError(id=str(record.get("id")), failure=failure_of(record), name=record.get("name"))
+        CollectError(
+            id=str(record.get("id", "")),
+            failure=failure(record),
+            name=record.get("name"),
+            local=bool(record.get("local")),
+        )
         for record in of_kind(execution, "collect_error")
     )
 
 
 def reached(execution: Execution) -> dict[str, tuple[Reach, ...]]:
-    """Which functions each case reached; empty unless the run was traced."""
+    """By case id, which workspace functions it reached, nearest first; only of traced executions."""
     return {
-        str(record["id"]): tuple(_reach(item) for item in record.get("functions", ()))
+        str(record["id"]): tuple(
+            sorted((_reach(item) for item in record.get("functions", ())), key=lambda reach: reach.depth)
+        )
         for record in of_kind(execution, "trace")
     }
 
 
 def results(execution: Execution) -> tuple[CaseResult, ...]:
-    """One result for each case that at least began, in the order of the run.
-
-    A case that began and has no teardown phase is `missing`: the process ended, or was killed, in its middle.
-    """
-    phases: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for record in of_kind(execution, "begin"):
-        phases.setdefault(str(record["id"]), {})
-    for record in of_kind(execution, "phase"):
-        phases.setdefault(str(record["id"]), {})[str(record.get("when"))] = record
-    return tuple(_result(case, found, execution) for case, found in phases.items())
+    """One result for each case that was collected or begun, in order. What never ran is `missing`."""
+    phases = _phases(execution)
+    began = [str(record["id"]) for record in of_kind(execution, "begin")]
+    ids = list(dict.fromkeys([case.id for case in collected(execution)] + began))
+    hung = _unfinished(execution, phases, began)
+    return tuple(_interrupted(case, execution) if case == hung else result(case, phases.get(case, ())) for case in ids)
 
 
-def _result(case: str, found: Mapping[str, Mapping[str, Any]], execution: Execution) -> CaseResult:
-    seconds = sum(float(record.get("seconds") or 0) for record in found.values())
-    for when in PHASES:
-        record = found.get(when)
-        if record is None:
-            return CaseResult(id=case, outcome="missing", failure=_cut_short(when, execution), seconds=seconds)
-        outcome = _outcome(when, record)
-        if outcome != "passed":
-            return CaseResult(id=case, outcome=outcome, failure=failure_of(record), seconds=seconds)
+def result(case: str, phases: Sequence[Record]) -> CaseResult:
+    """The outcome of one case from all its phases; several `call` phases are subtests, and each of them counts."""
+    seconds = sum(float(phase.get("seconds") or 0.0) for phase in phases)
+    for when in ("setup", "call", "teardown"):
+        mine = [phase for phase in phases if phase.get("when") == when]
+        for phase in mine:
+            outcome = _outcome(phase)
+            if outcome == "failed":
+                kind = "failed" if when == "call" else "error"
+                return CaseResult(id=case, outcome=kind, failure=failure(phase), seconds=seconds)
+            if outcome != "passed":
+                return CaseResult(id=case, outcome=outcome, failure=failure(phase), seconds=seconds)
+        if not mine:
+            return CaseResult(id=case, outcome="missing", seconds=seconds)
     return CaseResult(id=case, outcome="passed", seconds=seconds)
 
 
-def _outcome(when: str, record: Mapping[str, Any]) -> str:
-    outcome = record.get("outcome")
-    if record.get("wasxfail") is not None:
-        return "xpassed" if outcome == "passed" else "xfailed"
-    if outcome == "failed":
-        return "failed" if when == "call" else "error"
-    return outcome if outcome in {"passed", "skipped"} else "failed"
-
-
-def _cut_short(when: str, execution: Execution) -> Failure:
-    if execution.killed == "timeout":
-        return Failure(type="Timeout", message=f"the time limit was over in its {when}")
-    if execution.killed:
-        return Failure(type="Killed", message=f"stopped in its {when}: the limit of {execution.killed} was reached")
-    return Failure(type="Crashed", message=f"the process ended in its {when} (exit status {execution.status})")
-
-
-def failure_of(record: Mapping[str, Any]) -> Failure:
+def failure(record: Record) -> Failure:
+    """The part of a phase or collect_error record that says why."""
     return Failure(
-        type=str(record.get("type") or ("Skipped" if record.get("outcome") == "skipped" else "Error")),
-        message=str(record.get("message") or record.get("wasxfail") or ""),
-        frames=tuple(_frames(record.get("frames") or ())),
+        type=str(record.get("type") or ""),
+        message=str(record.get("message") or ""),
+        frames=tuple(_frame(frame) for frame in record.get("frames") or ()),
         text=str(record.get("text") or ""),
-        expected=_text(record.get("expected")),
-        observed=_text(record.get("observed")),
+        expected=record.get("expected"),
+        observed=record.get("observed"),
     )
 
 
-def _frames(frames: Sequence[Any]) -> Iterator[Frame]:
-    for path, line, function in frames:
-        yield Frame(path=str(path), line=int(line), function=str(function))
+def of_kind(execution: Execution, kind: str) -> Iterator[Record]:
+    return (record for record in execution.records if record.get("kind") == kind)
 
 
-def _reach(item: Mapping[str, Any]) -> Reach:
+def end_of(execution: Execution) -> str:
+    """How the worker came to its end when that was not pytest's own: one clause, or ""."""
+    if execution.killed:
+        return _KILLED.get(execution.killed, f"it was killed ({execution.killed})")
+    status = execution.status
+    if status is not None and status < 0:
+        try:
+            return f"it died of {signal.Signals(-status).name}"
+        except ValueError:
+            return f"it died of signal {-status}"
+    if not any(of_kind(execution, "finished")):
+        return f"the process ended itself with status {status} before pytest was done"
+    return ""
+
+
+def _phases(execution: Execution) -> dict[str, list[Record]]:
+    """The phases of each case; where a plugin repeats failing cases, those of the last repetition."""
+    reruns = any(record.get("reruns") for record in of_kind(execution, "start"))
+    found: dict[str, list[Record]] = {}
+    for record in of_kind(execution, "phase"):
+        mine = found.setdefault(str(record.get("id")), [])
+        if reruns and record.get("when") == "setup":
+            mine.clear()
+        mine.append(record)
+    return found
+
+
+def _outcome(phase: Record) -> str:
+    outcome, wasxfail = phase.get("outcome"), phase.get("wasxfail")
+    if outcome == "skipped":
+        return "xfailed" if wasxfail is not None else "skipped"
+    if outcome == "passed":
+        # An exception that a report calls passed is no pass, whoever wrote the report.
+        if phase.get("type") is not None:
+            return "failed"
+        return "xpassed" if wasxfail is not None and phase.get("when") == "call" else "passed"
+    return "failed"
+
+
+def _unfinished(execution: Execution, phases: Mapping[str, Sequence[Record]], began: Sequence[str]) -> str | None:
+    """The case that was under way when the worker came to an end that was not its own."""
+    if began and end_of(execution) and not any(phase.get("when") == "teardown" for phase in phases.get(began[-1], ())):
+        return began[-1]
+    return None
+
+
+def _interrupted(case: str, execution: Execution) -> CaseResult:
+    kind = {"timeout": "Timeout", "memory": "MemoryLimit", "processes": "ProcessLimit"}.get(execution.killed, "Crash")
+    why = Failure(
+        type=kind,
+        message=f"{end_of(execution)} (after {execution.seconds:.1f} s)",
+        frames=_stack(execution),
+        text=execution.output[-2000:],
+    )
+    return CaseResult(id=case, outcome="failed", failure=why, seconds=execution.seconds)
+
+
+def _stack(execution: Execution) -> tuple[Frame, ...]:
+    """The workspace's frames of the stack that faulthandler printed last, outermost first."""
+    roots = [str(record.get("root", "")) for record in of_kind(execution, "start")]
+    _, mark, text = execution.output.rpartition("(most recent call first):\n")
+    if not mark or not roots or not roots[0]:
+        return ()
+    prefix = roots[0].rstrip("/") + "/"
+    frames = []
+    for line in text.splitlines():
+        found = _STACK_LINE.match(line)
+        if found is None:
+            break
+        if found["path"].startswith(prefix):
+            frames.append(Frame(path=found["path"][len(prefix) :], line=int(found["line"]), function=found["function"]))
+    return tuple(reversed(frames))
+
+
+def _frame(value: Sequence[Any]) -> Frame:
+    return Frame(path=str(value[0]), line=int(value[1]), function=str(value[2]))
+
+
+def _reach(item: Record) -> Reach:
+    caller = item.get("caller")
     return Reach(
         path=str(item["path"]),
         firstlineno=int(item["line"]),
         name=str(item["name"]),
         depth=int(item["depth"]),
-        caller=next(_frames([item["caller"]]), None) if item.get("caller") else None,
+        caller=None if caller is None else _frame(caller),
     )
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)

@@ -30,6 +30,6 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """The text for display: no terminal escapes, no control characters, `\\n` as the only line end."""
+    r"""The text for display: no terminal escapes, no control characters, `\n` as the only line end."""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("", text)

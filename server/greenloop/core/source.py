@@ -1,6 +1,6 @@
-"""Python source as text: parsing without exceptions, definitions by name, indentation.
+r"""Python source as text: parsing without exceptions, definitions by name, indentation.
 
-Works on pieces of code too (an indented method, a file that is broken further down). Everything here sees `\\n` as the
+Works on pieces of code too (an indented method, a file that is broken further down). Everything here sees `\n` as the
 only line end; `diff.keep_ends` gives a file its own ends back.
 """
 
@@ -15,6 +15,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from greenloop.core.diff import flat
 
@@ -31,15 +32,19 @@ _QUOTED = ("FSTRING", "TSTRING")  # token families that newer tokenizers split i
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """Parsed code. `lines[node.lineno - 1]` is a node's first line; the first `shift` lines are not part of the text."""
+    """Parsed code. `lines[node.lineno - 1]` is a node's first line; the first `shift` lines are not of the text."""
 
     lines: tuple[str, ...]
     body: tuple[ast.stmt, ...]
     shift: int = 0
 
 
+@lru_cache(maxsize=16)  # one read, check and composition look at the same few modules again and again
 def tree(text: str) -> ast.Module | SyntaxError:
-    """The syntax tree of a module, or why there is none. Whatever the parser does, it is returned, not raised."""
+    """The syntax tree of a module, or why there is none. Whatever the parser does, it is returned, not raised.
+
+    Trees are shared: nobody may change them.
+    """
     try:
         with _QUIET, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -75,8 +80,9 @@ def piece(text: str) -> Piece | SyntaxError:
     wrapped = "if 1:\n" + text
     module = tree(wrapped)
     if isinstance(module, SyntaxError):
-        module.lineno = max((module.lineno or 1) - 1, 1)
-        return module
+        error = type(module)(module.msg)
+        error.lineno = max((module.lineno or 1) - 1, 1)
+        return error
     block = module.body[0]
     if len(module.body) > 1 or not isinstance(block, ast.If):
         return SyntaxError("unindent does not match any outer indentation level")
@@ -120,7 +126,7 @@ def role(node: ast.AST) -> str:
 
 def start_of(node: ast.stmt, lines: Sequence[str]) -> int:
     """The 1-based line a statement begins on, decorators included."""
-    first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
+    first: int = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
     while first < node.lineno and not lines[first - 1].lstrip(MARGIN).startswith("@"):
         first -= 1  # the expression of a decorator may begin lines below its @
     return first
@@ -194,8 +200,9 @@ def reindent(source: Piece, first: int, last: int, base: str, unit: str) -> list
     The insides of strings stay untouched; continuation lines move with the line they continue.
     """
     depths, verbatim, inside = _layout(source.lines)
-    origin = depths.get(first, 0)
-    step = _step(source.lines, depths, first, last, unit)
+    top = next((number for number in range(first, last + 1) if number in depths), first)  # below leading comments
+    origin = depths.setdefault(top, 0)
+    step = _step(source.lines, depths, top, last, unit)
     result: list[str] = []
     old = new = ""
     for number in range(first, last + 1):
@@ -211,7 +218,8 @@ def reindent(source: Piece, first: int, last: int, base: str, unit: str) -> list
         elif number in inside:
             result.append(_moved(margin(line), old, new, step, unit) + rest)
         else:
-            result.append(_comment_margin(source.lines, number, depths, origin, base, unit) + rest)
+            depth = _comment_depth(source.lines, number, depths)
+            result.append(base + unit * max(depth - origin, 0) + rest)
     return result
 
 
@@ -264,15 +272,13 @@ def _moved(here: str, old: str, new: str, step: str, unit: str) -> str:
     return new + extra
 
 
-def _comment_margin(
-    lines: Sequence[str], number: int, depths: dict[int, int], origin: int, base: str, unit: str
-) -> str:
+def _comment_depth(lines: Sequence[str], number: int, depths: dict[int, int]) -> int:
     """A comment belongs to the line below it when the margins agree, else to the nearest line above with its margin."""
     here = margin(lines[number - 1])
     below = next((other for other in range(number + 1, len(lines) + 1) if other in depths), None)
     above = [other for other in range(number - 1, 0, -1) if other in depths]
     for other in [*([below] if below else []), *above]:
         if margin(lines[other - 1]) == here:
-            return base + unit * max(depths[other] - origin, 0)
+            return depths[other]
     nearest = below or (above[0] if above else None)
-    return base + unit * max(depths[nearest] - origin, 0) if nearest else base
+    return depths[nearest] if nearest else 0

@@ -80,7 +80,9 @@ def old_line(old: str, new: str) -> Line:
     return lambda line: table.get(line, 0)
 
 
-def action_kind(natural: lsp.CodeActionKind, only: Sequence[str | lsp.CodeActionKind] | None) -> lsp.CodeActionKind | None:
+def action_kind(
+    natural: lsp.CodeActionKind, only: Sequence[str | lsp.CodeActionKind] | None
+) -> lsp.CodeActionKind | None:
     """The kind under which an action may be offered: its natural one, else a rewrite, else none at all."""
     for kind in (natural, lsp.CodeActionKind.RefactorRewrite):
         if only is None or any(_within(kind.value, getattr(wanted, "value", wanted)) for wanted in only):

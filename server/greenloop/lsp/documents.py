@@ -1,7 +1,7 @@
 """The editor's open documents: exact lines, what moved when somebody typed, and waiting for a change.
 
 pygls splits lines as `str.splitlines` does, at form feeds too, which the protocol does not: an incremental change to
-such a file would corrupt it. Here a line ends at \\n, \\r\\n or \\r only.
+such a file would corrupt it. Here a line ends where the protocol says: at CR, LF or both.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class Document(TextDocument):
         return Shift(start=head, limit=len(new) - tail, first=len(old) - tail, delta=len(new) - len(old))
 
     def _apply_incremental_change(self, change: lsp.TextDocumentContentChangePartial) -> None:
-        start, end = (_offset(self.lines, point, self.position_codec) for point in (change.range.start, change.range.end))
+        start, end = (
+            _offset(self.lines, point, self.position_codec) for point in (change.range.start, change.range.end)
+        )
         self._source = self.source[:start] + change.text + self.source[end:]
 
 

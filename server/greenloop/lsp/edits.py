@@ -147,7 +147,10 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
     request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
     request.add_done_callback(lambda _done: documents.changed())
-    landed = lambda: all(_holds(server, run, step, disk) for step in steps)  # noqa: E731
+
+    def landed() -> bool:
+        return all(_holds(server, run, step, disk) for step in steps)
+
     # Some editors never reply but do apply; some reply long before the change is reported.
     await documents.wait_until(lambda: request.done() or landed(), REPLY)
     reply = None

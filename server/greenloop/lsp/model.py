@@ -31,9 +31,12 @@ async def ready(server: Server, run: Run) -> None:
     run.now = "looking for a model"
     if await choice.choose(run.settings):
         return
+    machine = importlib.import_module("greenloop.embedded.machine")
+    weights = importlib.import_module("greenloop.embedded.weights")
+    # A download that could not be used is not offered: this says what is missing.
+    machine.check(weights.CODER.size, run.settings.embedded.context)
     if await client.ask(server, QUESTION, (DOWNLOAD, "Not now")) != DOWNLOAD:
         raise ModelProblem("No model is configured and none was found.", remedy=REMEDY)
-    weights = await asyncio.to_thread(importlib.import_module, "greenloop.embedded.weights")
 
     def progress(there: int, total: int) -> None:
         share = there * 100 // max(total, 1)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Target
 from greenloop.lsp.documents import path_of
 from greenloop.lsp.edits import text_of
@@ -28,13 +29,24 @@ class Place:
 
 
 def of(server: Server, uri: str) -> Place | None:
-    """None for what is no file. A file outside every workspace folder belongs to the project around it."""
+    """None for what is no file. A file outside every workspace folder belongs to the project around it.
+
+    Raises `UsageProblem` where that project would be the home folder or `/`.
+    """
     file = path_of(uri)
     if file is None:
         return None
     root = server.documents.root_of(file) or _project(file)
     text = text_of(server, file)
     return None if text is None else Place(root=root, path=file.relative_to(root).as_posix(), text=text)
+
+
+def of_or_none(server: Server, uri: str) -> Place | None:
+    """As `of`, for those who only look: a file in no usable project has nothing to show."""
+    try:
+        return of(server, uri)
+    except GreenloopError:
+        return None
 
 
 def target_at(place: Place, line: int) -> Target | None:

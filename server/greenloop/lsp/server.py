@@ -81,7 +81,7 @@ class Server(LanguageServer):
             bar.update()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """pygls would show every odd message of a client to the user; the log is the place for them."""
+        """Pygls would show every odd message of a client to the user; the log is the place for them."""
         log.error("%s while handling a message (%s)", type(error).__name__, getattr(source, "__name__", source))
 
 

@@ -50,13 +50,13 @@ class Outbox:
     def flush(self) -> None:
         """Nothing to do: the thread flushes after every message."""
 
-    def close(self, seconds: float = 5.0) -> None:
+    def close(self, seconds: float = 2.0) -> None:
         """Waits until everything is written, at most `seconds` (the client may be gone)."""
         self._queue.put(None)
         self._thread.join(seconds)
 
     def binary(self) -> BinaryIO:
-        """This outbox for those who ask for a stream and only write, flush and close it."""
+        """The outbox for those who ask for a stream and only write, flush and close it."""
         return cast("BinaryIO", self)
 
     def _pump(self) -> None:

@@ -28,7 +28,7 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
     def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
-        place = places.of(server, params.text_document.uri)
+        place = places.of_or_none(server, params.text_document.uri)
         target = places.target_at(place, params.range.start.line + 1) if place else None
         if place is None or target is None:
             return []
@@ -61,7 +61,7 @@ def _result(server: Server, uri: str, run: Run) -> list[lsp.CodeAction]:
         title = f"Apply refined {_changed_name(run)} ({standing(run.outcome)})"
         if server.abilities.apply_edit:
             actions.append(_command(title, "greenloop.apply", _of(uri, run)))
-        else:
+        elif server.abilities.action_literals:
             # This editor takes an edit only in the action itself; the text is as it is now, so it always fits.
             steps = edits.plan(server, run)
             if isinstance(steps, list) and steps and not any(step.merged for step in steps):

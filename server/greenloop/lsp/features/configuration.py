@@ -43,7 +43,8 @@ async def settle(server: Server) -> None:
         params = lsp.RegistrationParams(registrations=[registration])
         await client.bounded(server.client_register_capability_async(params), client.SOON, "to register")
     await _pull(server)
-    for root in server.documents.roots() or [None]:
+    roots: list[Path | None] = [*server.documents.roots()]
+    for root in roots or [None]:
         load(server, root)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        place = places.of(server, params.text_document.uri)
+        place = places.of_or_none(server, params.text_document.uri)
         line = params.position.line + 1
         # Without runs there is nothing to say, and nothing to parse for it.
         if place is None or not any(run.root == place.root for run in server.runs):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from greenloop.lsp import places
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents, Shift, path_of
-from greenloop.lsp import places
 from greenloop.lsp.features import configuration
 
 if TYPE_CHECKING:
@@ -117,8 +117,12 @@ def _end_with_signals(server: Server) -> None:
         return
     loop = asyncio.get_running_loop()
     endings: set[asyncio.Task[None]] = set()
+
+    def end(number: int) -> None:
+        endings.add(loop.create_task(_end(server, 128 + number)))
+
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, lambda code=number: endings.add(loop.create_task(_end(server, 128 + code))))
+        loop.add_signal_handler(number, end, number)
 
 
 def _end_with_client(server: Server, pid: int) -> None:

@@ -7,10 +7,8 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
@@ -45,27 +43,27 @@ def register(server: Server) -> None:
         return result(run)
 
     @server.command("greenloop.refine")
-    def refine(*arguments: object) -> None:
+    def refine(*arguments: Any) -> None:
         start(server, refine_params(_object(arguments)))
 
     @server.command("greenloop.cancel")
-    def cancel(*arguments: object) -> int:
+    def cancel(*arguments: Any) -> int:
         return server.runs.cancel(_chosen(server, arguments))
 
     @server.command("greenloop.apply")
-    def apply(*arguments: object) -> None:
+    def apply(*arguments: Any) -> None:
         for run in _offered(server, arguments):
             server.runs.spawn(apply_kept(server, run))
 
     @server.command("greenloop.discard")
-    def discard(*arguments: object) -> None:
+    def discard(*arguments: Any) -> None:
         chosen = _chosen(server, arguments)
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
 
     @server.command("greenloop.showAttempts")
-    def show_attempts(*arguments: object) -> None:
+    def show_attempts(*arguments: Any) -> None:
         chosen = _chosen(server, arguments)
         run = next((run for run in server.runs if chosen(run) and run.attempts), None)
         if run is None:
@@ -82,10 +80,10 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
 
     Raises `JsonRpcInvalidParams` when there is nothing to refine there.
     """
-    place = places.of(server, params.uri)
-    if place is None:
-        raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
     try:
+        place = places.of(server, params.uri)
+        if place is None:
+            raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
         target = _target(server, place, params)
         settings = configuration.load(server, place.root)
     except GreenloopError as error:
@@ -163,7 +161,9 @@ async def _refined(server: Server, run: Run) -> Outcome:
         run.now = text
         server.refresh(run)
 
-    return await engine.refine(request, settings=run.settings, emit=_emitter(server, run), say=say, user=EditorUser(server))
+    return await engine.refine(
+        request, settings=run.settings, emit=_emitter(server, run), say=say, user=EditorUser(server)
+    )
 
 
 def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
@@ -254,18 +254,18 @@ def _target(server: Server, place: places.Place, params: RefineParams) -> Target
     return found
 
 
-def _object(arguments: tuple[object, ...]) -> Any:
+def _object(arguments: tuple[Any, ...]) -> Any:
     return arguments[0] if len(arguments) == 1 else None
 
 
-def _chosen(server: Server, arguments: tuple[object, ...]) -> Callable[[Run], bool]:
+def _chosen(server: Server, arguments: tuple[Any, ...]) -> Callable[[Run], bool]:
     """Which runs a command means: all, those about a document, or the one of its target."""
     table = _object(arguments)
     if table is None and not any(argument is not None for argument in arguments):
         return lambda _run: True
     if not isinstance(table, Mapping) or not isinstance(table.get("uri"), str):
         raise JsonRpcInvalidParams('Expected one object: {"uri"} or {"uri", "target"}, or nothing.')
-    place = places.of(server, table["uri"])
+    place = places.of_or_none(server, table["uri"])
     target = table.get("target")
 
     def chosen(run: Run) -> bool:
@@ -281,8 +281,6 @@ def _about(run: Run, path: str) -> bool:
     return path == run.target.path or any(path == region.path for region in regions)
 
 
-def _offered(server: Server, arguments: tuple[object, ...]) -> list[Run]:
+def _offered(server: Server, arguments: tuple[Any, ...]) -> list[Run]:
     chosen = _chosen(server, arguments)
     return [run for run in server.runs if chosen(run) and run.offered][:1]
-
-

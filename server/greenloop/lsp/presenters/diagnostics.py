@@ -6,13 +6,15 @@ They are pushed, never pulled; they move with what the user types; one store hol
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 from lsprotocol import types as lsp
 
-from greenloop.core.compose import compose
+from greenloop.core.diff import flat
 from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem
 from greenloop.core.redact import clean
 from greenloop.lsp.convert import Line, line_range, old_line
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 # Characters of a runner's message that a diagnostic shows.
 LONGEST = 1200
+
+# From (path, line as an attempt ran it) to the user's line, 0 where there is none.
+Find = Callable[[str, int], int]
 
 
 class Board:
@@ -78,26 +83,20 @@ def publish(server: Server, run: Run) -> None:
 
 
 def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
-    lines = _line_maps(problem, attempt)
-    known = {case.id: case for case in problem.spec.cases}
+    here = _line_finder(server, run, problem, attempt)
     results = {result.id: result for result in attempt.verdict.cases}
-    found = []
-    for case in known.values():
-        result = results.get(case.id) or CaseResult(id=case.id, outcome="missing")
-        if not result.passed:
-            found.append(_case(server, run, attempt, result, case, lines))
-    for result in attempt.verdict.collateral:
-        case = Case(id=result.id, path=result.id.split("::")[0], line=1)
-        found.append(_case(server, run, attempt, result, case, lines))
-    return found
+    failing = [(case, results.get(case.id)) for case in problem.spec.cases]
+    failing += [
+        (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
+    ]
+    return [_case(server, run, case, result, here) for case, result in failing if result is None or not result.passed]
 
 
-def _case(
-    server: Server, run: Run, attempt: Attempt, result: CaseResult, case: Case, lines: dict[str, Line]
-) -> tuple[Path, lsp.Diagnostic]:
-    failure = result.failure
-    path, line = _place(run, failure, case, lines)
-    found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or result.outcome
+def _case(server: Server, run: Run, case: Case, result: CaseResult | None, here: Find) -> tuple[Path, lsp.Diagnostic]:
+    attempt, failure = run.attempts[-1], result.failure if result else None
+    path, line = _place(run, failure, case, here)
+    outcome = result.outcome if result else attempt.verdict.status.value
+    found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
     item = lsp.Diagnostic(
         range=_range(server, run.root / path, line),
         message=f"{case.id.split('::')[-1]}: {_why(attempt, failure, found)}",
@@ -106,7 +105,9 @@ def _case(
         source=f"greenloop attempt {attempt.number}/{run.limit}",
     )
     if server.abilities.related_information and failure and failure.frames:
-        item.related_information = [_related(server, run, frame, lines) for frame in failure.frames if _inside(run, frame)]
+        item.related_information = [
+            _related(server, run, frame, here) for frame in failure.frames if _inside(run, frame)
+        ]
     return run.root / path, item
 
 
@@ -120,13 +121,13 @@ def _why(attempt: Attempt, failure: Failure | None, found: str) -> str:
     return text[:LONGEST]
 
 
-def _place(run: Run, failure: Failure | None, case: Case, lines: dict[str, Line]) -> tuple[str, int]:
+def _place(run: Run, failure: Failure | None, case: Case, here: Find) -> tuple[str, int]:
     """The deepest line of the failure that stands in the user's own text; else where the case stands."""
     for frame in reversed(failure.frames if failure else ()):
-        line = lines[frame.path](frame.line) if frame.path in lines else frame.line
-        if line and _inside(run, frame):
+        line = here(frame.path, frame.line) if _inside(run, frame) else 0
+        if line:
             return frame.path, line
-    return case.path, case.line
+    return case.path, here(case.path, case.line) or case.line
 
 
 def _inside(run: Run, frame: Frame) -> bool:
@@ -135,21 +136,28 @@ def _inside(run: Run, frame: Frame) -> bool:
     return not Path(frame.path).is_absolute() and "site-packages" not in parts and (run.root / frame.path).is_file()
 
 
-def _line_maps(problem: Problem, attempt: Attempt) -> dict[str, Line]:
-    """For each file that the attempt changed: from a line of its text to the user's line, 0 where there is none."""
-    if attempt.candidate is None:
-        changed = problem.files
-    else:
-        changed = compose(problem, attempt.candidate)
-    return {
-        path: old_line(problem.originals.get(path) or "", text)
-        for path, text in changed.items()
-        if text != problem.originals.get(path)
-    }
+def _line_finder(server: Server, run: Run, problem: Problem, attempt: Attempt) -> Find:
+    """From a line as the attempt ran it to the line in the user's text now; 0 where the user has no such line."""
+    from greenloop.core.compose import compose  # noqa: PLC0415 - only runs need it, not the start
+
+    ran = {**problem.files, **(compose(problem, attempt.candidate) if attempt.candidate else {})}
+
+    @cache
+    def mapped(path: str) -> tuple[Line, ...]:
+        then, now = problem.originals.get(path), text_of(server, run.root / path)
+        steps = [(then, ran.get(path, then)), (now, then)]
+        return tuple(old_line(flat(old or ""), flat(new)) for old, new in steps if new is not None and old != new)
+
+    def here(path: str, line: int) -> int:
+        for step in mapped(path):
+            line = step(line)
+        return line
+
+    return here
 
 
-def _related(server: Server, run: Run, frame: Frame, lines: dict[str, Line]) -> lsp.DiagnosticRelatedInformation:
-    line = lines[frame.path](frame.line) if frame.path in lines else frame.line
+def _related(server: Server, run: Run, frame: Frame, here: Find) -> lsp.DiagnosticRelatedInformation:
+    line = here(frame.path, frame.line)
     note = frame.function if line else f"{frame.function} (line {frame.line} of the attempt)"
     if not line and run.started is not None:
         regions = [region for region in run.started.problem.regions if region.path == frame.path]

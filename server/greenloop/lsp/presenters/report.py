@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.compose import before_after
 from greenloop.core.diff import unified
 from greenloop.core.nouns import Attempt, Provenance
 from greenloop.core.redact import clean
@@ -97,6 +96,8 @@ def best_diff(run: Run) -> str:
 
 def diff_of(run: Run, attempt: Attempt) -> str:
     """What an attempt would change in the user's files."""
+    from greenloop.core.compose import before_after  # noqa: PLC0415 - only runs need it, not the start
+
     if run.started is None or attempt.candidate is None:
         return ""
     before, after = before_after(run.started.problem, attempt.candidate)

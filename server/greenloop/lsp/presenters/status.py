@@ -84,7 +84,9 @@ def _landed(server: Server, run: Run, outcome: Outcome, landing: Landing) -> Non
     where = ", ".join(f"{path}:{line}" for path, line in landing.places)
     merged = " together with what you typed" if landing.merged else ""
     by = f"by {run.target.selector}: {counts(outcome.evidence)}".rstrip(": ")
-    label = {Verified.VERIFIED: "verified", Verified.PARTIALLY: "partially verified"}.get(outcome.verified, "not verified")
+    label = {Verified.VERIFIED: "verified", Verified.PARTIALLY: "partially verified"}.get(
+        outcome.verified, "not verified"
+    )
     text = f"{where} fixed{merged}, {label} {by}" if outcome.solved else f"{where}: best attempt put in, not solved"
     elsewhere = [run.root / path for path, _ in landing.places if server.documents.uri(run.root / path) != run.uri]
     if elsewhere and server.abilities.show_document and server.abilities.questions:

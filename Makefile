@@ -1,0 +1,26 @@
+# The README's two commands are `make demo` and `make test`; everything they need is set up by scripts/setup.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench clean
+
+demo: ## install, fetch the embedded model, make one red test green, live
+	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
+	@scripts/demo "$(BIN)"
+
+test: ## everything this machine can run, ending in a table of skipped parts
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@scripts/check "$(BIN)"
+
+lint: ## format, lint, types, layers
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev
+	@scripts/lint "$(BIN)"
+
+bench: ## the figures of README and docs; see benchmarks/
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@$(BIN)/python benchmarks/startup.py
+	@$(BIN)/python benchmarks/targets.py
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

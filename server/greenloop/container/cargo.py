@@ -1,0 +1,132 @@
+"""The workspace's files that travel into a container: what is taken, what is left out, what changed since.
+
+They travel as bytes over stdin and not as a mount, so an engine on another machine does as well.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerify
+
+MOST_BYTES = 64 << 20
+MOST_FILES = 20_000
+BATCH = 8 << 20  # bytes of one write request
+
+# Made by tools, never by hand, and mostly large; no test reads them.
+LEFT_OUT = frozenset(
+    {
+        ".git", ".hg", ".svn", "__pycache__", ".venv", "venv", "node_modules", "__pypackages__",
+        ".mypy_cache", ".pytest_cache", ".ruff_cache", ".pytype", ".hypothesis", ".tox", ".nox", ".eggs", ".direnv",
+        ".ipynb_checkpoints", ".idea", ".vscode", ".vs", ".gradle", ".cache",
+    }
+)  # fmt: skip
+LEFT_OUT_FILES = ("*.pyc", "*.pyo", "*.swp", ".DS_Store")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stamp:
+    """What tells that a file changed without reading it."""
+
+    size: int
+    modified: int
+    inode: int
+
+
+def scan(root: Path, masked: Sequence[str]) -> dict[str, Stamp]:
+    """Every regular file that travels, by relative path.
+
+    Left out: what `masked` hides (glob patterns of names), virtual environments, caches, links that lead out of the
+    workspace, and names that cannot be told to the other side.
+    Raises `CannotVerify` when there is too much of it, naming the biggest folder.
+    """
+    found = dict(_files(root, root.resolve(), masked))
+    size = sum(stamp.size for stamp in found.values())
+    if size > MOST_BYTES or len(found) > MOST_FILES:
+        raise _too_much(found, size)
+    return found
+
+
+def load(root: Path, paths: Sequence[str]) -> Iterator[dict[str, bytes]]:
+    """The files' contents in batches. One that vanished meanwhile is left out."""
+    batch: dict[str, bytes] = {}
+    size = 0
+    for path in paths:
+        try:
+            batch[path] = (root / path).read_bytes()
+        except OSError:
+            continue
+        size += len(batch[path])
+        if size >= BATCH:
+            yield batch
+            batch, size = {}, 0
+    if batch:
+        yield batch
+
+
+def _files(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tuple[str, Stamp]]:
+    todo: list[tuple[str, frozenset[str]]] = [("", frozenset({str(real_root)}))]
+    while todo:
+        folder, above = todo.pop()
+        try:
+            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if "\\" in entry.name or _hidden(entry.name, masked):
+                continue
+            try:
+                if entry.is_symlink() and not _stays(Path(entry.path), real_root, masked):
+                    continue
+                about = entry.stat()
+            except OSError:
+                continue  # a broken link, or gone meanwhile
+            if stat.S_ISREG(about.st_mode):
+                if not any(fnmatch(entry.name, pattern) for pattern in LEFT_OUT_FILES):
+                    yield path, Stamp(size=about.st_size, modified=about.st_mtime_ns, inode=about.st_ino)
+            elif stat.S_ISDIR(about.st_mode) and _travels(entry):
+                real = os.path.realpath(entry.path)
+                if real not in above:  # a link to a folder above would never end
+                    todo.append((path, above | {real}))
+
+
+def _hidden(name: str, masked: Sequence[str]) -> bool:
+    return any(fnmatch(name, pattern) for pattern in masked)
+
+
+def _stays(link: Path, real_root: Path, masked: Sequence[str]) -> bool:
+    """Does the link lead to something in the workspace that is not hidden itself?"""
+    try:
+        inside = link.resolve(strict=True).relative_to(real_root)
+    except (OSError, ValueError, RuntimeError):
+        return False
+    return not any(part in LEFT_OUT or _hidden(part, masked) for part in inside.parts)
+
+
+def _travels(entry: os.DirEntry[str]) -> bool:
+    return entry.name not in LEFT_OUT and not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+
+
+def _too_much(found: Mapping[str, Stamp], size: int) -> CannotVerify:
+    bytes_in: Counter[str] = Counter()
+    files_in: Counter[str] = Counter()
+    for path, stamp in found.items():
+        folder = path.rpartition("/")[0] or "."
+        bytes_in[folder] += stamp.size
+        files_in[folder] += 1
+    by_size = size > MOST_BYTES
+    biggest, amount = (bytes_in if by_size else files_in).most_common(1)[0]
+    what = f"{size >> 20} MiB" if by_size else f"{len(found)} files"
+    limit = f"{MOST_BYTES >> 20} MiB" if by_size else f"{MOST_FILES} files"
+    most = f"{amount >> 20} MiB" if by_size else f"{amount} files"
+    return CannotVerify(
+        f"The workspace is too large for a container: {what}, the limit is {limit}; {biggest} alone has {most}.",
+        remedy=f"Move {biggest} out of the workspace, or use `sandbox.kind = bubblewrap`, which mounts it.",
+    )

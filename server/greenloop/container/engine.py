@@ -1,0 +1,82 @@
+"""A connected container engine, the marks on what greenloop makes there, and the removal of what was left over."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+log = logging.getLogger(__name__)
+
+MARK = "dev.greenloop"
+OWNER = f"{MARK}.owner"  # pid and start time of the process whose container it is
+BOOT = f"{MARK}.boot"  # machine, boot and pid namespace in which that pid means something
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """`client` is a `docker.DockerClient`, `errors` all it may raise; `name` and `version` are as the engine says."""
+
+    client: Any
+    errors: tuple[type[Exception], ...]
+    name: str
+    version: str
+
+
+def is_missing(error: Exception) -> bool:
+    """Does the engine say that there is no such container or image (any more)?"""
+    response = getattr(error, "response", None)
+    return getattr(response, "status_code", None) == 404
+
+
+def sentence(error: Exception) -> str:
+    """What the engine said, on one line."""
+    text = getattr(error, "explanation", None) or error
+    return " ".join(str(text).split())[:300] or type(error).__name__
+
+
+def labels() -> dict[str, str]:
+    """The labels of everything that must not outlive this process."""
+    return {MARK: "1", OWNER: _identity(os.getpid()), BOOT: boot()}
+
+
+def boot() -> str:
+    """Where process ids mean what they mean here: not on another machine, after a restart, or in another container."""
+    try:
+        started = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{started}/{os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - the link's text is the answer
+    except OSError:
+        return f"{platform.node()}/{int(psutil.boot_time())}"
+
+
+def _identity(pid: int) -> str:
+    return f"{pid}/{psutil.Process(pid).create_time():.1f}"
+
+
+def _lives(owner: str) -> bool:
+    try:
+        return _identity(int(owner.partition("/")[0])) == owner
+    except (ValueError, psutil.NoSuchProcess):
+        return False
+    except psutil.AccessDenied:
+        return True
+
+
+def sweep(engine: Engine) -> int:
+    """Removes containers whose owner is dead. Returns how many; those of other machines and users are left alone."""
+    removed = 0
+    with contextlib.suppress(*engine.errors):
+        for container in engine.client.containers.list(all=True, filters={"label": MARK}, ignore_removed=True):
+            if container.labels.get(BOOT) == boot() and not _lives(container.labels.get(OWNER, "")):
+                with contextlib.suppress(*engine.errors):
+                    container.remove(force=True, v=True)
+                    removed += 1
+    if removed:
+        log.info("Removed %d container(s) of greenloop processes that are gone.", removed)
+    return removed

@@ -1,0 +1,130 @@
+"""The image that tests run in when none is named: Python of the project's version and pytest, made once."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from greenloop import inside
+from greenloop.container import base, wheels
+from greenloop.container.engine import MARK, Engine, labels, sentence
+from greenloop.container.program import runner
+from greenloop.core.errors import CannotVerify
+from greenloop.settings import cache_folder
+
+log = logging.getLogger(__name__)
+
+REPOSITORY = "greenloop-python"
+COMPILE_SECONDS = 180
+
+
+def name(version: tuple[int, int]) -> str:
+    """Repository and tag, which tell Python, pytest and the recipe: another recipe is another image."""
+    recipe = hashlib.sha256(wheels.pins(version).read_bytes() + _compile_source().encode()).hexdigest()[:8]
+    return f"{REPOSITORY}:{version[0]}.{version[1]}-pytest{wheels.pytest_version(version)}-{recipe}"
+
+
+def ensure(
+    engine: Engine, version: tuple[int, int], *, say: Callable[[str], None] = log.info, stop: Callable[[], bool] = bool
+) -> str:
+    """The image's name, after making it where it is not there yet.
+
+    One process makes it, others wait. `stop()` true ends the work within a second.
+    Raises `CannotVerify` with the remedy, or what the engine raises.
+    """
+    wanted = name(version)
+    if base.has(engine, wanted):
+        return wanted
+    with _alone(stop):
+        if not base.has(engine, wanted):
+            began = time.monotonic()
+            below = base.ensure(engine, version, say, stop)
+            say("adding pytest to the image")
+            _add(engine, below, wanted, wheels.layer(version, runner(stop)))
+            _forget(engine, wanted)
+            log.info("Made %s in %.0f s.", wanted, time.monotonic() - began)
+    return wanted
+
+
+def _forget(engine: Engine, wanted: str) -> None:
+    """Removes what earlier recipes made for the same Python; an image in use stays."""
+    same = wanted.partition("-pytest")[0]
+    for found in engine.client.images.list(name=REPOSITORY):
+        for tag in found.tags:
+            if tag != wanted and tag.startswith(f"{same}-pytest"):
+                with contextlib.suppress(*engine.errors):
+                    engine.client.images.remove(tag)
+
+
+def _compile_source() -> str:
+    return (inside.folder() / "image" / "compile.py").read_text(encoding="utf-8")
+
+
+def _add(engine: Engine, below: str, wanted: str, layer: bytes) -> None:
+    """Lays the archive over the image below, compiles it in a container without network, and keeps the result."""
+    container = engine.client.containers.create(
+        below,
+        entrypoint=["python3", "-I", "-c", _compile_source()],
+        command=[],
+        user="0:0",
+        network_mode="none",
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges:true"],
+        working_dir="/",
+        labels=labels(),
+    )
+    try:
+        container.put_archive("/", layer)
+        container.start()
+        status = container.wait(timeout=COMPILE_SECONDS).get("StatusCode")
+        if status:
+            said = container.logs(tail=5).decode("utf-8", "replace")
+            raise CannotVerify(
+                f"The image could not be made: python3 in {below} ended with status {status} ({said.strip()})."
+            )
+        repository, _, tag = wanted.partition(":")
+        # The image must not carry the marks of the container, or it would look like something to be removed.
+        changes = [
+            f'LABEL {MARK}="" {MARK}.owner="" {MARK}.boot="" {MARK}.image=python',
+            "ENTRYPOINT []",
+            'CMD ["python3"]',
+        ]
+        container.commit(repository=repository, tag=tag, changes=changes)
+    finally:
+        with contextlib.suppress(*engine.errors):
+            container.remove(force=True, v=True)
+
+
+@contextlib.contextmanager
+def _alone(stop: Callable[[], bool]) -> Iterator[None]:
+    """Holds the lock file of image making; waits for it, looking at `stop` twice a second."""
+    try:
+        import fcntl  # noqa: PLC0415 - not on Windows, where two makers do the same work twice and the last one wins
+    except ImportError:
+        yield
+        return
+    path: Path = cache_folder() / "image.lock"
+    with path.open("w") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if stop():
+                    raise CannotVerify("Waiting for another greenloop that makes the image was stopped.") from None
+                time.sleep(0.5)
+        os.ftruncate(file.fileno(), 0)
+        yield
+
+
+def describe(error: Exception) -> CannotVerify:
+    """What the engine raised while an image was made, for the user."""
+    return CannotVerify(
+        f"The engine could not make the sandbox's image: {sentence(error)}",
+        remedy="Look for disk space: `docker system df`.",
+    )

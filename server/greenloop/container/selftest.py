@@ -1,0 +1,60 @@
+"""Tests that greenloop runs in its own container once, to see that the wall stands."""
+
+from __future__ import annotations
+
+from greenloop.core.nouns import Execution
+from greenloop.core.records import results
+
+# Each name is what the user reads when it fails.
+WALL = """
+import os, socket, tempfile
+import pytest
+
+STATUS = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines() if ":" in line)
+
+
+def test_runs_without_rights():
+    assert os.getuid() != 0 and os.getgid() != 0
+    assert int(STATUS["CapEff"], 16) == 0 and int(STATUS["CapPrm"], 16) == 0 and STATUS["NoNewPrivs"].strip() == "1"
+
+
+def test_cannot_become_root():
+    with pytest.raises(OSError):
+        os.setuid(0)
+
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@pytest.mark.parametrize("folder", ["/", "/etc", "/usr", "/opt", "/.greenloop", "/.greenloop/run", HERE])
+def test_cannot_write_outside_tmp(folder):
+    with pytest.raises(OSError):
+        open(os.path.join(folder, "written"), "w")
+
+
+def test_can_write_to_tmp():
+    with tempfile.TemporaryFile() as file:
+        file.write(b"x")
+
+
+def test_has_no_network():
+    assert [name for _, name in socket.if_nameindex() if name != "lo"] == []
+    with pytest.raises(OSError):
+        socket.create_connection(("192.0.2.1", 9), timeout=1)
+"""
+FILES = {"test_wall.py": WALL}
+SELECTORS = ("test_wall.py",)
+LEAST = 11
+
+
+def complaint(execution: Execution) -> str:
+    """What of the wall does not stand; empty when all does."""
+    found = results(execution)
+    for result in found:
+        if not result.passed:
+            why = result.failure.message if result.failure else result.outcome
+            return f"{result.id.partition('::')[2]}: {why}"
+    if len(found) < LEAST or execution.status != 0 or execution.killed:
+        said = execution.output.strip()[-300:] or execution.killed or "no output"
+        return f"it ended early (status {execution.status}): {said}"
+    return ""

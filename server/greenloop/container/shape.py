@@ -1,0 +1,71 @@
+"""What a container is made of, and every flag that hardens it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from greenloop.container.cargo import MOST_BYTES
+from greenloop.core.nouns import Limits
+
+FOLDER = "/.greenloop/run"  # as in sandbox/image/boot.py
+CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
+TMP = 64 << 20
+OWN = 96 << 20  # memory of boot, supervisor and its files, beside what tests may have
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What a container is made of: the image, the workspace's path inside, limits, network, extra variables."""
+
+    image: str
+    root: str
+    limits: Limits
+    network: bool
+    variables: Mapping[str, str]
+
+
+def flags(shape: Shape) -> dict[str, Any]:
+    """Everything that hardens the container, as `containers.create` wants it."""
+    memory = shape.limits.memory + TMP + MOST_BYTES + OWN
+    return {
+        "network_mode": "bridge" if shape.network else "none",
+        "read_only": True,
+        "user": "0:0",
+        "cap_drop": ["ALL"],
+        "cap_add": list(CAPABILITIES),
+        "security_opt": ["no-new-privileges:true"],
+        # More than a worker may have, or a fork bomb would keep the supervisor from working.
+        "pids_limit": shape.limits.processes + 64,
+        "mem_limit": memory,
+        "memswap_limit": memory,
+        "nano_cpus": 1_000_000_000,
+        "ipc_mode": "private",
+        "shm_size": 16 << 20,
+        "tmpfs": _mounts(shape.root),
+        "ulimits": [
+            {"Name": "nofile", "Soft": 1024, "Hard": 1024},
+            {"Name": "core", "Soft": 0, "Hard": 0},
+        ],
+        "log_config": {"Type": "none", "Config": {}},
+        "healthcheck": {"Test": ["NONE"]},
+        "hostname": "sandbox",
+        "working_dir": "/",
+    }
+
+
+def closed(root: str) -> list[str]:
+    """Folders that boot opens for everybody: the image's mode of a folder becomes that of the tmpfs on it."""
+    return [folder for folder in _mounts(root) if folder in {"/root", root}]
+
+
+def _mounts(root: str) -> dict[str, str]:
+    mounts = {
+        "/tmp": f"rw,nosuid,nodev,size={TMP},nr_inodes=50000,mode=1777",  # noqa: S108 - inside the wall
+        FOLDER: f"rw,nosuid,nodev,noexec,size={32 << 20},mode=755",
+        root: f"rw,nosuid,nodev,size={2 * MOST_BYTES},nr_inodes=100000,mode=755",
+    }
+    if root.startswith("/root/"):
+        mounts["/root"] = f"rw,nosuid,nodev,size={1 << 20},mode=755"  # to be opened, see `closed`
+    return mounts

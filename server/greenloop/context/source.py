@@ -1,0 +1,145 @@
+"""The code to change and what it leans on: its class's head, the imports, constants and neighbours it uses.
+
+Only workspace texts of the problem are read; unsaved and stubbed ones come with it.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from greenloop import syntax
+from greenloop.core.nouns import Excerpt, Problem, Region
+from greenloop.core.ports import Tools
+from greenloop.syntax import Definition
+
+MOST_LINES = 12  # of a constant or class head that is shown whole
+
+
+async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
+    """For each file one excerpt with what the regions use, if anything, and one with the regions themselves."""
+    del tools
+    excerpts = []
+    for path in dict.fromkeys(region.path for region in problem.regions):
+        regions = [region for region in problem.regions if region.path == path]
+        text = problem.files[path]
+        if around := surroundings(text, path, regions):
+            excerpts.append(Excerpt(title=f"What `{path}` has beside it:", text=around, value=0.6))
+        names = ", ".join(f"`{region.qualname}`" for region in regions)
+        verb = "is to be written" if all(region.created for region in regions) else "as it stands"
+        excerpts.append(Excerpt(title=f"{names} in `{path}`, {verb}:", text=own(text, path, regions), value=1.0))
+    return excerpts
+
+
+def own(text: str, path: str, regions: Sequence[Region]) -> str:
+    """The regions' source; methods under their class's head, so that it is plain where they belong."""
+    found = syntax.definitions(text, path)
+    parts: list[str] = []
+    shown: set[str] = set()
+    for region in sorted(regions, key=lambda region: region.start):
+        owner = syntax.lookup(found, region.qualname.rpartition(".")[0])
+        if owner is not None and owner.kind == "class" and owner.qualname not in shown:
+            shown.add(owner.qualname)
+            parts += _head(text, owner, found, regions)
+        parts.append(syntax.span(text, region.start, region.end).rstrip())
+    return plain("\n\n".join(parts))
+
+
+def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
+    """Imports, constants and signatures of the same file that the regions mention, in the file's order."""
+    found = syntax.definitions(text, path)
+    used = syntax.words("\n".join(syntax.span(text, region.start, region.end) for region in regions))
+    owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
+    pieces = [*_statements(text, used)]
+    headed: set[str] = set()
+    for item in found:
+        if any(_within(item, region) for region in regions) or item.name not in used:
+            continue
+        if item.owner in owners and not (item.name == "__init__" and _is_short(item)):
+            owner = syntax.lookup(found, item.owner)
+            if owner is not None and owner.qualname not in headed:
+                headed.add(owner.qualname)
+                pieces.append((owner.start, syntax.span(text, owner.start, owner.header_end).rstrip()))
+            pieces.append((item.start, _signature(text, item, found)))
+        elif not item.owner and item.qualname not in owners:
+            pieces.append((item.start, _signature(text, item, found)))
+    return plain("\n".join(piece for _line, piece in sorted(pieces)))
+
+
+def _is_short(item: Definition) -> bool:
+    return item.end - item.start < MOST_LINES
+
+
+def _within(item: Definition, region: Region) -> bool:
+    return region.start <= item.start and item.end <= region.end
+
+
+def plain(text: str) -> str:
+    """With a line feed as the only line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _head(text: str, owner: Definition, found: Sequence[Definition], regions: Sequence[Region]) -> list[str]:
+    """What makes a class what it is: its line, short docstring, fields, and the constructor when that is short."""
+    last = owner.header_end
+    if owner.docstring is not None and owner.docstring[1] - owner.docstring[0] < MOST_LINES:
+        last = owner.docstring[1]
+    fields = "\n".join(_fields(text, owner, found))
+    parts = [syntax.span(text, owner.start, last).rstrip() + (f"\n{fields}" if fields else "")]
+    made = syntax.lookup(found, f"{owner.qualname}.__init__")
+    if made is not None and _is_short(made) and not any(_within(made, region) for region in regions):
+        parts.append(syntax.span(text, made.start, made.end).rstrip())
+    return parts
+
+
+def _signature(text: str, item: Definition, found: Iterable[Definition]) -> str:
+    """A function's header, or a class's with those of its methods, and `...` for what is left out."""
+    head = syntax.span(text, item.start, item.header_end).rstrip()
+    if item.start <= item.header_end == item.end:
+        return head
+    indent = re.match(r"[ \t]*", syntax.span(text, item.name_line, item.name_line))
+    inner = (indent[0] if indent else "") + "    "
+    first = _first_line(text, item)
+    rows = [head, f"{inner}{first}" if first else ""]
+    if item.kind == "class":
+        rows += [
+            _signature(text, method, ())
+            for method in found
+            if method.owner == item.qualname and method.kind == "function"
+        ]
+        rows += _fields(text, item, found)
+    return "\n".join(row for row in [*rows, "" if item.kind == "class" and len(rows) > 2 else f"{inner}..."] if row)
+
+
+def _first_line(text: str, item: Definition) -> str:
+    """The docstring's first line, closed again."""
+    if item.docstring is None:
+        return ""
+    line = plain(syntax.span(text, item.docstring[0], item.docstring[0])).strip()
+    quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
+    return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
+
+
+def _fields(text: str, item: Definition, found: Iterable[Definition]) -> list[str]:
+    """The class's own assignments and annotations (fields of a dataclass, constants)."""
+    methods = [other for other in found if other.owner == item.qualname]
+    top = item.docstring[1] if item.docstring else item.header_end
+    first = min((method.start for method in methods), default=item.end + 1)
+    rows = [row.rstrip() for row in plain(syntax.span(text, top + 1, first - 1)).split("\n")]
+    return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
+
+
+def _statements(text: str, used: set[str]) -> Iterable[tuple[int, str]]:
+    """Imports and constants at the top level that the regions mention."""
+    for item in syntax.bindings(text):
+        if set(item.names) & used:
+            yield item.start, shortened(syntax.span(text, item.start, item.end))
+
+
+def shortened(statement: str) -> str:
+    """A statement of many lines (a table, a long text) without its middle."""
+    rows = textwrap.dedent(plain(statement)).rstrip("\n").split("\n")
+    if len(rows) <= MOST_LINES:
+        return "\n".join(rows)
+    return "\n".join([*rows[: MOST_LINES - 2], "    # ... more of the same", rows[-1]])

@@ -1,0 +1,233 @@
+"""A session in one hardened container: keeps the workspace in it up to date, runs, and survives what breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from greenloop import inside
+from greenloop.container import cargo
+from greenloop.container.box import Box, Broken
+from greenloop.container.engine import Engine, boot
+from greenloop.container.selftest import FILES, SELECTORS, complaint
+from greenloop.container.shape import Shape
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import Environment, Execution, Limits, Place, Run
+from greenloop.sandboxes._supervisor import Lost, execution
+from greenloop.settings import cache_folder
+
+log = logging.getLogger(__name__)
+
+NAME = "docker"
+GRACE = 10.0  # seconds beyond a run's own limit after which the supervisor is taken for hung
+WRITE_SECONDS = 60.0
+KILL_SECONDS = 0.8  # a cancelled run gives control back within a second
+TESTED_KEPT = 20
+LEAST_UID, UIDS = 20_000, 40_000  # within what a rootless engine maps
+
+
+@dataclass(kw_only=True)
+class Session:
+    """An open container. A run that is cancelled or finds it broken ends it; the next run opens another one."""
+
+    engine: Engine
+    place: Place
+    image: str
+    name: str = NAME
+    _box: Box | None = None
+    _laid: dict[str, cargo.Stamp] = field(default_factory=dict)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _abandoned: asyncio.Future[Execution] | None = None
+    _background: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def run(self, run: Run) -> Execution:
+        """Runs once. Never raises for what a candidate, the container or the engine does; cancelling kills the tree."""
+        async with self._turn:
+            await self._settled()
+            stop = threading.Event()
+            work = asyncio.ensure_future(asyncio.to_thread(self._run, run, stop.is_set))
+            try:
+                return await asyncio.shield(work)
+            except asyncio.CancelledError:
+                stop.set()
+                await self._abandon(work)
+                raise
+
+    async def close(self) -> None:
+        """Removes the container; returns when it is gone."""
+        box, self._box = self._box, None
+        if box is not None:
+            self._start(asyncio.to_thread(box.close))
+        await self._settled()
+        await asyncio.to_thread(self.end)
+        if self._background:
+            await asyncio.shield(asyncio.gather(*self._background, return_exceptions=True))
+        await asyncio.to_thread(self.engine.client.close)
+
+    async def _abandon(self, work: asyncio.Future[Execution]) -> None:
+        """Kills the container and waits for that, but not for an engine that hangs."""
+        self._abandoned = work
+        box, self._box = self._box, None
+        if box is None:
+            return  # it is still being opened: nothing of the candidate's has begun, and `stop` keeps it from beginning
+        killing = asyncio.ensure_future(asyncio.to_thread(box.kill))
+        await asyncio.wait([killing], timeout=KILL_SECONDS)
+        self._start(asyncio.to_thread(box.close))
+
+    async def _settled(self) -> None:
+        """Waits until the thread of a cancelled run has let go of this session."""
+        work, self._abandoned = self._abandoned, None
+        if work is not None:
+            await asyncio.wait([work])
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    # -- blocking, in threads ---------------------------------------------------------------------------------------
+
+    def prepare(self, hash_seed: int) -> Box:
+        """The container with a supervisor of this hash seed and the workspace as it is on the disk now.
+
+        Raises `Broken`, and `CannotVerify` for a workspace that is too large.
+        """
+        now = cargo.scan(self.place.root, self.place.masked)
+        if self._box is not None and (self._box.ended or self._laid.keys() - now.keys()):
+            self.end()  # what was deleted on the host must not stay importable
+        if self._box is None:
+            self._laid = {}
+            self._box = Box.open(self.engine, self._shape())
+            self._compare_versions(tuple(self._box.hello["python"][:2]))
+        box = self._box
+        box.supervise(hash_seed)
+        changed = [path for path, stamp in now.items() if self._laid.get(path) != stamp]
+        for files in cargo.load(self.place.root, changed):
+            answer = box.ask(inside.protocol().write_request(box.shape.root, files), WRITE_SECONDS)
+            if answer["kind"] != "written":
+                raise Broken(str(answer.get("reason") or "The workspace could not be laid down."))
+        self._laid = now
+        return box
+
+    def once(self, run: Run, stop: Callable[[], bool] = bool) -> Execution:
+        """One run in the prepared container. Raises `Broken`, `Lost` or `CannotVerify`."""
+        box = self.prepare(run.hash_seed)
+        if stop():
+            raise Broken("The run was cancelled.")
+        key = secrets.token_bytes(32)
+        done = box.ask(_request(box, self.place, run, key), run.seconds + GRACE)
+        if done["kind"] != "done":
+            raise Broken(str(done.get("reason") or f"The supervisor said {done['kind']!r}."))
+        return execution(done, key)
+
+    def end(self) -> None:
+        """Removes the container, if there is one."""
+        box, self._box = self._box, None
+        if box is not None:
+            box.close()
+
+    def _run(self, run: Run, stop: Callable[[], bool]) -> Execution:
+        try:
+            return self.once(run, stop)
+        except (Broken, Lost, CannotVerify, OSError, inside.protocol().ProtocolError) as problem:
+            self.end()
+            return Execution(broken=str(problem))
+
+    def _compare_versions(self, found: tuple[int, ...]) -> None:
+        wanted = self.place.environment.version
+        if found != wanted:
+            text = "The image %s has Python %s, the project %s: a test may fail for that alone."
+            log.warning(text, self.image, ".".join(map(str, found)), ".".join(map(str, wanted)))
+
+    def _shape(self) -> Shape:
+        place = self.place
+        return Shape(
+            image=self.image,
+            root=inside_path(place.root),
+            limits=place.limits,
+            network=place.network,
+            variables=place.variables,
+        )
+
+
+def inside_path(root: Path) -> str:
+    """The workspace's path in the container: its own, so that nothing that depends on paths differs."""
+    return str(root) if os.name == "posix" else f"/workspace/{root.name}"
+
+
+def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
+    request: dict[str, Any] = inside.protocol().run_request(
+        key=key,
+        root=box.shape.root,
+        selectors=run.selectors,
+        seconds=run.seconds,
+        memory=place.limits.memory,
+        disk=place.limits.disk,
+        output=place.limits.output,
+        processes=place.limits.processes,
+        collect=run.collect,
+        trace=run.trace,
+        files=run.files,
+        uid=LEAST_UID + secrets.randbelow(UIDS),  # whoever it is, nobody else's processes count against its limit
+        count_processes=True,
+    )
+    return request
+
+
+# -- the self-test ----------------------------------------------------------------------------------------------
+
+
+def self_test(engine: Engine, image: str, limits: Limits) -> str:
+    """What is wrong with the wall (empty: nothing). Tried once per boot, engine and image; only success is kept."""
+    key = f"{boot()}|{engine.name}|{engine.version}|{engine.client.images.get(image).id}"
+    file = cache_folder() / "docker-selftest.json"
+    passed: list[str] = []
+    with contextlib.suppress(OSError, ValueError):
+        passed = list(json.loads(file.read_text(encoding="utf-8")))
+    if key in passed:
+        return ""
+    problem = _tried(engine, image, limits)
+    if not problem:
+        with contextlib.suppress(OSError):
+            file.write_text(json.dumps([*passed, key][-TESTED_KEPT:]), encoding="utf-8")
+    return problem
+
+
+def _tried(engine: Engine, image: str, limits: Limits) -> str:
+    with _folder() as root:
+        environment = Environment(
+            executable=Path(sys.executable),
+            prefix=Path(sys.prefix),
+            base=Path(sys.base_prefix),
+            version=sys.version_info[:2],
+            source="self-test",
+            has_pytest=True,
+        )
+        place = Place(root=root, environment=environment, limits=limits)
+        session = Session(engine=engine, place=place, image=image)
+        try:
+            return complaint(session.once(Run(selectors=SELECTORS, seconds=30.0)))
+        except (Broken, Lost) as problem:
+            return str(problem)
+        finally:
+            session.end()
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="greenloop-selftest-") as folder:
+        root = Path(folder).resolve()
+        for path, text in FILES.items():
+            (root / path).write_text(text, encoding="utf-8")
+        yield root

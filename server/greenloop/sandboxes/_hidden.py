@@ -1,0 +1,106 @@
+"""Which files of a workspace the tests must not see: found once, then kept up to date by the folders' times."""
+
+# Plain strings: this walks many thousand paths.
+# ruff: noqa: PTH110, PTH112, PTH116, PTH118
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+# Folders that may hold a hundred thousand files, none of them the user's own.
+_SKIPPED = frozenset(
+    {".venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache", "__pypackages__"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hidden:
+    """Workspace-relative paths to cover: single files, and whole folders."""
+
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+@dataclass
+class _Folder:
+    time: int
+    files: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+    below: list[str] = field(default_factory=list)
+
+
+class Search:
+    """Remembers each folder's listing; `now` reads again only those that changed. Blocking: call it in a thread."""
+
+    def __init__(self, root: Path, patterns: Sequence[str], spared: Path) -> None:
+        self._root, self._patterns, self._spared = str(root), tuple(patterns), os.path.realpath(spared)
+        self._known: dict[str, _Folder] = {}
+
+    def now(self) -> Hidden:
+        """What is to be hidden at this moment. Folders that cannot be read are hidden whole."""
+        files: list[str] = []
+        folders: list[str] = []
+        if not self._patterns:
+            return Hidden()
+        seen: dict[str, _Folder] = {}
+        todo = [""]
+        while todo:
+            relative = todo.pop()
+            entry = self._listing(relative)
+            if entry is None:
+                if relative:
+                    folders.append(relative)
+                continue
+            seen[relative] = entry
+            files += entry.files
+            folders += entry.folders
+            todo += entry.below
+        self._known = seen
+        return Hidden(files=tuple(sorted(set(files))), folders=tuple(sorted(set(folders))))
+
+    def _listing(self, relative: str) -> _Folder | None:
+        path = os.path.join(self._root, relative)
+        try:
+            time = os.stat(path).st_mtime_ns
+            known = self._known.get(relative)
+            if known is not None and known.time == time:
+                return known
+            entry = _Folder(time)
+            with os.scandir(path) as found:
+                for item in found:
+                    self._sort_in(item, f"{relative}/{item.name}" if relative else item.name, entry)
+        except FileNotFoundError:
+            return _Folder(0)
+        except OSError:
+            return None
+        return entry
+
+    def _sort_in(self, item: os.DirEntry[str], relative: str, entry: _Folder) -> None:
+        is_folder = item.is_dir(follow_symlinks=False)
+        if is_folder and self._spared.startswith(os.path.realpath(item.path) + os.sep):
+            entry.below.append(relative)  # the interpreter lives below: never hidden whole
+        elif is_folder and (item.name in _SKIPPED or os.path.realpath(item.path) == self._spared):
+            return
+        elif self._matches(item.name, relative):
+            if item.is_symlink():
+                self._hide_target(item.path, entry)
+            else:
+                (entry.folders if is_folder else entry.files).append(relative)
+        elif is_folder and not os.path.exists(os.path.join(item.path, "pyvenv.cfg")):
+            entry.below.append(relative)
+
+    def _hide_target(self, path: str, entry: _Folder) -> None:
+        """A link cannot be covered, what it points to can; outside the workspace there is nothing to be seen anyway."""
+        real = os.path.realpath(path)
+        if real.startswith(self._root + os.sep) and os.path.exists(real):
+            (entry.folders if os.path.isdir(real) else entry.files).append(os.path.relpath(real, self._root))
+
+    def _matches(self, name: str, relative: str) -> bool:
+        return any(
+            fnmatchcase(relative, pattern) or ("/" not in pattern and fnmatchcase(name, pattern))
+            for pattern in self._patterns
+        )

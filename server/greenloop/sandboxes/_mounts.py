@@ -1,0 +1,307 @@
+"""What bubblewrap is told to show: pure words, computed from the place, the files of the run and what is hidden.
+
+A word is text, or bytes: content that becomes a descriptor when the program is started.
+Host paths keep their own absolute place; everything is read-only but /tmp and the throw-away layer of the workspace.
+"""
+
+# Paths are words of a command line here, and links are read by hand.
+# ruff: noqa: PTH112, PTH114, PTH115, PTH118, PTH120
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop import inside
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import Environment, Place
+from greenloop.sandboxes._hidden import Hidden
+
+Word = str | bytes
+INSIDE = "/run/greenloop"
+_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_ETC = (
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "alternatives",
+    "localtime",
+    "timezone",
+    "debian_version",
+    "os-release",
+)
+_ETC_NETWORK = ("resolv.conf", "ssl", "pki", "ca-certificates", "nsswitch.conf")
+MANY = 64  # hidden files above this number share one empty file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Who builds the wall and runs the tests, inside as outside. `drop`: we are root and become that user first.
+
+    Never root: whoever is mapped to root owns the host's device nodes and /proc/sys, with or without capabilities.
+    """
+
+    uid: int
+    gid: int
+    drop: bool = False
+
+
+def words(
+    place: Place,
+    identity: Identity,
+    *,
+    writable: bool,
+    files: Mapping[str, bytes],
+    hidden: Hidden,
+    seccomp: bytes | None,
+    hash_seed: int,
+    empty: Path | None = None,
+    staged: Sequence[Word] | None = None,
+) -> list[Word]:
+    """Everything between the name of the program and the command.
+
+    `writable`: the workspace is an overlay whose upper layer is thrown away, else it is read-only.
+    `empty` is an empty file of the host, needed only when very many files are hidden.
+    `staged` are the words for a workspace that was laid out beforehand, files included.
+    Raises `CannotVerify` when the place cannot be shown without showing a whole home folder.
+    """
+    result: list[Word] = [*_wall(identity, seccomp, network=place.network), *_variables(place, hash_seed)]
+    result += _root(identity, disk=place.limits.disk, network=place.network)
+    result += interpreter(place.environment, place.root)
+    for name, text in inside.sources().items():
+        result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
+    for name, path in inside.borrowed_packages().items():
+        if staged is not None or not identity.drop or reachable(str(path), identity):
+            result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]
+    result += _workspace(place.root, files, writable=writable) if staged is None else staged
+    result += _covers(place.root, hidden, files, empty)
+    return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
+
+
+def bare(
+    root: Path, identity: Identity, *, writable: bool, seccomp: bytes | None, staged: Sequence[Word] | None = None
+) -> list[Word]:
+    """The same wall around one folder, without an interpreter: what the self-test needs."""
+    result: list[Word] = [*_wall(identity, seccomp, network=False), "--setenv", "PATH", "/usr/bin:/bin"]
+    result += _root(identity, disk=1 << 20, network=False)
+    result += _workspace(root, {}, writable=writable) if staged is None else staged
+    return [*result, "--remount-ro", "/", "--chdir", str(root)]
+
+
+def _wall(identity: Identity, seccomp: bytes | None, *, network: bool) -> Iterator[Word]:
+    yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--assert-userns-disabled")
+    if network:
+        yield "--share-net"
+    yield from ("--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--hostname", "sandbox")
+    yield from ("--cap-drop", "ALL", "--uid", str(identity.uid), "--gid", str(identity.gid))
+    if seccomp is not None:
+        yield from ("--seccomp", seccomp)
+
+
+def _variables(place: Place, hash_seed: int) -> Iterator[str]:
+    environment = place.environment
+    values = {
+        "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": "/tmp",  # noqa: S108 (the sandbox's own; the supervisor makes a fresh home for each run below it)
+        "LANG": "C.UTF-8",
+        "USER": "user",
+        "LOGNAME": "user",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONHASHSEED": str(hash_seed % 4294967296),
+        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
+    }
+    if environment.prefix != environment.base:
+        values["VIRTUAL_ENV"] = str(environment.prefix)
+    for name, value in {**values, **place.variables}.items():
+        yield from ("--setenv", name, value)
+
+
+def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
+    """The system's own folders, made-up accounts, and private /proc, /dev and /tmp."""
+    yield from ("--ro-bind", "/usr", "/usr")
+    for name in _SYSTEM:
+        path = f"/{name}"
+        if os.path.islink(path):
+            yield from ("--symlink", os.readlink(path), path)
+        elif os.path.isdir(path):
+            yield from ("--ro-bind", path, path)
+    for name in _ETC + (_ETC_NETWORK if network else ()):
+        yield from ("--ro-bind-try", os.path.realpath(f"/etc/{name}"), f"/etc/{name}")
+    accounts = {
+        "passwd": f"user:x:{identity.uid}:{identity.gid}::/tmp:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
+        "group": f"user:x:{identity.gid}:\nnogroup:x:65534:\n",
+        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    }
+    for name, text in accounts.items():
+        yield from ("--perms", "0444", "--ro-bind-data", text.encode(), f"/etc/{name}")
+    yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
+    yield from ("--perms", "1777", "--size", str(16 << 20), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
+    yield from ("--perms", "1777", "--size", str(disk), "--tmpfs", "/tmp")  # noqa: S108
+
+
+# -- the interpreter --------------------------------------------------------------------------------------------
+
+
+def interpreter(environment: Environment, root: Path) -> list[str]:
+    """Binds of the base installation and the environment, and the symbolic links that lead to them."""
+    wanted = [environment.base, environment.prefix]
+    real = os.path.realpath(environment.executable)
+    if not any(_below(real, os.path.realpath(path)) for path in (*wanted, Path("/usr"))):
+        wanted.append(Path(real))
+    shown = ["/usr", str(root), *(f"/{name}" for name in _SYSTEM)]
+    result: list[str] = []
+    for path in wanted:
+        target = os.path.realpath(path)
+        if _below(target, "/nix/store"):
+            target = "/nix/store"
+        if any(_below(target, other) for other in shown):
+            continue
+        _refuse_home(Path(target))
+        shown.append(target)
+        result += ["--ro-bind", target, target]
+    made: set[str] = set()
+    for way in (*wanted, environment.executable):
+        for link, target in _links(way):
+            if link not in made and not any(_below(link, other) for other in shown):
+                made.add(link)
+                result += ["--symlink", target, link]
+    return result
+
+
+def _links(path: Path) -> Iterator[tuple[str, str]]:
+    """(link, what it says) for each symbolic link on the way from the root to what the path finally names."""
+    todo = list(path.parts[1:])
+    here = "/"
+    for _ in range(200):
+        if not todo:
+            return
+        part = todo.pop(0)
+        if part == "..":
+            here = os.path.dirname(here)
+            continue
+        step = os.path.join(here, part)
+        if os.path.islink(step):
+            target = os.readlink(step)
+            yield step, target
+            pieces = [piece for piece in target.split("/") if piece not in ("", ".")]
+            here = "/" if target.startswith("/") else here
+            todo = pieces + todo
+        else:
+            here = step
+
+
+def _refuse_home(path: Path) -> None:
+    home = Path(os.path.realpath(Path.home()))
+    if path == Path("/") or path == home or path in home.parents:
+        raise CannotVerify(
+            f"The interpreter's installation is {path}, which cannot be shown without all that is in it.",
+            remedy="Make a virtual environment from another Python and name it in the setting 'interpreter'.",
+        )
+
+
+def _below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+# -- the workspace ----------------------------------------------------------------------------------------------
+
+
+def _workspace(root: Path, files: Mapping[str, bytes], *, writable: bool) -> list[Word]:
+    top = str(root)
+    if writable:
+        result: list[Word] = ["--overlay-src", top, "--tmp-overlay", top]
+        for name, data in sorted(files.items()):
+            result += ["--perms", _mode(root / name), "--file", data, f"{top}/{name}"]
+        return result
+    result = ["--ro-bind", top, top]
+    rebuilt = sorted({_nearest(root, name) for name in files if not os.path.lexists(root / name)})
+    for folder in rebuilt:  # parents first
+        result += _rebuilt(folder)
+    for name, data in sorted(files.items()):
+        result += ["--perms", _mode(root / name), "--ro-bind-data", data, f"{top}/{name}"]
+    for folder in rebuilt:
+        result += ["--remount-ro", folder]
+    return result
+
+
+def _rebuilt(folder: str) -> Iterator[str]:
+    """A folder that new names can be added to, with everything it has: a read-only bind has no room for them."""
+    yield from ("--perms", "0755", "--size", str(1 << 20), "--tmpfs", folder)
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.is_symlink():
+                yield from ("--symlink", os.readlink(entry.path), entry.path)
+            elif entry.is_dir() or entry.is_file():
+                yield from ("--ro-bind", entry.path, entry.path)
+
+
+def _nearest(root: Path, name: str) -> str:
+    folder = (root / name).parent
+    while folder != root and not folder.is_dir():
+        folder = folder.parent
+    return str(folder)
+
+
+def _mode(path: Path) -> str:
+    try:
+        return f"{(path.stat().st_mode & 0o755) | 0o644:04o}"
+    except OSError:
+        return "0644"
+
+
+def check(root: Path, files: Sequence[str]) -> None:
+    """Raises `ValueError` for a path that leaves the workspace, or that a link or a file stands in the way of."""
+    for name in files:
+        inside.protocol().check_path(name)
+        here = root
+        *parents, last = name.split("/")
+        for part in parents:
+            here /= part
+            if here.is_symlink() or (os.path.lexists(here) and not here.is_dir()):
+                raise ValueError(f"{here} is no plain folder")
+        here /= last
+        if here.is_symlink() or here.is_dir():
+            raise ValueError(f"{here} is no plain file")
+
+
+def _covers(root: Path, hidden: Hidden, files: Mapping[str, bytes], empty: Path | None) -> Iterator[Word]:
+    for name in hidden.folders:
+        yield from ("--perms", "0755", "--size", "4096", "--tmpfs", f"{root}/{name}", "--remount-ro", f"{root}/{name}")
+    covered = [name for name in hidden.files if name not in files]
+    for name in covered:
+        if empty is not None and len(covered) > MANY:
+            yield from ("--ro-bind", str(empty), f"{root}/{name}")
+        else:
+            yield from ("--perms", "0444", "--ro-bind-data", b"", f"{root}/{name}")
+
+
+# -- who may read what ------------------------------------------------------------------------------------------
+
+
+def reachable(path: str, identity: Identity) -> bool:
+    """Whether the identity can reach the path and read it, by the modes of it and of the folders above."""
+    try:
+        return all(_allows(step, identity, 0o1) for step in Path(path).parents) and open_to(path, identity)
+    except OSError:
+        return False
+
+
+def open_to(path: str | Path, identity: Identity) -> bool:
+    """Whether the identity may read the path itself, and enter it where it is a folder."""
+    path = Path(path)
+    try:
+        return _allows(path, identity, 0o4) and (not path.is_dir() or _allows(path, identity, 0o1))
+    except OSError:
+        return False
+
+
+def _allows(path: Path, identity: Identity, bit: int) -> bool:
+    found = path.stat()
+    if found.st_uid == identity.uid:
+        return bool(found.st_mode & (bit << 6))
+    if found.st_gid == identity.gid:
+        return bool(found.st_mode & (bit << 3))
+    return bool(found.st_mode & bit)

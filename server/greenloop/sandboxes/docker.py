@@ -1,0 +1,222 @@
+"""Tests behind the wall of a container engine: Docker or podman, here or on another machine (`DOCKER_HOST`).
+
+One hardened container for each session; the supervisor in it forks a worker for each run.
+The SDK is imported when an engine is first asked for, never with this module, and all its calls happen in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import shutil
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop.container import base, image
+from greenloop.container.box import Broken
+from greenloop.container.engine import Engine, sentence, sweep
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import Place, Probe
+from greenloop.sandboxes._container import NAME, Session, self_test
+from greenloop.settings import Settings
+
+log = logging.getLogger(__name__)
+
+PROBE_SECONDS = 10
+CALL_SECONDS = 30
+IMAGE_SECONDS = 600
+
+START_REMEDY = "Start the engine: `systemctl start docker` (or `dockerd &` as root)."
+INSTALL_REMEDY = "Install one: `apt-get install docker.io` (or podman), then start it."
+GROUP_REMEDY = "Join the group docker: `sudo usermod -aG docker $USER`, then log in again."
+
+
+def create(settings: Settings) -> DockerSandbox:
+    """The back end; nothing is connected before `probe` or `open`."""
+    return DockerSandbox(image=settings.sandbox.image)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DockerSandbox:
+    """Container engines. `image` is the user's own, or empty for the one that greenloop makes."""
+
+    image: str = ""
+    name: str = NAME
+    say: Callable[[str], None] = log.info  # told what goes on while an image is made
+
+    async def probe(self) -> Probe:
+        """Is an engine there, and an image, or a way to one? The self-test runs at the first opening."""
+        try:
+            return await asyncio.to_thread(self._look)
+        except CannotVerify as problem:
+            return Probe(name=NAME, ok=False, detail=str(problem), remedy=problem.remedy)
+
+    async def open(self, place: Place) -> Session:
+        """A session whose container is up and has the workspace in it.
+
+        The first one ever makes the image, which takes minutes; cancelling stops that.
+        Raises `CannotVerify` with the remedy.
+        """
+        stop = threading.Event()
+        work = asyncio.ensure_future(asyncio.to_thread(self._open, place, stop.is_set))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            stop.set()
+            work.add_done_callback(_close_unwanted)
+            raise
+
+    def _look(self) -> Probe:
+        engine = connect(PROBE_SECONDS)
+        about = f"{engine.name} {engine.version}"
+        try:
+            found = self._images(engine)
+        except engine.errors as error:
+            raise CannotVerify(f"{about} does not answer: {sentence(error)}", remedy=START_REMEDY) from error
+        if found:
+            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}")
+        if self.image:
+            return Probe(name=NAME, ok=True, detail=f"{about}; the image {self.image} will be pulled when first used")
+        wanted = sys.version_info[:2]
+        obstacle = base.cannot_make(wanted)
+        if not obstacle:
+            return Probe(name=NAME, ok=True, detail=f"{about}; its image is made when first used (about two minutes)")
+        try:
+            engine.client.images.get_registry_data(base.official(wanted))
+        except engine.errors as error:
+            return Probe(
+                name=NAME,
+                ok=False,
+                detail=f"{about}, but no image: the registry does not answer ({sentence(error)}), and {obstacle}",
+                remedy=f"Bring an image in with `docker load` or `docker pull {base.official(wanted)}`.",
+            )
+        return Probe(name=NAME, ok=True, detail=f"{about}; its image is pulled when first used")
+
+    def _images(self, engine: Engine) -> str:
+        """The name of an image that is there and will do, or empty."""
+        if self.image:
+            return self.image if base.has(engine, self.image) else ""
+        names = [tag for found in engine.client.images.list(name=image.REPOSITORY) for tag in found.tags]
+        return min(names, default="")
+
+    def _open(self, place: Place, stop: Callable[[], bool]) -> Session:
+        engine = connect(CALL_SECONDS)
+        sweep(engine)
+        try:
+            name = self._image(engine, place, stop)
+            complaint = self_test(engine, name, place.limits)
+        except engine.errors as error:
+            raise CannotVerify(f"{engine.name} failed: {sentence(error)}", remedy=START_REMEDY) from error
+        if complaint:
+            raise CannotVerify(
+                f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
+            )
+        session = Session(engine=engine, place=place, image=name)
+        try:
+            session.prepare(0)
+        except Broken as problem:
+            session.end()
+            raise CannotVerify(f"No container can be used: {problem}", remedy="Run `greenloop doctor`.") from problem
+        if stop():
+            session.end()
+        return session
+
+    def _image(self, engine: Engine, place: Place, stop: Callable[[], bool]) -> str:
+        wanted = place.image or self.image
+        if not wanted:
+            if base.has(engine, image.name(place.environment.version)):
+                return image.name(place.environment.version)
+            # Importing and committing take longer than a container's calls may.
+            patient = connect(IMAGE_SECONDS)
+            try:
+                return image.ensure(patient, place.environment.version, say=self.say, stop=stop)
+            finally:
+                patient.client.close()
+        if not base.has(engine, wanted):
+            self.say(f"pulling {wanted}")
+            refusal = base.pull(engine, wanted, stop)
+            if refusal:
+                raise CannotVerify(
+                    f"The image {wanted} of `sandbox.image` is not there and cannot be pulled: {refusal}",
+                    remedy="Build or load it, or unset `sandbox.image`: greenloop then makes its own.",
+                )
+        return wanted
+
+
+# -- the connection ---------------------------------------------------------------------------------------------
+
+
+def connect(seconds: float) -> Engine:
+    """The engine of DOCKER_HOST, else the first of the usual sockets that answers; `seconds` bounds every call.
+
+    Raises `CannotVerify` with the one remedy.
+    """
+    try:
+        import docker  # noqa: PLC0415 - only when an engine is asked for
+        import urllib3  # noqa: PLC0415
+        from docker.errors import DockerException  # noqa: PLC0415
+    except ImportError as error:
+        raise CannotVerify(f"The Docker SDK cannot be imported ({error}).", remedy="`pip install docker`.") from error
+    errors = (DockerException, OSError, urllib3.exceptions.HTTPError)
+    try:
+        if os.environ.get("DOCKER_HOST") or os.name != "posix":
+            client = docker.from_env(version="auto", timeout=seconds)
+        else:
+            client = docker.DockerClient(base_url=f"unix://{_socket()}", version="auto", timeout=seconds)
+        version = client.version()
+    except errors as error:
+        where = os.environ.get("DOCKER_HOST", "The Docker engine")
+        raise CannotVerify(f"{where} does not answer: {sentence(error)}", remedy=START_REMEDY) from error
+    parts = [part.get("Name", "") for part in version.get("Components") or ()]
+    name = "podman" if any("podman" in part.lower() for part in parts) else "Docker"
+    return Engine(client=client, errors=errors, name=name, version=str(version.get("Version", "?")))
+
+
+def _close_unwanted(work: asyncio.Future[Session]) -> None:
+    """`open` was cancelled, and its thread came to an end all the same."""
+    if not work.cancelled() and work.exception() is None:
+        threading.Thread(target=work.result().end, daemon=True).start()
+
+
+def _socket() -> str:
+    """The first socket that lets itself be connected to. Raises `CannotVerify` for the best of the reasons."""
+    problems: dict[str, OSError] = {}
+    for path in _sockets():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(3)
+            try:
+                probe.connect(path)
+            except OSError as error:
+                problems[path] = error
+            else:
+                return path
+    for path, problem in problems.items():
+        if problem.errno in (errno.EACCES, errno.EPERM):
+            raise CannotVerify(f"No permission to talk to the engine at {path}.", remedy=GROUP_REMEDY)
+    if (
+        any(problem.errno != errno.ENOENT for problem in problems.values())
+        or shutil.which("dockerd")
+        or shutil.which("docker")
+    ):
+        raise CannotVerify("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
+    raise CannotVerify("Neither Docker nor podman is installed.", remedy=INSTALL_REMEDY)
+
+
+def _sockets() -> list[str]:
+    found = ["/var/run/docker.sock"]
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime:
+        found += [f"{runtime}/docker.sock", f"{runtime}/podman/podman.sock"]
+    home = Path.home()
+    found += [
+        "/run/podman/podman.sock",
+        str(home / ".docker/run/docker.sock"),
+        str(home / ".colima/default/docker.sock"),
+    ]
+    return found

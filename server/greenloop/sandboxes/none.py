@@ -1,0 +1,135 @@
+"""No wall at all: the same supervisor as a plain subprocess over a private copy of the workspace.
+
+Only with the user's consent (`sandbox.unsafe`), because candidates then run with the user's own rights.
+What it still gives: the workspace itself is never written, runs end in time, and nothing of a run is left running.
+"""
+
+# The copy looks at many thousand paths: plain strings.
+# ruff: noqa: PTH112, PTH113, PTH114, PTH118
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from greenloop import inside
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import Execution, Place, Probe, Run
+from greenloop.sandboxes import _hidden, _mounts, _supervisor
+from greenloop.settings import Settings
+
+NAME = "none"
+_REMEDY = "Use bubblewrap or Docker, or set sandbox.unsafe = true in your own configuration file."
+# Never copied: caches, and folders that may be very big; the interpreter's own folder is used where it lies.
+_LEFT_OUT = frozenset(
+    {"__pycache__", ".git", ".hg", "node_modules", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+)
+
+
+def create(settings: Settings) -> NoWall:
+    return NoWall(settings)
+
+
+class NoWall:
+    """The back end without a wall."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._consent = settings.sandbox.unsafe
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def probe(self) -> Probe:
+        if not self._consent:
+            return Probe(
+                name=NAME, ok=False, detail="needs your consent: candidates would run with your rights", remedy=_REMEDY
+            )
+        return Probe(name=NAME, ok=True, detail="no wall: candidates run with your rights")
+
+    async def open(self, place: Place) -> NoWallSession:
+        """Raises `CannotVerify` without consent."""
+        if not self._consent:
+            raise CannotVerify("Running candidates without a sandbox needs your consent.", remedy=_REMEDY)
+        return NoWallSession(place)
+
+
+class NoWallSession:
+    """Runs in a fresh copy of the workspace each time."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._search = _hidden.Search(place.root, place.masked, place.environment.prefix)
+        self._running: set[asyncio.Task[Execution]] = set()
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def run(self, run: Run) -> Execution:
+        """Runs the tests. Whatever goes wrong with the copy or the supervisor is in `Execution.broken`."""
+        folder = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp(prefix="greenloop-")).resolve())
+        try:
+            _mounts.check(self._place.root, sorted(run.files))
+            root, scratch = folder / self._place.root.name, folder / "tmp"
+            scratch.mkdir()
+            await asyncio.to_thread(self._copy, root)
+            return await self._supervised(run, root, scratch)
+        except (_supervisor.Lost, OSError, ValueError) as error:
+            return Execution(broken=str(error))
+        finally:
+            await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
+
+    async def close(self) -> None:
+        """Nothing outlives a run, so there is nothing to close."""
+
+    async def _supervised(self, run: Run, root: Path, scratch: Path) -> Execution:
+        environment = self._place.environment
+        argv = [str(environment.executable), "-s", "-B", str(inside.folder() / "runner.py")]
+        supervisor = await _supervisor.Supervisor.start(
+            argv, title="The test runner", env=_variables(self._place, run, scratch), cwd=str(root)
+        )
+        try:
+            return await _supervisor.run_once(
+                supervisor, self._place, run, files=run.files, root=str(root), scratch=str(scratch)
+            )
+        finally:
+            await asyncio.shield(supervisor.end())
+
+    def _copy(self, root: Path) -> None:
+        hidden = self._search.now()
+        covered = {str(self._place.root / name) for name in (*hidden.files, *hidden.folders)}
+        prefix = os.path.realpath(self._place.environment.prefix)
+
+        def left_out(folder: str, names: list[str]) -> list[str]:
+            paths = {name: os.path.join(folder, name) for name in names}
+            return [
+                name
+                for name, path in paths.items()
+                if name in _LEFT_OUT or path in covered or os.path.realpath(path) == prefix or _special(path)
+            ]
+
+        shutil.copytree(self._place.root, root, symlinks=True, ignore=left_out)
+
+
+def _special(path: str) -> bool:
+    """Sockets and pipes, which a copy would wait for."""
+    return not (os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path))
+
+
+def _variables(place: Place, run: Run, scratch: Path) -> dict[str, str]:
+    environment = place.environment
+    values = {
+        "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONHASHSEED": str(run.hash_seed % 4294967296),
+        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    }
+    return {**values, **place.variables}

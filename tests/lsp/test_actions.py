@@ -1,0 +1,154 @@
+"""Code actions: where, of what kind, in what form; and the commands behind them."""
+
+import pytest
+
+from .conftest import EVERYTHING, without
+
+
+def titles(actions):
+    return [action["title"] for action in actions]
+
+
+async def test_on_a_test_it_is_a_quick_fix_and_on_a_function_a_rewrite(editor):
+    capabilities = await editor.start()
+    assert capabilities["capabilities"]["codeActionProvider"]["codeActionKinds"] == ["quickfix", "refactor.rewrite"]
+    (test,), (function,) = await editor.actions(), await editor.actions("m.py", 1)
+    assert (test["title"], test["kind"], test["tags"]) == ("Refine until tests pass: test_double", "quickfix", [1])
+    assert (function["title"], function["kind"]) == ("Refine until tests pass: double", "refactor.rewrite")
+    assert "isPreferred" not in test
+    assert test["command"]["arguments"] == [{"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}]
+
+
+@pytest.mark.parametrize(
+    ("name", "only", "kind"),
+    [
+        ("test_m.py", ["quickfix"], "quickfix"),
+        ("test_m.py", ["refactor"], "refactor.rewrite"),
+        ("test_m.py", ["refactor.rewrite"], "refactor.rewrite"),
+        ("test_m.py", [""], "quickfix"),
+        ("test_m.py", ["source.organizeImports"], None),
+        ("test_m.py", ["refactor.rewriteX"], None),
+        ("m.py", ["quickfix"], None),
+        ("m.py", ["refactor"], "refactor.rewrite"),
+    ],
+)
+async def test_only_is_respected(editor, name, only, kind):
+    await editor.start()
+    actions = await editor.actions(name, 3 if name == "test_m.py" else 0, only)
+    assert [action["kind"] for action in actions] == ([kind] if kind else [])
+
+
+async def test_nothing_elsewhere(editor):
+    await editor.start()
+    assert await editor.actions(line=0) == []
+    editor.open("notes.txt", "def x(): pass\n")
+    assert await editor.actions("notes.txt", 0) == []
+
+
+async def test_commands_for_clients_without_literals_and_no_tags_undeclared(editor):
+    await editor.start(without(EVERYTHING, "textDocument.codeAction"))
+    (action,) = await editor.actions()
+    assert action["command"] == "greenloop.refine"
+    assert "kind" not in action
+
+
+async def test_in_files_with_syntax_errors(editor):
+    await editor.start()
+    editor.change("test_m.py", "def (\n\nclass TestA:\n    def test_a(self):\n        assert 1 ==\n\n  x = ((\n")
+    assert titles(await editor.actions(line=4)) == ["Refine until tests pass: test_a"]
+
+
+async def test_on_a_diagnostic_of_ours_it_is_attached(editor):
+    await editor.start(model="play:stuck")
+    await editor.action("Refine")
+    await editor.told("not solved")
+    shown = editor.shown("test_m.py")
+    actions = await editor.actions(line=4, diagnostics=shown)
+    assert all(action["diagnostics"] == shown for action in actions)
+
+
+async def test_after_a_result(editor):
+    await editor.start()
+    await editor.action("Refine")
+    await editor.told("fixed, verified")
+    expected = ["Show attempts: test_double", "Discard attempts: test_double"]
+    assert titles(await editor.actions()) == [*expected, "Refine until tests pass: test_double"]
+    assert titles(await editor.actions("m.py", 1)) == [*expected, "Refine until tests pass: double"]
+    await editor.action("Discard")
+    assert titles(await editor.actions()) == ["Refine until tests pass: test_double"]
+
+
+async def test_show_attempts_opens_a_report(editor):
+    editor.answers["window/showDocument"] = {"success": True}
+    await editor.start(model="play:stuck")
+    await editor.action("Refine")
+    await editor.told("not solved")
+    await editor.action("Show attempts")
+    shown = await editor.wait(lambda m: m.get("method") == "window/showDocument")
+    from urllib.parse import unquote, urlsplit
+
+    with open(unquote(urlsplit(shown["params"]["uri"]).path), encoding="utf-8") as file:
+        report = file.read()
+    assert "## Attempt 1" in report
+    assert "return x * 3" in report
+    assert "AssertionError" in report
+
+
+async def test_show_attempts_names_the_file_where_it_cannot_be_shown(editor):
+    await editor.start(without(EVERYTHING, "window.showDocument"), model="play:stuck")
+    await editor.action("Refine")
+    await editor.told("not solved")
+    await editor.action("Show attempts")
+    await editor.told("The attempts are in ")
+
+
+async def test_commands_without_anything_to_do(editor):
+    await editor.start()
+    assert await editor.execute("greenloop.cancel") == 0
+    await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
+    await editor.execute("greenloop.discard")
+    await editor.execute("greenloop.showAttempts", {"uri": editor.uri("m.py")})
+    await editor.told("No attempts are known here")
+
+
+async def test_discard_clears_the_diagnostics(editor):
+    await editor.start(model="play:stuck")
+    await editor.action("Refine")
+    await editor.told("not solved")
+    assert editor.shown("test_m.py")
+    await editor.action("Discard")
+    await editor.diagnosed(lambda items: not items)
+
+
+async def test_one_run_for_a_target(editor):
+    await editor.start(model="play:hold")
+    for _ in range(3):
+        await editor.execute(
+            "greenloop.refine", {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}
+        )
+    await editor.under_way()
+    assert (await editor.state())["calls"] == ["test_m.py::test_double"]
+
+
+async def test_no_model_asks_once_and_downloads_with_progress(modelless):
+    modelless.answers["window/showMessageRequest"] = {"title": "Download (1.1 GB)"}
+    await modelless.start(model="")
+    await modelless.action("Refine")
+    await modelless.told("The embedded model is ready.")
+    await modelless.told("fixed, verified")
+    assert len([m for m in modelless.got("window/showMessageRequest") if "no model yet" in m["message"]]) == 1
+
+
+async def test_no_model_and_no_answer_is_a_sentence_with_the_remedy(modelless):
+    modelless.answers["window/showMessageRequest"] = None
+    await modelless.start(model="")
+    await modelless.action("Refine")
+    await modelless.told("greenloop model pull")
+    assert (await modelless.state())["calls"] == []
+
+
+async def test_no_model_and_a_client_that_cannot_be_asked(modelless):
+    await modelless.start(without(EVERYTHING, "window"), model="")
+    await modelless.action("Refine")
+    await modelless.told("greenloop model pull")
+    assert not modelless.got("window/showMessageRequest")

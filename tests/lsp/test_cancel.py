@@ -1,0 +1,165 @@
+"""Every way to end a run: command, $/cancelRequest, the progress' button, shutdown, the client's death."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from .conftest import EVERYTHING, without
+
+CANCELLED = -32800
+
+
+def target(editor):
+    return {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}
+
+
+async def test_by_command_for_the_document(editor):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    assert await editor.execute("greenloop.cancel", {"uri": editor.uri("test_m.py")}) == 1
+    await editor.diagnosed(lambda items: not items)
+    assert (await editor.state())["cancelled"] == 1
+    assert not editor.edits
+
+
+@pytest.mark.parametrize("arguments", [(), (None,)])
+async def test_by_command_for_all(editor, arguments):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    assert await editor.execute("greenloop.cancel", *arguments) == 1
+
+
+async def test_by_code_action_which_takes_the_place_of_refine(editor):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    titles = [action["title"] for action in await editor.actions()]
+    assert titles == ["Cancel refinement: test_double"]
+    assert [action["title"] for action in await editor.actions("m.py", 0)] == titles
+    await editor.action("Cancel refinement")
+    await editor.diagnosed(lambda items: not items)
+
+
+async def test_cancel_request_ends_the_run_and_is_answered(editor):
+    await editor.start(model="play:hold")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.notify("$/cancelRequest", {"id": number})
+    assert (await editor.reply(number))["error"]["code"] == CANCELLED
+    assert (await editor.state())["cancelled"] == 1
+
+
+async def test_cancelled_elsewhere_the_request_gets_a_result(editor):
+    await editor.start(model="play:hold")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    await editor.execute("greenloop.cancel")
+    reply = await editor.reply(number)
+    assert reply["result"] == {
+        "solved": False,
+        "verified": "unverified",
+        "reason": "cancelled",
+        "attempts": 1,
+        "applied": False,
+    }
+
+
+async def test_who_joins_a_run_does_not_end_it(editor):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    number = editor.request("greenloop/refine", target(editor))
+    editor.notify("$/cancelRequest", {"id": number})
+    assert (await editor.reply(number))["error"]["code"] == CANCELLED
+    await editor.call("test/go")
+    await editor.told("fixed, verified")
+    assert (await editor.state())["calls"] == ["test_m.py::test_double"]
+
+
+async def test_by_the_progress_button(editor):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    token = editor.got("$/progress")[0]["token"]
+    editor.notify("window/workDoneProgress/cancel", {"token": token})
+    ended = await editor.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "end")
+    assert ended["params"]["value"]["message"] == "cancelled"
+    state = await editor.state()
+    assert (state["cancelled"], state["tokens"]) == (1, 0)
+
+
+async def test_shutdown_while_a_run_and_a_request_wait(editor):
+    await editor.start(model="play:hold")
+    editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    assert await editor.stop() == 0
+    assert "RuntimeError" not in await editor.errors()
+
+
+async def test_after_shutdown_requests_are_refused_and_not_ignored(editor):
+    await editor.start()
+    await editor.call("shutdown")
+    params = {"textDocument": {"uri": editor.uri("m.py")}, "position": {"line": 0, "character": 0}}
+    reply = await editor.reply(editor.request("textDocument/hover", params))
+    assert reply["error"]["code"] == -32600
+    editor.notify("exit")
+    assert await editor.ended() == 0
+
+
+async def test_end_of_input_ends_everything(editor):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    editor.process.stdin.close()
+    assert await editor.ended() == 1
+
+
+async def test_death_of_the_client_ends_everything_though_the_input_stays_open(editor, tmp_path):
+    client = await asyncio.create_subprocess_exec("cat", stdin=asyncio.subprocess.PIPE)
+    original = editor.call
+
+    async def call(method, params=None):
+        if method == "initialize":
+            params["processId"] = client.pid
+        return await original(method, params)
+
+    editor.call = call
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    client.kill()
+    await client.wait()
+    assert await editor.ended() == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_signals_clean_up_first(editor, number):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    os.kill(editor.process.pid, number)
+    assert await editor.ended() == 128 + number
+
+
+async def test_cancel_before_the_progress_token_is_there(editor):
+    editor.answers["window/workDoneProgress/create"] = editor.SILENCE
+    await editor.start(model="play:hold")
+    number = editor.request("greenloop/refine", target(editor))
+    create = await editor.wait(lambda m: m.get("method") == "window/workDoneProgress/create")
+    assert await editor.execute("greenloop.cancel") == 1
+    editor.send({"id": create["id"], "result": None})
+    assert (await editor.reply(number))["result"]["reason"] == "cancelled"
+    assert (await editor.state())["calls"] == []
+
+
+async def test_without_progress_the_run_goes_on(editor):
+    await editor.start(without(EVERYTHING, "window.workDoneProgress"))
+    await editor.action("Refine")
+    await editor.told("Refining test_double")
+    await editor.told("fixed, verified")
+    assert not editor.got("$/progress")
+    assert not editor.got("window/workDoneProgress/create")

@@ -1,0 +1,129 @@
+"""Exact texts: the protocol's lines in every encoding, shifts of positions, least edits."""
+
+import random
+
+import pytest
+from greenloop.lsp.convert import FileEdit, action_kind, flatten, line_range, old_line, text_edits, workspace_edit
+from greenloop.lsp.documents import Documents
+from lsprotocol import types as lsp
+from pygls.workspace import PositionCodec
+
+ENCODINGS = [lsp.PositionEncodingKind.Utf8, lsp.PositionEncodingKind.Utf16, lsp.PositionEncodingKind.Utf32]
+PIECES = ["a", "é", "😋", "\t", "\x0c", "\u2028", "\x1c", "x = 1", "", "\n", "\r\n", "\r", "\n\n"]
+URI = "file:///w/m.py"
+
+
+def opened(text, encoding=ENCODINGS[1]):
+    documents = Documents("file:///w", lsp.TextDocumentSyncKind.Incremental, [], encoding)
+    documents.put_text_document(lsp.TextDocumentItem(uri=URI, language_id="python", version=0, text=text))
+    return documents
+
+
+def change(documents, start, end, text):
+    part = lsp.TextDocumentContentChangePartial(
+        range=lsp.Range(start=lsp.Position(*start), end=lsp.Position(*end)), text=text
+    )
+    documents.update_text_document(lsp.VersionedTextDocumentIdentifier(uri=URI, version=1), part)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "new", "expected"),
+    [
+        ("a\x0cb\nc\n", (1, 0), (1, 1), "d", "a\x0cb\nd\n"),
+        ("a\u2028b\nc\n", (1, 0), (1, 1), "d", "a\u2028b\nd\n"),
+        ("a\r\nb\r\n", (0, 1), (1, 0), "", "ab\r\n"),
+        ("a\rb\rc", (2, 0), (2, 1), "d", "a\rb\rd"),
+        ("x😋y\n", (0, 3), (0, 4), "z", "x😋z\n"),
+        ("ab\n", (0, 99), (0, 99), "c", "abc\n"),
+        ("ab", (7, 0), (7, 0), "c", "abc"),
+        ("", (0, 0), (0, 0), "x", "x"),
+        ("a\n", (1, 0), (1, 0), "b", "a\nb"),
+    ],
+)
+def test_incremental_changes(text, start, end, new, expected):
+    documents = opened(text)
+    change(documents, start, end, new)
+    assert documents.get_text_document(URI).source == expected
+
+
+def apply(text, edits, encoding):
+    documents = opened(text, encoding)
+    for edit in reversed(edits):
+        start, end = edit.range.start, edit.range.end
+        change(documents, (start.line, start.character), (end.line, end.character), edit.new_text)
+    return documents.get_text_document(URI).source
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("seed", range(60))
+def test_edits_make_the_new_text_of_the_old(seed, encoding):
+    rng = random.Random(seed)
+    before, after = ("".join(rng.choices(PIECES, k=rng.randrange(9))) for _ in range(2))
+    assert apply(before, text_edits(before, after, PositionCodec(encoding)), encoding) == after
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "new", "lines"),
+    [
+        ((1, 0), (1, 0), "x\n", [0, 2, 3, 4]),
+        ((1, 2), (1, 2), "\n", [0, 1, 3, 4]),
+        ((0, 0), (2, 0), "", [0, 0, 0, 1]),
+        ((1, 0), (2, 1), "y", [0, 1, 1, 2]),
+        ((2, 0), (2, 3), "abc", [0, 1, 2, 3]),
+    ],
+)
+def test_positions_follow_a_change(start, end, new, lines):
+    documents, moved = opened("aaa\nbbb\nccc\nddd\n"), []
+    documents.on_shift = lambda uri, shift: moved.append((uri, [shift(line) for line in range(4)]))
+    change(documents, start, end, new)
+    assert moved == [(URI, lines)]
+
+
+def test_positions_follow_a_whole_new_text():
+    documents, moved = opened("a\nb\nc\nd\n"), []
+    documents.on_shift = lambda _uri, shift: moved.append([shift(line) for line in range(4)])
+    whole = lsp.TextDocumentContentChangeWholeDocument(text="a\nx\ny\nz\nc\nd\n")
+    documents.update_text_document(lsp.VersionedTextDocumentIdentifier(uri=URI, version=1), whole)
+    assert moved == [[0, 1, 4, 5]]
+
+
+def test_old_line():
+    back = old_line("a\nb\nc\nd\n", "new\na\nX\nY\nc\nd\n")
+    assert [back(line) for line in range(1, 8)] == [0, 1, 0, 0, 3, 4, 0]
+
+
+def test_line_range_leaves_out_the_indentation_and_counts_units():
+    text = "x\n    é😋 = 1  \n"
+    spans = [
+        (found.start.character, found.end.character)
+        for encoding in ENCODINGS
+        for found in [line_range(2, text, PositionCodec(encoding))]
+    ]
+    assert spans == [(4, 14), (4, 11), (4, 10)]
+    beyond = line_range(9, text)
+    assert (beyond.start, beyond.end) == (lsp.Position(8, 0), lsp.Position(8, 0))
+
+
+def test_version_zero_is_a_version():
+    edit = FileEdit(uri=URI, before="a\n", after="b\n", version=0)
+    change = workspace_edit([edit], PositionCodec(), document_changes=True).document_changes[0]
+    assert change.text_document.version == 0
+
+
+@pytest.mark.parametrize(
+    ("natural", "only", "expected"),
+    [
+        ("quickfix", None, "quickfix"),
+        ("quickfix", [], None),
+        ("quickfix", ["refactor"], "refactor.rewrite"),
+        ("refactor.rewrite", ["quickfix"], None),
+        ("refactor.rewrite", [""], "refactor.rewrite"),
+    ],
+)
+def test_action_kind(natural, only, expected):
+    found = action_kind(lsp.CodeActionKind(natural), only)
+    assert (found.value if found else None) == expected
+
+
+def test_flatten_drops_nulls():
+    assert flatten({"a": {"b": 1, "c": None}, "d.e": 2}) == {"a.b": 1, "d.e": 2}

@@ -1,0 +1,257 @@
+"""The edit: versions, stale texts, merges, closed and new files, line ends, and never twice."""
+
+import pytest
+
+from .conftest import EVERYTHING, FILES, without
+
+FIXED = "def double(x):\n    return x * 2\n"
+TARGET = {"line": 3, "character": 0}
+
+
+def target(editor):
+    return {"uri": editor.uri("test_m.py"), "position": TARGET}
+
+
+def refine(editor):
+    return editor.call("greenloop/refine", target(editor))
+
+
+async def test_versioned_where_declared_and_minimal(editor):
+    await editor.start()
+    assert (await refine(editor))["applied"]
+    change = editor.edits[0]["edit"]["documentChanges"][0]
+    assert change["textDocument"] == {"uri": editor.uri("m.py"), "version": 0}
+    assert change["edits"] == [
+        {
+            "range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}},
+            "newText": "    return x * 2\n",
+        }
+    ]
+
+
+async def test_plain_changes_where_not(editor):
+    await editor.start(without(EVERYTHING, "workspace.workspaceEdit"))
+    assert (await refine(editor))["applied"]
+    assert list(editor.edits[0]["edit"]) == ["changes"]
+    assert editor.text("m.py") == FIXED
+
+
+async def test_text_typed_meanwhile_is_kept_and_verified_again(editor):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    typed = "import os\n\n\n" + FILES["m.py"]
+    editor.change("m.py", typed)
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    assert editor.text("m.py") == typed.replace("x + 1", "x * 2")
+    assert (await editor.state())["reverified"] == [{"m.py": editor.text("m.py"), "test_m.py": FILES["test_m.py"]}]
+    assert editor.edits[0]["edit"]["documentChanges"][0]["textDocument"]["version"] == 1
+
+
+async def test_a_merge_that_fails_its_tests_is_kept_and_not_applied(editor):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("m.py", "BREAK = 1\n" + FILES["m.py"])
+    await editor.call("test/go")
+    assert not (await editor.reply(number))["result"]["applied"]
+    await editor.told("the tests do not pass")
+    assert not editor.edits
+
+
+async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 2"))
+    await editor.call("test/go")
+    assert not (await editor.reply(number))["result"]["applied"]
+    await editor.told("changed meanwhile in the same lines")
+    # Taken back by the user, the kept result fits again.
+    editor.change("m.py", FILES["m.py"])
+    await editor.action("Apply refined double")
+    await editor.told("fixed, verified")
+    assert editor.text("m.py") == FIXED
+
+
+async def test_applied_true_without_a_change_is_not_believed(editor):
+    """Neovim answers true and changes nothing when the version is stale."""
+    editor.answers["workspace/applyEdit"] = {"applied": True}
+    await editor.start()
+    assert not (await refine(editor))["applied"]
+    await editor.told("the editor did not apply it")
+    editor.answers["workspace/applyEdit"] = editor.apply
+    await editor.action("Apply refined double")
+    await editor.told("fixed, verified")
+    assert (editor.text("m.py"), len(editor.edits)) == (FIXED, 1)
+
+
+async def test_a_change_reported_after_the_reply_counts(editor):
+    def late(params):
+        editor.edits.append(params)
+        editor.notify("test/state")  # something else in between
+        return {"applied": True}
+
+    editor.answers["workspace/applyEdit"] = late
+    await editor.start()
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.wait(lambda m: m.get("method") == "workspace/applyEdit")
+    editor.change("m.py", FIXED)
+    assert (await editor.reply(number))["result"]["applied"]
+
+
+async def test_refused_by_the_editor_it_is_kept(editor):
+    editor.answers["workspace/applyEdit"] = Exception("no edits")
+    await editor.start()
+    assert not (await refine(editor))["applied"]
+    titles = [action["title"] for action in await editor.actions()]
+    assert [title.split(" (")[0] for title in titles] == [
+        "Apply refined double",
+        "Show attempts: test_double",
+        "Discard attempts: test_double",
+        "Refine until tests pass: test_double",
+    ]
+
+
+async def test_two_clicks_apply_once(editor):
+    await editor.start(model="play:partial")
+    assert not (await refine(editor))["applied"]
+    apply = next(a for a in await editor.actions() if a["title"].startswith("Apply"))["command"]
+    params = {"command": apply["command"], "arguments": apply["arguments"]}
+    first, second = (editor.request("workspace/executeCommand", params) for _ in range(2))
+    await editor.reply(first)
+    await editor.reply(second)
+    await editor.told("fixed, partially verified")
+    assert (await editor.hover())["value"]
+    assert (editor.text("m.py"), len(editor.edits)) == (FIXED, 1)
+
+
+async def test_after_undo_it_can_be_applied_again(editor):
+    await editor.start()
+    assert (await refine(editor))["applied"]
+    assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
+    editor.change("m.py", FILES["m.py"])
+    assert [a for a in await editor.actions() if a["title"].startswith("Apply")]
+
+
+async def test_a_closed_file_is_changed_by_the_editor_and_not_on_the_disk(editor, project):
+    editor.answers["window/showMessageRequest"] = {"title": "Open"}
+    editor.answers["window/showDocument"] = {"success": True}
+    await editor.start(opened=("test_m.py",))
+    assert (await refine(editor))["applied"]
+    assert editor.text("m.py") == FIXED
+    assert (project / "m.py").read_text() == FILES["m.py"]
+    shown = await editor.wait(lambda m: m.get("method") == "window/showDocument")
+    assert shown["params"]["uri"] == editor.uri("m.py")
+    assert shown["params"]["selection"]["start"]["line"] == 1
+
+
+async def test_a_closed_file_that_the_editor_does_not_open_is_believed(editor):
+    editor.answers["workspace/applyEdit"] = {"applied": True}
+    await editor.start(opened=("test_m.py",))
+    assert (await refine(editor))["applied"]
+
+
+async def test_a_new_file_is_created_where_declared(editor, project):
+    await editor.start(model="play:create")
+    assert (await refine(editor))["applied"]
+    create, write = editor.edits[0]["edit"]["documentChanges"]
+    assert (create["kind"], create["uri"]) == ("create", editor.uri("fresh.py"))
+    assert write["edits"][0]["newText"] == "def fresh():\n    return 1\n"
+    assert not (project / "fresh.py").exists()
+
+
+async def test_a_new_file_is_offered_where_not(editor):
+    await editor.start(without(EVERYTHING, "workspace.workspaceEdit.resourceOperations"), model="play:create")
+    assert not (await refine(editor))["applied"]
+    await editor.told("cannot create fresh.py")
+
+
+async def test_no_edits_declared_the_action_carries_it(editor):
+    """Kate, JupyterLab and ALE declare no workspace/applyEdit."""
+    await editor.start(without(EVERYTHING, "workspace.applyEdit"))
+    assert not (await refine(editor))["applied"]
+    action = next(a for a in await editor.actions() if a["title"].startswith("Apply"))
+    assert "command" not in action
+    editor.apply({"edit": action["edit"]})
+    assert editor.text("m.py") == FIXED
+    assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
+
+
+@pytest.mark.parametrize("shown", ["\n", "\r\n"])
+async def test_line_ends_of_the_editor_are_kept(editor, project, shown):
+    """Some editors show a file's CRLF as LF; the edit speaks as the editor does."""
+    (project / "m.py").write_bytes(FILES["m.py"].replace("\n", "\r\n").encode())
+    await editor.start(opened=())
+    editor.open("m.py", FILES["m.py"].replace("\n", shown))
+    editor.open("test_m.py")
+    assert (await refine(editor))["applied"]
+    assert editor.text("m.py") == FIXED.replace("\n", shown)
+    assert (await editor.state())["buffers"] == {}
+
+
+async def test_unsaved_text_is_what_runs(editor):
+    await editor.start()
+    editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 1  # typed"))
+    assert (await refine(editor))["applied"]
+    assert list((await editor.state())["buffers"]) == ["m.py"]
+    assert editor.text("m.py") == FIXED
+
+
+async def test_encodings_are_those_of_the_file(editor, project):
+    text = "# -*- coding: latin-1 -*-\n# grün\n" + FILES["m.py"]
+    (project / "m.py").write_bytes(text.encode("latin-1"))
+    (project / "bom.py").write_bytes(b"\xef\xbb\xbfx = 1\n")
+    await editor.start(opened=("test_m.py",))
+    editor.open("m.py", text)
+    editor.open("bom.py", "x = 1\n")
+    await refine(editor)
+    assert (await editor.state())["buffers"] == {}
+    editor.change("m.py", text.replace("grün", "über"))
+    editor.change("bom.py", "x = 2\n")
+    await refine(editor)
+    state = await editor.state()
+    assert state["buffers"] == {"m.py": text.replace("grün", "über"), "bom.py": "\xef\xbb\xbfx = 2\n"}
+
+
+async def test_new_imports_are_offered_and_not_applied_by_themselves(editor):
+    await editor.start(model="play:imports")
+    assert not (await refine(editor))["applied"]
+    await editor.told("newly imports os")
+
+
+async def test_apply_ask(editor):
+    editor.answers["window/showMessageRequest"] = {"title": "Keep"}
+    await editor.start(apply="ask")
+    assert not (await refine(editor))["applied"]
+    editor.answers["window/showMessageRequest"] = {"title": "Apply"}
+    assert (await refine(editor))["applied"]
+
+
+async def test_unsolved_changes_nothing_and_offers_the_best(editor):
+    await editor.start(model="play:stuck")
+    assert await refine(editor) == {
+        "solved": False,
+        "verified": "unverified",
+        "reason": "attempts",
+        "attempts": 1,
+        "applied": False,
+    }
+    assert not editor.edits
+    await editor.action("Apply refined double (not verified")
+    await editor.told("best attempt put in, not solved")
+    assert "x * 3" in editor.text("m.py")
+
+
+async def test_already_green(editor):
+    await editor.start(model="play:green")
+    assert (await refine(editor))["reason"] == "already-green"
+    await editor.told("test_double is already green")
+
+
+async def test_by_test_id_and_preset(editor):
+    await editor.start()
+    params = {"uri": editor.uri("test_m.py"), "test": "test_m.py::test_double", "preset": "plain"}
+    assert (await editor.call("greenloop/refine", params))["solved"]
+    assert (await editor.state())["calls"] == ["test_m.py::test_double"]

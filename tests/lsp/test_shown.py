@@ -1,0 +1,223 @@
+"""What an editor shows: diagnostics, hover, progress, settings' warnings."""
+
+import re
+
+import pytest
+
+from .conftest import EVERYTHING, FILES, without
+
+
+def target(editor):
+    return {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}
+
+
+async def unsolved(editor, **options):
+    await editor.start(**{"model": "play:stuck", **options})
+    await editor.call("greenloop/refine", target(editor))
+
+
+async def test_each_failing_case_at_its_line(editor):
+    await unsolved(editor)
+    case, summary = editor.shown("test_m.py")
+    assert case == {
+        "range": {"start": {"line": 4, "character": 4}, "end": {"line": 4, "character": 26}},
+        "severity": 1,
+        "code": "AssertionError",
+        "source": "greenloop attempt 1/5",
+        "message": "test_double: AssertionError: assert 15 == 10\nexpected 10, observed 15",
+        "relatedInformation": [
+            {
+                "location": {
+                    "uri": editor.uri("test_m.py"),
+                    "range": {"start": {"line": 4, "character": 4}, "end": {"line": 4, "character": 26}},
+                },
+                "message": "test_double",
+            }
+        ],
+    }
+    assert (summary["source"], summary["severity"], summary["range"]["start"]["line"]) == ("greenloop", 2, 3)
+    assert [item["message"] for item in summary["relatedInformation"]] == [
+        "your code: 0/1 passed, AssertionError: assert 6 == 10",
+        "attempt 1: 0/1 passed, AssertionError: assert 15 == 10",
+    ]
+
+
+async def test_the_summary_holds_the_lines_where_related_information_is_not_declared(editor):
+    await editor.start(without(EVERYTHING, "textDocument.publishDiagnostics"), model="play:stuck")
+    await editor.call("greenloop/refine", target(editor))
+    case, summary = editor.shown("test_m.py")
+    assert "relatedInformation" not in case
+    assert "attempt 1: 0/1 passed, AssertionError" in summary["message"]
+
+
+async def test_a_line_that_only_the_attempt_has_is_never_shown_as_the_users(editor):
+    """It failed inside the attempt's own new code: the deepest line of the user's own text is the test's."""
+    await unsolved(editor, model="play:candidate")
+    assert not editor.shown("m.py")
+    case = editor.shown("test_m.py")[0]
+    assert case["range"]["start"]["line"] == 4
+    assert case["relatedInformation"][1]["location"]["uri"] == editor.uri("m.py")
+    assert case["relatedInformation"][1]["message"] == "test_double (line 2 of the attempt)"
+
+
+async def test_they_follow_what_is_typed(editor):
+    await editor.start(model="play:hold")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("test_m.py", "import os\n\n" + FILES["test_m.py"])
+    await editor.execute("greenloop.cancel", {"uri": "file:///nothing"})
+    # A file that is opened anew shows them where they are now.
+    editor.open("test_m.py", editor.text("test_m.py"))
+    items = await editor.diagnosed(lambda items: any(item["range"]["start"]["line"] == 6 for item in items))
+    assert sorted(item["range"]["start"]["line"] for item in items) == [5, 6]
+    await editor.call("test/go")
+    await editor.reply(number)
+
+
+async def test_a_new_run_clears_the_old_ones(editor):
+    await unsolved(editor)
+    assert editor.shown("test_m.py")
+    await editor.call("greenloop/refine", target(editor))
+    sources = [item["source"] for item in editor.shown("test_m.py")]
+    assert sources == ["greenloop attempt 1/5", "greenloop"]
+
+
+async def test_hover_is_the_history(editor):
+    await editor.start()
+    assert await editor.hover() is None
+    await editor.call("greenloop/refine", target(editor))
+    on_function = await editor.hover()
+    on_test = await editor.hover("test_m.py", 3)
+    assert on_function == on_test
+    assert on_function["kind"] == "markdown"
+    rows = [line for line in on_function["value"].splitlines() if line.startswith("|")]
+    assert len({len(row) for row in rows}) == 1, "the table reads well raw"
+    assert [re.split(r"\s*\|\s*", row)[1:4] for row in rows[2:]] == [
+        ["0", "your code", "failed 0/1"],
+        ["1", "`play`", "failed 0/1"],
+        ["2", "`play`", "passed 1/1"],
+    ]
+    assert "+    return x * 2" in on_function["value"]
+    assert "Tests: 1 written by you." in on_function["value"]
+    assert "verified (user tests 1/1, neighbours 3 unchanged, in play)" in on_function["value"]
+
+
+async def test_hover_in_plain_text(editor):
+    await editor.start(without(EVERYTHING, "textDocument.hover"))
+    await editor.call("greenloop/refine", target(editor))
+    hover = await editor.hover()
+    assert hover["kind"] == "plaintext"
+    assert "```" not in hover["value"]
+    assert "**" not in hover["value"]
+    assert "| attempt |" in hover["value"]
+
+
+async def test_hover_is_silent_inside_bodies(editor):
+    await editor.start()
+    await editor.call("greenloop/refine", target(editor))
+    assert await editor.hover("m.py", 1) is None
+
+
+async def test_foreign_text_is_fenced_and_clean(editor):
+    await unsolved(editor, model="play:controls")
+    value = (await editor.hover())["value"]
+    outside = re.sub(r"(`{3,})diff\n.*?\n\1", "", value, flags=re.DOTALL)
+    outside = re.sub(r"`[^`]*`", "", outside)
+    assert "![" not in outside
+    assert "command:" not in outside
+    shown = value + "".join(item["message"] for item in editor.shown("test_m.py"))
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", shown)
+    rows = [line for line in value.splitlines() if line.startswith("| ")]
+    assert {row.count("|") for row in rows} == {8}
+
+
+async def test_progress_says_what_goes_on(editor):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    waiting = await editor.wait(
+        lambda m: m.get("method") == "$/progress" and "waiting for go" in (m["params"]["value"].get("message") or "")
+    )
+    assert re.fullmatch(
+        r"attempt 2/5 · waiting for go · 1/1 passed · 640 tokens · \d+ s", waiting["params"]["value"]["message"]
+    )
+    await editor.call("test/go")
+    await editor.reply(number)
+    kinds = [item["value"]["kind"] for item in editor.got("$/progress")]
+    assert (kinds[0], kinds[-1]) == ("begin", "end")
+    assert (await editor.state())["tokens"] == 0
+
+
+async def test_a_client_may_bring_its_own_progress_token(editor):
+    await editor.start()
+    await editor.call("greenloop/refine", {**target(editor), "workDoneToken": "mine"})
+    assert not editor.got("window/workDoneProgress/create")
+    assert {item["token"] for item in editor.got("$/progress")} == {"mine"}
+
+
+# -- settings -----------------------------------------------------------------------------------------------------
+
+
+async def test_bad_settings_are_told_once_and_never_fatal(editor):
+    await editor.start(attempts="many", nonsense=1)
+    await editor.told("Setting 'attempts' in the editor must be a whole number")
+    assert (await editor.call("greenloop/refine", target(editor)))["solved"]
+    assert len([m for m in editor.got("window/showMessage") if "nonsense" in m["message"]]) == 1
+
+
+@pytest.mark.parametrize("options", [{"sandbox": {"kind": "docker"}}, {"sandbox.kind": "docker"}])
+async def test_settings_are_nested_or_dotted(editor, options):
+    await editor.start(attempts=3, **options)
+    await unsolved_with(editor)
+    assert editor.shown("test_m.py")[0]["source"].endswith("/3")
+
+
+async def unsolved_with(editor):
+    editor.notify("workspace/didChangeConfiguration", {"settings": {"greenloop": {"model": "play:stuck"}}})
+    await editor.call("greenloop/refine", target(editor))
+
+
+async def test_the_editors_configuration_is_pulled(editor):
+    editor.answers["workspace/configuration"] = [{"attempts": 4, "model": "play:stuck", "preset": None}]
+    await editor.start()
+    await editor.wait(lambda m: m.get("method") == "workspace/configuration")
+    await editor.call("greenloop/refine", target(editor))
+    assert editor.shown("test_m.py")[0]["source"].endswith("/4")
+
+
+async def test_others_settings_are_not_ours(editor):
+    await editor.start()
+    editor.notify("workspace/didChangeConfiguration", {"settings": {"python": {"attempts": 9}, "attempts": 9}})
+    editor.notify("workspace/didChangeConfiguration", {"settings": None})
+    assert (await editor.call("greenloop/refine", target(editor)))["solved"]
+    assert not editor.got("window/showMessage")[:-1]
+
+
+async def test_each_folder_is_a_project_of_its_own(editor, project):
+    inner = project / "inner"
+    inner.mkdir()
+    for name, text in FILES.items():
+        (inner / name).write_text(text)
+    original = editor.call
+
+    async def call(method, params=None):
+        if method == "initialize":
+            params["workspaceFolders"].append({"uri": inner.as_uri(), "name": "i"})
+        return await original(method, params)
+
+    editor.call = call
+    await editor.start(opened=("inner/m.py", "inner/test_m.py"))
+    position = {"line": 3, "character": 0}
+    result = await editor.call("greenloop/refine", {"uri": editor.uri("inner/test_m.py"), "position": position})
+    assert result["applied"]
+    assert editor.text("inner/m.py").endswith("x * 2\n")
+
+
+async def test_a_file_outside_every_folder_belongs_to_the_project_around_it(editor, tmp_path):
+    other = tmp_path / "other"
+    (other / "deep").mkdir(parents=True)
+    (other / "pyproject.toml").write_text("")
+    for name, text in FILES.items():
+        (other / name).write_text(text)
+    await editor.start(opened=())
+    params = {"uri": (other / "test_m.py").as_uri(), "position": {"line": 3, "character": 0}}
+    assert (await editor.call("greenloop/refine", params))["solved"]

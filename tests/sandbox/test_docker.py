@@ -1,0 +1,489 @@
+"""The Docker back end against a real engine: what it proves, what it keeps in, what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from greenloop.container import base, cargo, engine, shape
+from greenloop.container.engine import BOOT, MARK, OWNER
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import CaseResult, Environment, Execution, Limits, Place, Run
+from greenloop.core.records import collected, reached, results
+from greenloop.sandboxes import _container, docker
+from greenloop.settings import SandboxSettings, Settings
+
+pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(600)]  # the first opening ever makes the image
+
+BUSY = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass\n"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _logged():
+    """Making the image takes minutes: who watches shall see what goes on."""
+    logging.getLogger("greenloop").setLevel(logging.INFO)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace with a space and a hash in its path."""
+    folder = tmp_path / "my project#1"
+    folder.mkdir()
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "m.py").write_text("def double(n):\n    return n * 2\n")
+    return folder
+
+
+def place(root: Path, **more) -> Place:
+    environment = Environment(
+        executable=Path(sys.executable),
+        prefix=Path(sys.prefix),
+        base=Path(sys.base_prefix),
+        version=sys.version_info[:2],
+        source="test",
+        has_pytest=True,
+    )
+    return Place(root=root, environment=environment, masked=(".env*", "*.pem", ".git"), **more)
+
+
+@pytest.fixture
+async def opened(root: Path):
+    """`opened(**place)`: a session that is closed after the test."""
+    async with AsyncExitStack() as stack:
+
+        async def open_session(**more) -> _container.Session:
+            session = await docker.create(Settings()).open(place(root, **more))
+            stack.push_async_callback(session.close)
+            return session
+
+        yield open_session
+
+
+def one(execution: Execution) -> CaseResult:
+    assert not execution.broken, execution.broken
+    found = results(execution)
+    assert len(found) == 1, (found, execution.output)
+    return found[0]
+
+
+async def tried(session: _container.Session, source: str, **run) -> CaseResult:
+    """The result of a single test with this body."""
+    body = "".join(f"    {line}\n" for line in source.splitlines())
+    files = {"test_tried.py": f"def test_it():\n{body}".encode()}
+    return one(await session.run(Run(selectors=("test_tried.py",), files=files, **run)))
+
+
+def own_containers() -> list[str]:
+    """Ids of the running containers that this process owns."""
+    listed = docker.connect(10).client.containers.list(all=True, filters={"label": MARK}, ignore_removed=True)
+    return [container.id for container in listed if container.labels.get(OWNER) == engine.labels()[OWNER]]
+
+
+async def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not await asyncio.to_thread(condition):
+        assert time.monotonic() < end, "it did not come true in time"
+        await asyncio.sleep(0.02)
+
+
+# -- honest runs ------------------------------------------------------------------------------------------------
+
+
+async def test_a_pass_and_a_failure_with_what_was_expected(opened, root):
+    (root / "test_m.py").write_text(
+        "from m import double\n\ndef test_good():\n    assert double(2) == 4\n\ndef test_bad():\n    assert double(2) == 5\n"
+    )
+    execution = await (await opened()).run(Run(selectors=("test_m.py",)))
+    good, bad = results(execution)
+    assert good.passed
+    assert (bad.outcome, bad.failure.type, bad.failure.frames[-1].path) == ("failed", "AssertionError", "test_m.py")
+    assert (bad.failure.observed, bad.failure.expected) == ("4", "5")
+    assert [case.id for case in collected(execution)] == ["test_m.py::test_good", "test_m.py::test_bad"]
+    assert (execution.status, execution.killed, execution.leftover) == (1, "", 0)
+
+
+async def test_doctest_examples_are_cases(opened, root):
+    (root / "d.py").write_text(
+        'def f(x):\n    """\n    >>> f(1)\n    2\n    >>> f(2)\n    5\n    """\n    return x + 1\n'
+    )
+    found = results(await (await opened()).run(Run(selectors=("doctest:d.py::f",))))
+    assert [(case.id, case.outcome) for case in found] == [
+        ("d.py::f::doctest-1", "passed"),
+        ("d.py::f::doctest-2", "failed"),
+    ]
+    assert (found[1].failure.expected, found[1].failure.observed) == ("5", "3")
+
+
+async def test_a_traced_run_says_what_was_reached(opened, root):
+    (root / "test_m.py").write_text("from m import double\n\ndef test_good():\n    assert double(2) == 4\n")
+    execution = await (await opened()).run(Run(selectors=("test_m.py",), trace=True))
+    assert ("m.py", "double") in {(reach.path, reach.name) for reach in reached(execution)["test_m.py::test_good"]}
+
+
+async def test_buffers_and_new_files_lie_over_the_disk_for_one_run_only(opened, root):
+    (root / "test_m.py").write_text("from m import double\n\ndef test_it():\n    assert double(2) == 4\n")
+    session = await opened()
+    wrong = {"m.py": b"from pkg.new import double\n", "pkg/new.py": b"def double(n):\n    return 7\n"}
+    run = Run(selectors=("test_m.py",))
+    assert one(await session.run(run)).passed
+    assert one(await session.run(Run(selectors=("test_m.py",), files=wrong))).failure.observed == "7"
+    assert one(await session.run(run)).passed
+    assert (await tried(session, "import os; assert not os.path.exists('pkg')")).passed
+
+
+async def test_what_changes_on_the_disk_is_seen_by_an_open_session(opened, root):
+    (root / "gone.py").write_text("")
+    session = await opened()
+    assert (await tried(session, "import gone, m; assert m.double(1) == 2")).passed
+    (root / "m.py").write_text("def double(n):\n    return 'new'\n")
+    (root / "gone.py").unlink()
+    assert (await tried(session, "import m; assert m.double(1) == 'new'")).passed
+    assert (await tried(session, "import gone")).failure.type == "ModuleNotFoundError"
+
+
+async def test_each_hash_seed_is_a_fresh_interpreter(opened):
+    session = await opened()
+    show = "import sys; sys.modules.setdefault('mark', 1); assert hash('greenloop') == 0"
+    first, second, again = [(await tried(session, show, hash_seed=seed)).failure.observed for seed in (1, 2, 1)]
+    assert first == again != second
+    assert len(own_containers()) == 1
+
+
+async def test_an_image_of_the_users_without_pytest_gets_ours(root):
+    version = sys.version_info[:2]
+    name = base.ensure(docker.connect(600), version, logging.info, bool)
+    session = await docker.create(Settings(sandbox=SandboxSettings(image=name))).open(place(root))
+    try:
+        assert (await tried(session, "import m; assert m.double(1) == 2")).passed
+    finally:
+        await session.close()
+
+
+# -- the wall ---------------------------------------------------------------------------------------------------
+
+
+async def test_an_endless_loop_ends_in_time_and_says_where(opened):
+    session = await opened()
+    began = time.monotonic()
+    execution = await session.run(
+        Run(selectors=("test_e.py",), files={"test_e.py": b"def test_e():\n    while True: pass\n"}, seconds=0.5)
+    )
+    assert execution.killed == "timeout"
+    assert time.monotonic() - began < 5
+    assert "test_e.py" in execution.output
+    assert (await tried(session, "pass")).passed
+
+
+async def test_leaving_by_the_back_door_is_no_pass(opened):
+    files = {"test_x.py": b"import os\n\ndef test_x():\n    os._exit(0)\n"}
+    execution = await (await opened()).run(Run(selectors=("test_x.py",), files=files))
+    assert execution.status == 0
+    assert one(execution).outcome == "missing"
+
+
+async def test_a_fork_bomb_stays_inside(opened):
+    session = await opened(limits=Limits(processes=32))
+    bomb = b"import os\n\ndef test_bomb():\n    while True:\n        try:\n            os.fork()\n        except OSError:\n            pass\n"
+    execution = await session.run(Run(selectors=("test_b.py",), files={"test_b.py": bomb}, seconds=3))
+    assert not execution.broken
+    assert execution.killed in {"processes", "timeout"}
+    assert (await tried(session, "pass")).passed
+
+
+async def test_more_memory_than_allowed_cannot_be_had(opened):
+    session = await opened(limits=Limits(memory=128 << 20))
+    assert (await tried(session, "held = bytearray(32 << 20)")).passed
+    files = {"test_h.py": b"def test_h():\n    held = []\n    while True:\n        held.append(bytearray(1 << 20))\n"}
+    execution = await session.run(Run(selectors=("test_h.py",), files=files, seconds=20))
+    assert not execution.broken
+    found = results(execution)
+    assert execution.killed == "memory" or found[0].failure.type == "MemoryError", (execution, found)
+    assert (await tried(session, "pass")).passed
+
+
+async def test_the_disk_is_bounded(opened):
+    fill = "import os, tempfile\nwith tempfile.TemporaryFile() as f:\n  for _ in range(200): f.write(bytes(1 << 20))"
+    assert (await tried(await opened(), fill)).failure.type == "OSError"
+
+
+async def test_a_flood_of_output_is_cut(opened):
+    execution = await (await opened(limits=Limits(output=1 << 16))).run(
+        Run(
+            selectors=("test_f.py",),
+            files={"test_f.py": b"import os\n\ndef test_f():\n    for _ in range(3000): os.write(1, b'x' * 1000)\n"},
+        )
+    )
+    assert not execution.broken
+    assert len(execution.output) < 1 << 18
+
+
+async def test_there_is_no_network(opened):
+    session = await opened()
+    connect = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=2)"
+    assert (await tried(session, connect)).failure.type in {"OSError", "ConnectionRefusedError"}
+    assert (await tried(session, "import socket\nassert [n for _, n in socket.if_nameindex()] == ['lo']")).passed
+    assert (await tried(session, "import socket\nsocket.getaddrinfo('example.org', 80)")).failure.type == "gaierror"
+
+
+async def test_host_files_and_secrets_cannot_be_seen(opened, root, monkeypatch):
+    monkeypatch.setenv("MY_TOKEN", "hush-hush")
+    (root.parent / "outside.txt").write_text("private")
+    (root / ".env").write_text("KEY=hush-hush")
+    (root / "link.txt").symlink_to(root.parent / "outside.txt")
+    (root / "inner.txt").symlink_to(root / "m.py")
+    (root / "visible.txt").write_text("seen")
+    session = await opened(variables={"SHOWN": "yes"})
+    seen = (
+        f"import os\nassert open({str(root / 'visible.txt')!r}).read() == 'seen'\nassert os.environ['SHOWN'] == 'yes'"
+    )
+    assert (await tried(session, seen + "\nassert open('inner.txt').read().startswith('def double')")).passed
+    for path in (root.parent / "outside.txt", root / ".env", root / "link.txt", Path(__file__)):
+        assert (await tried(session, f"open({str(path)!r})")).failure.type in {"FileNotFoundError", "PermissionError"}
+    assert (await tried(session, "import os\nassert 'hush-hush' not in str(dict(os.environ))")).passed
+    supervisor = "import os\nfor pid in ('1', str(os.getppid())):\n  try: open(f'/proc/{pid}/environ').read(); raise AssertionError\n  except PermissionError: pass"
+    assert (await tried(session, supervisor)).passed
+
+
+async def test_the_workspace_is_never_written(opened, root):
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in root.rglob("*")}
+    session = await opened()
+    assert (await tried(session, "open('m.py', 'w')")).failure.type in {"PermissionError", "OSError"}
+    assert (await tried(session, "import os\nos.remove('m.py')")).failure.type in {"PermissionError", "OSError"}
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in root.rglob("*")} == before
+
+
+async def test_nothing_of_a_run_reaches_the_next(opened):
+    session = await opened()
+    stay = (
+        "import os, time\nopen('/tmp/left.py', 'w').close()\n"
+        "if os.fork() == 0:\n  os.setsid()\n  os.closerange(0, 3)\n  time.sleep(60)"
+    )
+    files = {"test_s.py": ("def test_s():\n" + "".join(f"    {line}\n" for line in stay.splitlines())).encode()}
+    execution = await session.run(Run(selectors=("test_s.py",), files=files))
+    assert execution.leftover == 1
+    look = "import os\nassert not os.path.exists('/tmp/left.py')\nassert len([p for p in os.listdir('/proc') if p.isdigit()]) == 3"
+    assert (await tried(session, look)).passed
+
+
+@pytest.mark.parametrize(
+    ("weak", "complaint"),
+    [
+        ({"security_opt": []}, "test_runs_without_rights"),
+        ({"network_mode": "bridge"}, "test_has_no_network"),
+        ({"tmpfs": {"/.greenloop/run": "mode=755"}}, "/tmp"),
+    ],
+)
+async def test_the_self_test_notices_a_wall_with_a_hole(opened, monkeypatch, weak, complaint):
+    session = await opened()
+    whole = shape.flags
+    monkeypatch.setattr(
+        "greenloop.container.box.flags", lambda wanted: {**whole(wanted), **weak, **_root_of(wanted, weak)}
+    )
+    problem = await asyncio.to_thread(_container._tried, session.engine, session.image, Limits())
+    assert complaint in problem
+
+
+def _root_of(wanted: shape.Shape, weak: dict) -> dict:
+    return {"tmpfs": {**weak["tmpfs"], wanted.root: "mode=755"}} if "tmpfs" in weak else {}
+
+
+# -- ends -------------------------------------------------------------------------------------------------------
+
+
+async def test_cancelling_ends_the_tree_within_a_second(opened):
+    session = await opened()
+    running = asyncio.create_task(
+        session.run(Run(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
+    )
+    (box,) = own_containers()
+
+    def busy() -> bool:
+        processes = docker.connect(10).client.containers.get(box).top(ps_args="-o pid,uid,args")["Processes"]
+        return len(processes) >= 3
+
+    await until(busy)
+    began = time.monotonic()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert time.monotonic() - began < 1
+    await until(lambda: box not in own_containers(), 5)
+    assert (await tried(session, "pass")).passed
+
+
+async def test_cancelling_while_it_opens_leaves_nothing(root):
+    opening = asyncio.create_task(docker.create(Settings()).open(place(root)))
+    await until(lambda: bool(own_containers()))
+    began = time.monotonic()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert time.monotonic() - began < 1
+    await until(lambda: not own_containers())
+
+
+async def test_close_leaves_nothing(opened):
+    session = await opened()
+    assert len(own_containers()) == 1
+    await session.close()
+    assert own_containers() == []
+
+
+async def test_a_container_removed_from_outside_is_a_broken_sandbox(opened):
+    session = await opened()
+    (box,) = own_containers()
+    running = asyncio.create_task(
+        session.run(Run(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
+    )
+    await until(lambda: len(docker.connect(10).client.containers.get(box).top()["Processes"]) >= 3)
+    await asyncio.to_thread(docker.connect(10).client.containers.get(box).remove, force=True)
+    execution = await running
+    assert "from outside" in execution.broken
+    assert execution.records == ()
+    assert (await tried(session, "pass")).passed
+
+
+async def test_a_supervisor_that_hangs_is_given_up(opened, monkeypatch):
+    session = await opened()
+    (box,) = own_containers()
+    monkeypatch.setattr(_container, "GRACE", 0.5)
+    container = docker.connect(10).client.containers.get(box)
+    await asyncio.to_thread(container.pause)
+    execution = await session.run(Run(selectors=("test_m.py",), seconds=0.5))
+    assert "did not answer in time" in execution.broken
+    await until(lambda: box not in own_containers())
+
+
+async def test_a_supervisor_that_dies_is_a_broken_sandbox(opened):
+    session = await opened()
+    running = asyncio.create_task(
+        session.run(Run(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
+    )
+    (box,) = own_containers()
+    container = docker.connect(10).client.containers.get(box)
+    await until(lambda: len(container.top()["Processes"]) >= 3)
+    await asyncio.to_thread(container.kill, signal="SIGHUP")
+    assert "supervisor ended with status -9" in (await running).broken
+
+
+class Proxy:
+    """Stands between the SDK and the engine, so that the engine can go away for one of them alone."""
+
+    def __init__(self, real: str) -> None:
+        self.real, self.writers = real, []
+
+    async def serve(self, path: str) -> None:
+        self.server = await asyncio.start_unix_server(self.connected, path)
+
+    async def connected(self, reader, writer) -> None:
+        there_reader, there_writer = await asyncio.open_unix_connection(self.real)
+        self.writers += [writer, there_writer]
+        await asyncio.gather(self.pump(reader, there_writer), self.pump(there_reader, writer), return_exceptions=True)
+
+    async def pump(self, reader, writer) -> None:
+        try:
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+                await writer.drain()
+        finally:
+            writer.close()
+
+    def cut(self) -> None:
+        self.server.close()
+        for writer in self.writers:
+            writer.transport.abort()
+
+
+async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monkeypatch):
+    proxy = Proxy(docker._socket())
+    await proxy.serve(str(tmp_path / "engine.sock"))
+    with monkeypatch.context() as patch:
+        patch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'engine.sock'}")
+        session = await docker.create(Settings()).open(place(root))
+    container = docker.connect(10).client.containers.get(session._box.container.id)
+    running = asyncio.create_task(
+        session.run(Run(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
+    )
+    await until(lambda: len(container.top()["Processes"]) >= 3)
+    proxy.cut()
+    assert "engine does not answer any more" in (await running).broken
+    assert "could not be started" in (await session.run(Run(selectors=("t_test.py",)))).broken
+    await session.close()
+    await until(lambda: own_containers() == [])  # the end of its stdin ended it
+
+
+async def test_a_killed_process_leaves_no_container(root, tmp_path):
+    script = tmp_path / "owner.py"
+    script.write_text(
+        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.nouns import *\n"
+        "from greenloop.sandboxes import docker\nfrom greenloop.settings import Settings\n"
+        "async def main():\n"
+        "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"
+        "        version=sys.version_info[:2], source='test', has_pytest=True)\n"
+        "    session = await docker.create(Settings()).open(Place(root=Path(sys.argv[1]), environment=here))\n"
+        "    print(session._box.container.id, flush=True)\n"
+        f"    await session.run(Run(selectors=('t_test.py',), files={{'t_test.py': {BUSY.encode()!r}}}, seconds=60))\n"
+        "asyncio.run(main())\n"
+    )
+    asking = [sys.executable, str(script), str(root)]
+    with subprocess.Popen(asking, stdout=subprocess.PIPE, text=True) as owner:
+        box = (await asyncio.to_thread(owner.stdout.readline)).strip()
+        containers = docker.connect(10).client.containers
+        await until(lambda: len(containers.get(box).top()["Processes"]) >= 3)
+        owner.send_signal(signal.SIGKILL)
+        await until(lambda: not containers.list(all=True, filters={"id": box}, ignore_removed=True))
+
+
+async def test_what_dead_owners_left_is_swept(opened):
+    session = await opened()
+    create = session.engine.client.containers.create
+    dead = create(session.image, ["true"], labels={MARK: "1", OWNER: "4194303/1.0", BOOT: engine.boot()})
+    elsewhere = create(session.image, ["true"], labels={MARK: "1", OWNER: "4194303/1.0", BOOT: "another machine"})
+    try:
+        assert engine.sweep(session.engine) == 1
+        left = {container.id for container in session.engine.client.containers.list(all=True)}
+        assert dead.id not in left
+        assert {elsewhere.id, session._box.container.id} <= left
+    finally:
+        elsewhere.remove(force=True)
+
+
+# -- what the user is told --------------------------------------------------------------------------------------
+
+
+async def test_the_probe_names_engine_and_image(opened):
+    await opened()
+    probe = await docker.create(Settings()).probe()
+    assert probe.ok
+    assert "greenloop-python:" in probe.detail
+
+
+async def test_an_image_that_cannot_be_had_is_refused(root):
+    settings = Settings(sandbox=SandboxSettings(image="localhost:9/no/such:image"))
+    with pytest.raises(CannotVerify, match="no/such:image"):
+        await docker.create(settings).open(place(root))
+
+
+async def test_a_workspace_that_is_too_large_is_refused(opened, root, monkeypatch):
+    monkeypatch.setattr(cargo, "MOST_BYTES", 1000)
+    (root / "data").mkdir()
+    (root / "data" / "big.bin").write_bytes(bytes(2000))
+    with pytest.raises(CannotVerify, match="data alone"):
+        await opened()
+    assert own_containers() == []
+
+
+async def test_the_sdk_is_imported_late():
+    code = "import sys, greenloop.sandboxes.docker as d; d.create(d.Settings()); sys.exit('docker' in sys.modules)"
+    asked = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], env=dict(os.environ), check=False)
+    assert asked.returncode == 0

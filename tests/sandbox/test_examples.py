@@ -1,0 +1,46 @@
+"""Every example goes from red to green with its scripted answer, and its other tests stay as they were."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from greenloop import engine, settings
+from greenloop.core.nouns import Verified
+
+HERE = Path(__file__).parents[2] / "examples"
+EXAMPLES = tomllib.loads((HERE / "targets.toml").read_text())
+CHOSEN = [pytest.param("bubblewrap", name, marks=pytest.mark.needs("bubblewrap")) for name in EXAMPLES]
+CHOSEN += [
+    pytest.param("docker", name, marks=pytest.mark.needs("docker")) for name in EXAMPLES if name != "third_party"
+]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("kind", "name"), CHOSEN)
+async def test_example(kind, name, tmp_path):
+    project = tmp_path / name
+    shutil.copytree(HERE / name, project, ignore=shutil.ignore_patterns(".venv", "__pycache__"))
+    if name == "third_party":
+        subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", project / ".venv"], check=True)
+        subprocess.run(
+            [project / ".venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"],
+            cwd=project,
+            check=True,
+        )
+    found, _ = settings.load(
+        project,
+        command_line={"model": f"scripted:{HERE / 'answers' / name}.jsonl", "sandbox.kind": kind},
+        environ={},
+    )
+    outcome = await engine.refine(
+        engine.Request(root=project, target=EXAMPLES[name]["target"]), settings=found, emit=lambda _event: None
+    )
+    assert outcome.solved, outcome.message
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.evidence.sandbox == kind

@@ -1,0 +1,274 @@
+"""Definitions and bindings, in sound and in broken texts; the kept trees give the same answers as fresh ones."""
+
+from __future__ import annotations
+
+import ast
+import random
+import sysconfig
+import warnings
+from pathlib import Path
+
+import pytest
+from greenloop import syntax
+
+SHAPES = '''\
+import functools
+
+@functools.cache
+@other(
+    1,
+)
+def decorated(x):
+    """Doc
+    of two lines."""
+    def nested():
+        class Deep: ...
+        return 1
+    return nested
+    # a comment after the last statement
+
+async def waits(): return 1
+
+class Outer(Base, metaclass=Meta):
+    """Doc."""
+    field: int = 3
+
+    @property
+    def size(self): return self._size
+
+    @size.setter
+    def size(self, value):
+        self._size = value
+
+    class Inner:
+        def method(self):
+            text = """
+def not_a_function():
+    pass
+"""
+            return text
+
+if TYPE_CHECKING:
+    def seen_by_checkers(): ...
+else:
+    def seen_by_checkers():
+        return 2
+
+try:
+    def fallback(): return 1
+except ImportError:
+    def fallback(): return 2
+'''
+
+
+def summary(text):
+    return [(d.qualname, d.start, d.end) for d in syntax.definitions(text)]
+
+
+def test_shapes():
+    assert summary(SHAPES) == [
+        ("decorated", 3, 13),
+        ("waits", 16, 16),
+        ("Outer", 18, 35),
+        ("Outer.size", 22, 23),
+        ("Outer.size", 25, 27),
+        ("Outer.Inner", 29, 35),
+        ("Outer.Inner.method", 30, 35),
+        ("seen_by_checkers", 38, 38),
+        ("seen_by_checkers", 40, 41),
+        ("fallback", 44, 44),
+        ("fallback", 46, 46),
+    ]
+
+
+def test_details():
+    found = {d.qualname: d for d in reversed(syntax.definitions(SHAPES))}
+    decorated = found["decorated"]
+    assert decorated.name_line == 7
+    assert decorated.docstring == (8, 9)
+    assert decorated.decorators[0] == "functools.cache"
+    assert found["waits"].asynchronous
+    assert found["Outer"].bases == ("Base", "metaclass=Meta")
+    assert found["Outer"].docstring is not None
+    assert found["Outer.Inner.method"].owner == "Outer.Inner"
+
+
+@pytest.mark.parametrize(
+    ("name", "line_of"),
+    [
+        ("Outer.size", "    @property"),  # the getter stands for the property
+        ("seen_by_checkers", "    def seen_by_checkers():\n"),  # what runs, not what is checked
+        ("fallback", "    def fallback(): return 2"),  # the last one wins
+    ],
+)
+def test_lookup_takes_what_runs(name, line_of):
+    found = syntax.lookup(syntax.definitions(SHAPES), name)
+    assert found is not None
+    assert found.start == SHAPES[: SHAPES.index(line_of)].count("\n") + 1
+
+
+def test_overloads_give_way_to_the_implementation():
+    text = "@overload\ndef f(x: int): ...\n@typing.overload\ndef f(x: str): ...\ndef f(x):\n    return x\n"
+    found = syntax.lookup(syntax.definitions(text), "f")
+    assert found is not None
+    assert found.start == 5
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_do_not_move_lines(end):
+    assert summary(SHAPES.replace("\n", end)) == summary(SHAPES)
+
+
+def test_only_line_ends_count_as_line_ends():
+    text = 'x = "\u2028"\n\x0cdef f():\n    return "\x85"\n'
+    assert summary(text) == [("f", 2, 3)]
+    assert len(syntax.lines(text)) == 3
+
+
+BROKEN = '''\
+def before():
+    return 1
+
+class Outer(Base):
+    @mark
+    async def first(self):
+        """Doc.
+
+        More.
+        """
+        return foo(
+
+    def second(
+        self,
+        x,
+    ):
+        return 2
+
+def after():
+    return "not broken"
+'''
+
+
+def test_broken_files_keep_their_definitions():
+    assert [(d.qualname, d.start, d.end, d.docstring) for d in syntax.definitions(BROKEN)] == [
+        ("before", 1, 2, None),
+        ("Outer", 4, 17, None),
+        ("Outer.first", 5, 11, (7, 10)),
+        ("Outer.second", 13, 17, None),
+        ("after", 19, 20, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "x = (\n",
+        "if True\n    pass\n",
+        "def broken(:\n    pass\n",
+        "x = 'open\n",
+        "class :\n    pass\n",
+        "return ]\n",
+        "<<<<<<< ours\n",
+    ],
+)
+def test_damage_elsewhere_leaves_the_rest_alone(damage):
+    names = {d.qualname for d in syntax.definitions(SHAPES.replace("import functools\n", damage))}
+    assert {"decorated", "Outer.size", "Outer.Inner.method", "fallback"} <= names
+    assert "not_a_function" not in names
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", "\0", "def", "class", "def f(", "'''", "\ufeffdef f(): pass\n", "\ud800 = 1\ndef f(): pass\n"]
+)
+def test_odd_texts_do_not_raise(text):
+    syntax.definitions(text)
+    syntax.bindings(text)
+    syntax.enclosing(text, 1)
+
+
+PIECES = [
+    "",
+    "x",
+    "\n",
+    "    ",
+    "(",
+    ")",
+    ":",
+    '"""',
+    "#",
+    "\\",
+    "@d\n",
+    "def g():\n    pass\n",
+    "\nelse:\n    y\n",
+    "; y = 1",
+]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pieces_kept_from_the_last_text_answer_like_fresh_ones(seed):
+    rng = random.Random(seed)
+    text = SHAPES
+    syntax.definitions(text, "kept")
+    sound = 0
+    for step in range(60):
+        at = rng.randrange(len(text) + 1)
+        changed = text[:at] + rng.choice(PIECES) + text[at + rng.choice([0, 0, 0, 1, 7]) :]
+        kept = syntax.definitions(changed, "kept")
+        if is_sound(changed):
+            sound += 1
+            assert kept == syntax.definitions(changed, f"fresh {seed} {step}")
+            text = changed
+        elif rng.random() < 0.7:
+            # Mended at once, as somebody types; sometimes the damage stays for a while.
+            assert syntax.definitions(text, "kept") == syntax.definitions(text, f"again {seed} {step}")
+    assert sound > 5
+
+
+def is_sound(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except SyntaxError:
+            return False
+    return True
+
+
+def test_a_string_opened_here_and_closed_there():
+    text = "def a():\n    pass\n\nx = 1\n\ndef b():\n    pass\n\ny = 1\n\nz = 1\n\ndef c():\n    pass\n"
+    opened = text.replace("x = 1", 'x = """')
+    closed = opened.replace("z = 1", '"""')
+    for step in (text, opened, closed):
+        found = [item.qualname for item in syntax.definitions(step, "typed")]
+    assert found == ["a", "c"]
+
+
+def test_the_standard_library_is_seen_as_ast_sees_it():
+    folder = Path(sysconfig.get_path("stdlib"))
+    for name in ("dataclasses.py", "typing.py", "asyncio/tasks.py", "unittest/mock.py", "enum.py"):
+        text = (folder / name).read_text(encoding="utf-8")
+        expected = sorted(_definitions(ast.parse(text).body, ""))
+        assert sorted((d.qualname, d.start, d.end) for d in syntax.definitions(text)) == expected, name
+
+
+def _definitions(body, prefix):
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield prefix + node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)]), node.end_lineno
+            if isinstance(node, ast.ClassDef):
+                yield from _definitions(node.body, f"{prefix}{node.name}.")
+            continue
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            for inner in getattr(node, field, []):
+                yield from _definitions([inner] if isinstance(inner, ast.stmt) else inner.body, prefix)
+
+
+def test_bindings():
+    text = "import os, a.b as c, d.e\nfrom x import (y as z,\n  w)\nfrom k import *\nA, B = 1, 2\nif 1:\n    C: int = 3\nx.y = 1\n"
+    assert [(b.kind, b.names, b.start, b.end) for b in syntax.bindings(text)] == [
+        ("import", ("os", "c", "d"), 1, 1),
+        ("import", ("z", "w"), 2, 3),
+        ("import", ("*",), 4, 4),
+        ("assignment", ("A", "B"), 5, 5),
+        ("assignment", ("C",), 7, 7),
+    ]

@@ -1,0 +1,366 @@
+"""What a position or a typed word points at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from greenloop import targets
+from greenloop.core.errors import UsageProblem
+from greenloop.core.nouns import Target, TargetKind
+
+TESTS = '''\
+import pytest
+import unittest
+
+
+@pytest.fixture
+def test_data():
+    return 1
+
+
+@pytest.mark.parametrize("x", [1, 2])
+def test_plain(x):
+    def helper():
+        return x
+    assert helper() == x
+
+
+async def test_async():
+    pass
+
+
+def helper():
+    pass
+
+
+class TestThing:
+    """Doc."""
+
+    def setup_method(self):
+        pass
+
+    def test_one(self):
+        pass
+
+    class TestInner:
+        def test_two(self):
+            pass
+
+
+class Base(unittest.TestCase):
+    def test_base(self):
+        pass
+
+
+class Derived(Base):
+    def test_derived(self):
+        pass
+
+    def check(self):
+        pass
+
+
+class TestWithInit:
+    def __init__(self):
+        pass
+
+    def test_not_collected(self):
+        pass
+
+
+class Plain:
+    def test_not_collected(self):
+        pass
+'''
+
+CODE = '''\
+"""Module."""
+LIMIT = 3
+
+
+def area(w, h):
+    """Area.
+
+    >>> area(2, 3)
+    6
+    """
+    def inner():
+        """Inner."""
+        return w * h
+    return inner()
+
+
+class Box:
+    """A box.
+
+    >>> Box(1).w
+    1
+    """
+
+    def __init__(self, w):
+        self.w = w
+
+    @property
+    def size(self):
+        return self.w
+
+
+class Bare:
+    x = 1
+
+
+def test_drive(car):
+    return car
+'''
+
+
+def line_of(text, part):
+    return text[: text.index(part)].count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("part", "selector"),
+    [
+        ("@pytest.mark.parametrize", "test_plain"),
+        ("def test_plain", "test_plain"),
+        ("return x", "test_plain"),
+        ("async def test_async", "test_async"),
+        ("class TestThing", "TestThing"),
+        ('"""Doc."""', "TestThing"),
+        ("def test_one", "TestThing::test_one"),
+        ("def test_two", "TestThing::TestInner::test_two"),
+        ("class TestInner", "TestThing::TestInner"),
+        ("class Base", "Base"),
+        ("def test_base", "Base::test_base"),
+        ("def test_derived", "Derived::test_derived"),
+        ("import pytest", None),
+        ("def test_data", None),
+        ("def helper():\n    pass", None),
+        ("def setup_method", None),
+        ("def check", None),
+        ("class TestWithInit", None),
+        ("class Plain", None),
+    ],
+)
+def test_at_in_a_test_file(part, selector):
+    target = targets.at(TESTS, "tests/test_m.py", line_of(TESTS, part))
+    assert (target and target.selector) == (selector and f"tests/test_m.py::{selector}")
+    assert target is None or target.kind is TargetKind.TEST
+
+
+@pytest.mark.parametrize(
+    ("part", "qualname"),
+    [
+        ("def area", "area"),
+        (">>> area", "area"),
+        ('"""Inner."""', "area"),
+        ("return w * h", "area"),
+        ("def __init__", "Box.__init__"),
+        ("@property", "Box.size"),
+        ("class Box", "Box"),
+        (">>> Box", "Box"),
+        ("class Bare", None),
+        ("LIMIT", None),
+        ("def test_drive", "test_drive"),
+    ],
+)
+def test_at_in_other_files(part, qualname):
+    target = targets.at(CODE, "m.py", line_of(CODE, part))
+    assert (target and target.selector) == (qualname and f"m.py::{qualname}")
+    assert target is None or target.kind is TargetKind.FUNCTION
+
+
+def test_at_gives_lines_and_region():
+    target = targets.at(TESTS, "test_m.py", line_of(TESTS, "def test_plain"))
+    assert (target.start, target.end, target.name_line) == (10, 14, 11)
+    function = targets.at(CODE, "m.py", line_of(CODE, "def area"))
+    region = targets.region_for(function, CODE)
+    assert (region.path, region.qualname, region.start, region.end, region.created) == ("m.py", "area", 5, 14, False)
+
+
+def test_patterns_of_the_project_decide_what_a_test_file_is():
+    text = "def test_a():\n    pass\n"
+    assert targets.at(text, "check_m.py", 1).kind is TargetKind.FUNCTION
+    assert targets.at(text, "check_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.TEST
+    assert targets.at(text, "test_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.FUNCTION
+
+
+@pytest.mark.parametrize(
+    ("path", "patterns", "expected"),
+    [
+        ("test_m.py", None, True),
+        ("a/b/m_test.py", None, True),
+        ("a/test_m.pyi", None, False),
+        ("test_m.txt", None, False),
+        ("tests/m.py", None, False),
+        ("a/tests/m.py", ("tests/*.py",), True),
+        ("m.py", ("*.py",), True),
+        ("test_m.py", (), False),
+    ],
+)
+def test_is_test_file(path, patterns, expected):
+    assert targets.is_test_file(path, patterns) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "selector"),
+    [
+        ("test_plain", "test_plain"),
+        ("test_plain[1]", "test_plain[1]"),
+        ("test_plain[a::b/c-[]", "test_plain[a::b/c-[]"),
+        ("TestThing::TestInner::test_two", "TestThing::TestInner::test_two"),
+        ("TestThing.test_one", "TestThing::test_one"),
+        ("Derived", "Derived"),
+        ("TestThing[1]", None),
+        ("helper", None),
+        ("nothing", None),
+    ],
+)
+def test_find_in_a_test_file(name, selector):
+    target = targets.find(TESTS, "test_m.py", name)
+    assert (target and target.selector) == (selector and f"test_m.py::{selector}")
+
+
+def test_all_targets():
+    names = [target.qualname for target in targets.all_targets(TESTS, "test_m.py")]
+    assert names == [
+        "test_plain",
+        "test_async",
+        "TestThing",
+        "TestThing.test_one",
+        "TestThing.TestInner",
+        "TestThing.TestInner.test_two",
+        "Base",
+        "Base.test_base",
+        "Derived",
+        "Derived.test_derived",
+    ]
+    functions = [target.qualname for target in targets.all_targets(CODE, "m.py")]
+    assert functions == ["area", "Box", "Box.__init__", "Box.size", "test_drive"]
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates", "expected"),
+    [
+        ("slugfy", ["slugify", "area"], ["slugify"]),
+        ("TestA::test_b", ["test_m.py::test_b", "x"], ["test_m.py::test_b"]),
+        ("zzz", ["slugify"], []),
+    ],
+)
+def test_nearest(name, candidates, expected):
+    assert targets.nearest(name, candidates) == expected
+
+
+# -- as typed -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("m.py", ("m.py", "", "", None)),
+        ("m.py:12", ("m.py", "", "", 12)),
+        ("m.py:12:5", ("m.py", "", "", 12)),
+        ("m.py:12:", ("m.py", "", "", 12)),
+        ("a b/m#1.py::f", ("a b/m#1.py", "f", "", None)),
+        ("t.py::A::test_b[x::y-1]", ("t.py", "A.test_b", "[x::y-1]", None)),
+        ("t.py::test_b[a:1]", ("t.py", "test_b", "[a:1]", None)),
+        (r"C:\p\t.py::test_b", (r"C:\p\t.py", "test_b", "", None)),
+        ("C:/p/t.py:7", ("C:/p/t.py", "", "", 7)),
+        (r"C:\p\t.py", (r"C:\p\t.py", "", "", None)),
+    ],
+)
+def test_split(text, parts):
+    typed = targets.split(text)
+    assert (typed.path, typed.name, typed.params, typed.line) == parts
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "windows", "expected"),
+    [
+        ("a/b.py", "/w", False, "a/b.py"),
+        ("./a/../b.py", "/w", False, "b.py"),
+        ("/w/a/b.py", "/w", False, "a/b.py"),
+        ("/w2/a/b.py", "/w", False, None),
+        ("../b.py", "/w", False, None),
+        ("/w/../etc/x.py", "/w", False, None),
+        (r"C:\W\a\b.py", r"c:\w", True, "a/b.py"),
+        (r"a\b.py", r"C:\w", True, "a/b.py"),
+        (r"D:\w\a.py", r"C:\w", True, None),
+        (r"\\server\share\a.py", r"\\server\share", True, "a.py"),
+        ("C:a.py", r"C:\w", True, None),
+    ],
+)
+def test_relative(path, root, windows, expected):
+    assert targets.relative(path, root, windows=windows) == expected
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_m.py").write_text(TESTS)
+    (tmp_path / "m.py").write_text(CODE)
+    (tmp_path / "one.py").write_text("def only():\n    pass\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("typed", "selector"),
+    [
+        ("tests/test_m.py::test_plain[1]", "tests/test_m.py::test_plain[1]"),
+        ("tests/test_m.py::TestThing::test_one", "tests/test_m.py::TestThing::test_one"),
+        ("tests/test_m.py:12", "tests/test_m.py::test_plain"),
+        (r"tests\test_m.py::test_plain", "tests/test_m.py::test_plain"),
+        ("tests/test_m.py", "tests/test_m.py"),
+        ("m.py::area", "m.py::area"),
+        ("m.py::Box.size", "m.py::Box.size"),
+        ("./m.py:7", "m.py::area"),
+        ("one.py", "one.py::only"),
+    ],
+)
+def test_parse_target(root, typed, selector):
+    assert targets.parse_target(typed, root).target.selector == selector
+    assert targets.parse_target(f"{root}/{typed}", root).target.selector == selector
+
+
+def test_parse_target_counts_from_the_current_folder_first(root):
+    found = targets.parse_target("test_m.py::test_async", root, base=root / "tests")
+    assert found.path == "tests/test_m.py"
+    assert targets.parse_target("m.py::area", root, base=root / "tests").path == "m.py"
+
+
+def test_parse_target_through_a_link(root, tmp_path_factory):
+    link = tmp_path_factory.mktemp("links") / "project"
+    link.symlink_to(root)
+    assert targets.parse_target(f"{link}/m.py::area", root).path == "m.py"
+    assert targets.parse_target(f"{root}/m.py::area", link).path == "m.py"
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence", "remedy"),
+    [
+        ("tests/test_n.py::test_a", "There is no file 'tests/test_n.py'", "tests/test_m.py"),
+        ("tests/test_m.py::test_plane", "no test 'test_plane'", "tests/test_m.py::test_plain"),
+        ("tests/test_m.py::helper", "no test 'helper'", "The nearest"),
+        ("m.py::aera", "no function 'aera'", "m.py::area"),
+        ("m.py:2", "no function at m.py:2", "m.py::area (line 5)"),
+        ("m.py:999", "has 37 lines", ""),
+        ("m.py", "no test file", "m.py::area"),
+        ("/etc/hostname::f", "outside the workspace", ""),
+        ("../m.py::f", "There is no file", ""),
+        ("::f", "names no file", "file.py::function"),
+    ],
+)
+def test_what_does_not_exist_is_named_with_the_nearest(root, typed, sentence, remedy):
+    with pytest.raises(UsageProblem) as raised:
+        targets.parse_target(typed, root)
+    assert sentence in str(raised.value)
+    assert remedy in raised.value.remedy
+
+
+def test_resolve_takes_unsaved_texts(root):
+    texts = {"new.py": "def fresh():\n    pass\n"}
+    target = targets.resolve("new.py::fresh", root, texts.get)
+    assert target.selector == "new.py::fresh"
+    assert targets.resolve(target, Path("/nowhere"), texts.get) is target
+    assert isinstance(target, Target)
