@@ -148,10 +148,15 @@ def _one(job: Job, target: str) -> int:
                 if gone and (task := asyncio.current_task()) is not None:
                     task.cancel()  # nobody reads any more: as SIGPIPE would end it
 
+        def last_words() -> None:
+            view.close()
+            if job.put is not None:
+                job.put(events_json.finished(_cancelled(attempts)))
+
         request = engine.Request(root=job.root, target=target)
         work = engine.refine(request, settings=job.settings, emit=emit, say=view.say, user=view.user)
         try:
-            outcome = interrupt.run(work, last_words=view.close)
+            outcome = interrupt.run(work, last_words=last_words)
         except asyncio.CancelledError:
             outcome = _cancelled(attempts)
     if gone:

@@ -1,4 +1,8 @@
-"""Runs one coroutine so that Ctrl-C, SIGTERM and a closed terminal cancel it, and a second Ctrl-C ends the process."""
+"""Runs one coroutine so that Ctrl-C, SIGTERM and a closed terminal cancel it.
+
+A second signal ends the process at once, and so does a work that does not let itself be cancelled in time:
+sandboxes end with the process that opened them.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +19,35 @@ from typing import Any, TypeVar
 from greenloop.cli.codes import CANCELLED
 
 T = TypeVar("T")
+# Seconds that a cancelled work may take to clean up, on a busy machine.
+PATIENCE = 8.0
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-def run(work: Coroutine[Any, Any, T], *, last_words: Callable[[], None] = lambda: None) -> T:
+def run(
+    work: Coroutine[Any, Any, T], *, last_words: Callable[[], None] = lambda: None, patience: float = PATIENCE
+) -> T:
     """The coroutine's result. Raises `asyncio.CancelledError` when a signal cancelled it.
 
-    `last_words` is called before a second signal ends the process at once (to give the terminal back).
+    `last_words` is called before the process is ended by force (to give the terminal back, to tell programs).
     """
-    return asyncio.run(_cancellable(work, last_words))
+
+    def end() -> None:
+        last_words()
+        print("greenloop: ended at once; the sandbox ends with it.", file=sys.stderr)
+        sys.stderr.flush()
+        os._exit(CANCELLED)
+
+    # Not the loop's own timer: what keeps the loop busy must not keep this from happening.
+    timer = threading.Timer(patience, end)
+    timer.daemon = True
+    try:
+        return asyncio.run(_cancellable(work, timer, end))
+    finally:
+        timer.cancel()
 
 
-async def _cancellable(work: Coroutine[Any, Any, T], last_words: Callable[[], None]) -> T:
+async def _cancellable(work: Coroutine[Any, Any, T], timer: threading.Timer, end: Callable[[], None]) -> T:
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
     signalled = False
@@ -34,11 +55,9 @@ async def _cancellable(work: Coroutine[Any, Any, T], last_words: Callable[[], No
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         nonlocal signalled
         if signalled:
-            last_words()
-            print("greenloop: ended at once; the sandbox ends with it.", file=sys.stderr)
-            sys.stderr.flush()
-            os._exit(CANCELLED)
+            end()
         signalled = True
+        timer.start()
         # The handler runs between two bytecodes of whatever the loop is doing; only this call wakes the loop up.
         loop.call_soon_threadsafe(task.cancel)
 

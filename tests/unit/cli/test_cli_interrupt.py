@@ -23,6 +23,7 @@ async def stubborn():
 
 interrupt.run(stubborn(), last_words=lambda: print("last words", flush=True))
 """
+PATIENT = STUBBORN.replace("last_words=", "patience=0.2, last_words=")
 ASKING = """
 import asyncio, sys
 from greenloop.cli import interrupt
@@ -55,6 +56,16 @@ def test_a_second_signal_ends_the_process_after_its_last_words(project):
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "last words\n")
     assert "ended at once" in err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_what_does_not_let_itself_be_cancelled_ends_when_patience_does(project):
+    process = started(PATIENT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate()[0] == "ready\nlast words\n"
+    assert process.returncode == 130
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
