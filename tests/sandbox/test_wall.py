@@ -230,7 +230,9 @@ async def test_hogs_are_stopped_and_leave_nothing(tmp_path, lay, snapshot, opene
     session = await opened(root, limits=LIMITS)
     for name, (text, kills) in HOGS.items():
         began = time.monotonic()
-        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, seconds=LIMITS.seconds))
+        execution = await session.run(
+            Run(selectors=("test_m.py",), files={"m.py": text.encode()}, seconds=LIMITS.seconds)
+        )
         assert not execution.broken, (name, execution.broken)
         assert execution.killed in kills, name
         verdict = judge(["test_m.py::test_a"], {"test_m.py::test_a": "failed"}, execution)
