@@ -117,7 +117,7 @@ def _import_pytest(packages):
             missing = "%s: %s" % (type(error).__name__, error)
             continue
         return "", borrowed
-    return "pytest cannot be imported by %s (%s)." % (sys.executable, missing), False
+    return "pytest cannot be imported by %s (%s): install it there." % (sys.executable, missing), False
 
 
 def _freeze():
