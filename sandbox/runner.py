@@ -76,10 +76,11 @@ def main(argv):
                 send({"kind": "broken", "reason": "The files for the run could not be laid down: %s." % error})
                 continue
             try:
-                send(_run(request, parts, protocol, alone))
+                reply = _run(request, parts, protocol, alone)
             finally:
                 _take_back(taken)
                 _empty(scratch, kept[scratch])
+            send(reply)  # only now: whoever hears it may look at the files
         else:
             send({"kind": "broken", "reason": "Unknown request %r." % request["kind"]})
 
@@ -116,7 +117,7 @@ def _import_pytest(packages):
             missing = "%s: %s" % (type(error).__name__, error)
             continue
         return "", borrowed
-    return "pytest cannot be imported by %s (%s)." % (sys.executable, missing), False
+    return "pytest cannot be imported by %s (%s): install it there." % (sys.executable, missing), False
 
 
 def _freeze():
@@ -500,9 +501,7 @@ def _work(request, parts, protocol, report, output, folder):
     uid = request["uid"]
     if uid is not None:
         os.chown(folder, uid, uid)
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
+        _become(uid)
     _limit(request)
     _prctl(PR_SET_CHILD_SUBREAPER, 0)
     _prctl(PR_SET_DUMPABLE, 1)  # tests may read their own /proc; nothing of the supervisor's is in this process
@@ -529,6 +528,12 @@ def _work(request, parts, protocol, report, output, folder):
         except (OSError, ValueError):
             pass
     return code
+
+
+def _become(uid):
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
 
 
 def _close_all_but(keep):

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from greenloop.core import canary
 from greenloop.core.nouns import Limits, Run, Status
 from greenloop.core.verdict import judge
 from greenloop.runners import pytest as runner
@@ -230,7 +231,9 @@ async def test_hogs_are_stopped_and_leave_nothing(tmp_path, lay, snapshot, opene
     session = await opened(root, limits=LIMITS)
     for name, (text, kills) in HOGS.items():
         began = time.monotonic()
-        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, seconds=LIMITS.seconds))
+        execution = await session.run(
+            Run(selectors=("test_m.py",), files={"m.py": text.encode()}, seconds=LIMITS.seconds)
+        )
         assert not execution.broken, (name, execution.broken)
         assert execution.killed in kills, name
         verdict = judge(["test_m.py::test_a"], {"test_m.py::test_a": "failed"}, execution)
@@ -312,3 +315,31 @@ async def test_a_private_workspace_of_root_is_readable_and_writable_inside(tmp_p
     assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, execution
     assert snapshot(root) == before
     assert (root.stat().st_uid, (root / "sub").stat().st_mode & 0o777) == (os.getuid(), 0o700)
+
+
+BLINDFOLD = (
+    "import _pytest.runner as r\nold = r.CallInfo.from_call.__func__\n"
+    "def new(cls, func, when, reraise=None):\n    def quiet():\n        try: func()\n        except Exception: pass\n"
+    "    return old(cls, quiet, when, reraise)\n"
+    "r.CallInfo.from_call = classmethod(new)\ndef f():\n    return 0\n"
+)
+
+
+async def test_what_the_records_cannot_see_the_canary_does(tmp_path, lay, opened):
+    """Code that swallows every exception before pytest sees it passes the plain rules: this is their limit."""
+    tests = "from m import f\ndef test_a():\n    assert f() == 1\n"
+    root = lay(tmp_path / "w", {"m.py": "", "test_m.py": tests})
+    session = await opened(root)
+    found = canary.twins(tests)
+    for text, caught in ((BLINDFOLD, True), ("def f():\n    return 1\n", False)):
+        files = {"m.py": text.encode()}
+        execution = await session.run(Run(selectors=("test_m.py",), files=files))
+        assert judge(["test_m.py::test_a"], {"test_m.py::test_a": "failed"}, execution).status is Status.PASSED
+        bad = {}
+        for mode in canary.Mode:
+            twin = await session.run(
+                Run(selectors=("test_m.py",), files={**files, "test_m.py": found.texts[mode].encode()})
+            )
+            bad[mode] = canary.violations(mode, found.mutated[mode], runner.parse(twin))
+        assert bool(bad[canary.Mode.NEGATED] or bad[canary.Mode.LITERAL]) is caught
+        assert not bad[canary.Mode.EQUAL]

@@ -112,7 +112,9 @@ class BubblewrapSession:
         supervisor = None
         try:
             _mounts.check(self._place.root, sorted(run.files))
-            argv = await asyncio.to_thread(self._argv, run, descriptors)
+            # Looking through the workspace may take a while; descriptors are opened here, where a cancel cannot lose them.
+            words = await asyncio.to_thread(self._words, run)
+            argv = self._argv(words, run, descriptors)
             supervisor = await _supervisor.Supervisor.start(
                 argv, title=NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **self._user()
             )
@@ -145,14 +147,14 @@ class BubblewrapSession:
         await supervisor.end()
         self._running.discard(supervisor)
 
-    def _argv(self, run: Run, descriptors: list[int]) -> list[str]:
+    def _words(self, run: Run) -> list[_mounts.Word]:
         hidden = self._search.now()
         if len(hidden.files) > _mounts.MANY and self._empty is None:
             folder = Path(tempfile.mkdtemp(prefix="greenloop-"))
             folder.chmod(0o755)
             self._empty = folder / "empty"
             self._empty.touch(0o444)
-        words = _mounts.words(
+        return _mounts.words(
             self._place,
             self._identity,
             writable=self._program.overlay,
@@ -163,6 +165,8 @@ class BubblewrapSession:
             empty=self._empty,
             staged=_laid(self._place.root) if self._program.staged else None,
         )
+
+    def _argv(self, words: list[_mounts.Word], run: Run, descriptors: list[int]) -> list[str]:
         command = [str(self._place.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/runner.py"]
         command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
         argv = [*_open_words([self._program.path, *words], descriptors), *command]

@@ -1,0 +1,109 @@
+"""The supervisor by itself, driven over its pipes: several runs in one process, files by request, dropping to a user."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from greenloop import inside
+
+protocol = inside.protocol()
+KEY = b"k" * 32
+
+
+class Driven:
+    def __init__(self, process: subprocess.Popen, root: Path, scratch: Path) -> None:
+        self.process, self.root, self.scratch = process, root, scratch
+
+    def say(self, message: dict) -> dict:
+        self.process.stdin.write(protocol.pack(message))
+        self.process.stdin.flush()
+        return protocol.read(self.process.stdout)
+
+    def run(self, *selectors: str, **more) -> tuple[dict, dict[str, str]]:
+        """The reply, and the outcome of each case's call (or setup, where it failed)."""
+        options = {"seconds": 20, "memory": 1 << 30, "disk": 1 << 24, "output": 1 << 16, "processes": 64, **more}
+        request = protocol.run_request(
+            key=KEY, root=str(self.root), selectors=selectors, scratch=str(self.scratch), **options
+        )
+        reply = self.say(request)
+        outcomes = {
+            record["id"]: record["outcome"]
+            for record in protocol.open_report(reply["report"], KEY, whole=not reply["killed"])
+            if record["kind"] == "phase" and record["when"] == "call"
+        }
+        return reply, outcomes
+
+
+@contextmanager
+def supervisor(root: Path, scratch: Path) -> Iterator[Driven]:
+    environ = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
+    argv = [sys.executable, "-s", "-B", str(inside.folder() / "runner.py")]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as process:
+        try:
+            ready = protocol.read(process.stdout)
+            assert (ready["kind"], ready["protocol"], ready["borrowed"]) == ("ready", protocol.VERSION, False)
+            yield Driven(process, root, scratch)
+        finally:
+            process.stdin.close()
+            assert process.wait(10) == 0
+
+
+@pytest.fixture
+def driven(tmp_path, lay):
+    root, scratch = lay(tmp_path / "w", {"keep.txt": "kept"}), tmp_path / "scratch"
+    scratch.mkdir(mode=0o777)
+    scratch.chmod(0o777)
+    (scratch / "before").touch()
+    with supervisor(root, scratch) as found:
+        yield found
+
+
+def test_runs_follow_one_another_without_a_trace(driven):
+    text = "import sys, tempfile\nfrom m import v\ndef test_a():\n    tempfile.mkstemp(dir={!r})\n    print('noise'); sys.stdout.flush()\n    assert v == 1\n"
+    files = {"test_m.py": text.format(str(driven.scratch)).encode(), "m.py": b"v = 1\n", "keep.txt": b"over"}
+    assert driven.run("test_m.py", files=files)[1] == {"test_m.py::test_a": "passed"}
+    assert sorted(path.name for path in driven.root.iterdir()) == ["keep.txt", "pytest.ini"]
+    assert (driven.root / "keep.txt").read_text() == "kept"
+    assert [path.name for path in driven.scratch.iterdir()] == ["before"]
+    # A module of the earlier run is not remembered by the later one.
+    assert driven.run("test_m.py", files={**files, "m.py": b"v = 2\n"})[1] == {"test_m.py::test_a": "failed"}
+    reply, _ = driven.run("test_m.py", files={**files, "m.py": b"while True: pass\n"}, seconds=1)
+    assert reply["killed"] == "timeout"
+    assert driven.run("test_m.py", files=files)[0]["status"] == 0
+
+
+def test_written_files_stay(driven):
+    assert driven.say(protocol.write_request(str(driven.root), {"a/b/test_x.py": b"def test_x(): pass\n"})) == {
+        "kind": "written"
+    }
+    for _ in range(2):
+        assert driven.run("a/b/test_x.py")[1] == {"a/b/test_x.py::test_x": "passed"}
+
+
+def test_what_cannot_be_laid_down_is_said(driven):
+    request = protocol.write_request(str(driven.root), {})
+    assert driven.say({**request, "files": {"../x": ""}})["kind"] == "broken"
+    assert driven.say({**request, "files": {"keep.txt/x": ""}})["kind"] == "broken"
+    assert driven.say({"kind": "dance"})["kind"] == "broken"
+    assert driven.run("keep.txt")[0]["kind"] == "done"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, as the supervisor has it in Docker")
+def test_the_worker_drops_to_a_user():
+    python = Path("/usr/bin/python3")
+    if not python.exists():
+        pytest.skip("needs an interpreter that everybody may read")
+    script = (
+        f"import os, resource, sys; sys.path.insert(0, {str(inside.folder())!r}); import runner\n"
+        "request = dict(uid=4242, seconds=5, memory=1 << 30, disk=1 << 20, processes=9, count_processes=True)\n"
+        "runner._become(4242); runner._limit(request)\n"
+        "print(os.getresuid(), os.getresgid(), os.getgroups(), resource.getrlimit(resource.RLIMIT_NPROC))\n"
+    )
+    done = subprocess.run([str(python), "-c", script], capture_output=True, text=True, timeout=20, check=False)
+    assert done.stdout.strip() == "(4242, 4242, 4242) (4242, 4242, 4242) [] (9, 9)", done.stderr
