@@ -101,7 +101,8 @@ def environment_fault(
 ) -> Fault | None:
     """The fault when every failure comes from the environment, else None.
 
-    With the `root`, a module that the workspace has, or would have to write, is no missing package.
+    Ask `missing` first: a module that is still to be written looks like one that is not installed.
+    With the `root`, a module that the workspace has is no missing package.
     `network`: the sandbox lets tests reach the network.
     """
     found = [_fault(failure, root, environment, network=network) for failure in failures]
@@ -149,7 +150,11 @@ def _package(failure: Failure, message: str, root: Path | None, environment: Env
             remedy="Name another Python in the setting `interpreter`.",
         )
     if root is not None and not is_third_party(top, root) and (not where or sources.is_trusted(where)):
-        return None
+        # Neither declared nor known, and `missing` saw nothing to write: only the user knows what was meant.
+        return Fault(
+            sentence=f"This fails because neither the workspace nor {environment.executable} has a module '{top}'.",
+            remedy=f"Install its package ({environment.executable} -m pip install ...), or write it.",
+        )
     return _install(_DISTRIBUTIONS.get(top, top), environment)
 
 
