@@ -72,8 +72,9 @@ async def test_nothing_leaks_while_typing(editor):
 
 async def test_pygls_still_leaks_without_our_cure(editor):
     """Fails when upstream has made `Protocol._forget_done` needless: then remove both."""
-    from greenloop.lsp.server import create_server
     from pygls.protocol import default_converter
+
+    from greenloop.lsp.server import create_server
 
     server = create_server()
     inner = server.protocol
