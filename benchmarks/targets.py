@@ -81,8 +81,9 @@ def main() -> None:
         typed.append(milliseconds(at(text, "test_m.py")))
     show("after a keystroke", typed)
     broken = []
-    for _ in range(200):
+    for _ in range(150):
         place = text.index("\n    async def", rng.randrange(len(text) // 2))
+        targets.at(text, "test_m.py", 1)
         for typed_so_far in ("\n    x = foo(", "\n    x = foo(a", "\n    x = foo(a, ["):
             damaged = text[:place] + typed_so_far + text[place:]
             broken.append(milliseconds(at(damaged, "test_m.py")))

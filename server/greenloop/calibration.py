@@ -30,9 +30,9 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.ports import Session
+from greenloop.core.records import Reach, collect_errors, collected, reached
 from greenloop.core.verdict import judge
 from greenloop.faults import Fault, environment_fault
-from greenloop.core.records import Reach, collect_errors, collected, reached
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
@@ -245,10 +245,17 @@ async def _run_around(
     if not every or bed.settings.suite.seconds <= 0:
         return Around(outcomes={}, reach=reach, left_out=0)
     execution = await bed.run(list(every), stubs, trace=True, seconds=bed.settings.suite.seconds)
-    outcomes = {result.id: result.outcome for result in parse(execution)}
+    done = [result for result in parse(execution) if not _cut_short(result)]
+    outcomes = {result.id: result.outcome for result in done}
     left_out = sum(item.id not in outcomes for item in collected(execution))
     reach.update(reached(execution))
     return Around(outcomes=outcomes, reach=reach, left_out=left_out)
+
+
+def _cut_short(result: CaseResult) -> bool:
+    """A neighbour that never ran, or that took the rest of the run with it, says nothing about a candidate."""
+    kind = result.failure.type if result.failure else ""
+    return result.outcome == "missing" or kind in {"Timeout", "Crash", "MemoryLimit", "ProcessLimit"}
 
 
 def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tuple[Region, ...]:

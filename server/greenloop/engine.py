@@ -196,8 +196,7 @@ class _Run:
     user: User
     secrets: tuple[str, ...]
     trusted: str
-    evidence: Evidence = Evidence()
-    stopped: str = ""
+    evidence: Evidence = field(default_factory=Evidence)
 
     @property
     def settings(self) -> Settings:

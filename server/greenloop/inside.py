@@ -47,10 +47,12 @@ def sources() -> Mapping[str, bytes]:
 def borrowed_packages() -> Mapping[str, Path]:
     """Greenloop's own pytest and what it needs, by file name: for interpreters that have no pytest."""
     found: dict[str, Path] = {}
-    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"):
+    for name in ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli"):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
             path = Path(spec.origin)
             path = path.parent if path.name == "__init__.py" else path
             found[path.name] = path
+            # pluggy asks for its own version, so the packages' metadata comes along.
+            found.update({folder.name: folder for folder in path.parent.glob(f"{name}-*.dist-info")})
     return found

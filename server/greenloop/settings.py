@@ -105,7 +105,8 @@ class Settings:
 
     model: str = setting(
         "",
-        "Model: `local` (embedded), any litellm name such as `ollama/llama3.2` or `openai/gpt-4o`, `scripted:FILE`, `replay:FILE`.",
+        "Model: `local` (embedded), any litellm name such as `ollama/llama3.2` or `openai/gpt-4o`, `scripted:FILE`, "
+        "`replay:FILE`.",
     )
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
     attempts: int = setting(5, "Model candidates that may be tried.", repository="lower", least=1)

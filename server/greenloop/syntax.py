@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import re
 import threading
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Literal
 
 import tree_sitter
@@ -20,7 +22,7 @@ import tree_sitter_python
 _LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
 _PARSER = tree_sitter.Parser(_LANGUAGE)
 _LOCK = threading.Lock()
-_KEPT = 32
+_MOST_KEPT = 32
 
 # Statements that hold definitions without giving them another name.
 _BLOCKS = {
@@ -100,32 +102,25 @@ def span(text: str, start: int, end: int) -> str:
 def definitions(text: str, path: str = "") -> tuple[Definition, ...]:
     """Every addressable definition in the order of the text.
 
-    `path` is a key only: the newest text of each path is kept parsed, so that the next one, a keystroke later, costs
-    a fraction of a whole parse.
+    `path` is a key only: the newest text of each path is kept in parsed pieces, so that the next one, a keystroke
+    later, costs the parse of the piece that changed.
     """
     with _LOCK:
-        return _kept(text, path).found
+        kept = _kept.get(path)
+        if kept is None:
+            kept = _Outline(text)
+        elif kept.text != text:
+            kept = kept.changed(text)
+        _kept[path] = kept
+        _kept.move_to_end(path)
+        if len(_kept) > _MOST_KEPT:
+            _kept.popitem(last=False)
+        return kept.found
 
 
-def bindings(text: str, path: str = "") -> tuple[Binding, ...]:
+def bindings(text: str) -> tuple[Binding, ...]:
     """The imports and assignments at the top level, also those inside `if` and `try`, in the order of the text."""
-    with _LOCK:
-        return tuple(_bindings(_kept(text, path).tree.root_node.children))
-
-
-def _kept(text: str, path: str) -> _Kept:
-    kept = _trees.get(path)
-    if kept is None or kept.text != text:
-        data = _encode(text)
-        old = kept.edited(data) if kept is not None else None
-        tree = _PARSER.parse(data, old) if old is not None else _PARSER.parse(data)
-        root = tree.root_node
-        found = tuple(_by_indentation(text, root) if root.has_error else _by_tree(root.children, "", typing_only=False))
-        kept = _trees[path] = _Kept(text=text, data=data, tree=tree, found=found)
-    _trees.move_to_end(path)
-    if len(_trees) > _KEPT:
-        _trees.popitem(last=False)
-    return kept
+    return tuple(_bindings(_parse(_normal(text)).children))
 
 
 def enclosing(text: str, line: int, path: str = "") -> Definition | None:
@@ -155,65 +150,186 @@ _OVERLOAD = re.compile(r"(?:\w+\.)*overload")
 _ACCESSOR = re.compile(r"\.(?:setter|getter|deleter|register)\b")
 
 
-def _encode(text: str) -> bytes:
+def _normal(text: str) -> str:
     # tree-sitter counts only \n as a line end; a lone \r is one for Python and for editors.
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.encode("utf-8", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-class _Kept:
-    """A text and its tree; `edited` gives the tree away for the parse of the next text."""
+def _parse(normal: str) -> tree_sitter.Node:
+    return _PARSER.parse(normal.encode("utf-8", "replace")).root_node
 
-    def __init__(self, *, text: str, data: bytes, tree: tree_sitter.Tree, found: tuple[Definition, ...]) -> None:
+
+# -- pieces ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Piece:
+    """One statement at the top level and what follows it: where it begins (character, row), what it defines."""
+
+    begin: int
+    row: int
+    found: tuple[Definition, ...]
+    broken: bool
+
+
+class _Outline:
+    """The definitions of a text in pieces, so that a change costs no more than the pieces it touches."""
+
+    def __init__(self, text: str, pieces: list[_Piece] | None = None) -> None:
         self.text = text
-        self.data = data
-        self.tree = tree
-        self.found = found
+        self.normal = _normal(text)
+        self.pieces = _pieces(self.normal) if pieces is None else pieces
+        self.found = tuple(definition for piece in self.pieces for definition in piece.found)
 
-    def edited(self, new: bytes) -> tree_sitter.Tree:
-        old = self.data
-        least = min(len(old), len(new))
-        head = _common(old, new, least)
-        tail = _common_tail(old, new, least - head)
-        self.tree.edit(
-            start_byte=head,
-            old_end_byte=len(old) - tail,
-            new_end_byte=len(new) - tail,
-            start_point=_point(old, head),
-            old_end_point=_point(old, len(old) - tail),
-            new_end_point=_point(new, len(new) - tail),
+    def changed(self, text: str) -> _Outline:
+        """The outline of the next text. Pieces on both sides of the change are taken along: a decorator, an `else`."""
+        old, new = self.normal, _normal(text)
+        head = _common(old, new, min(len(old), len(new)))
+        tail = _common_tail(old, new, min(len(old), len(new)) - head)
+        begins = [piece.begin for piece in self.pieces]
+        first = max(0, bisect_right(begins, head) - 2)
+        after = bisect_left(begins, len(old) - tail) + 1
+        fresh = self._fresh(new, first, after)
+        for _more in range(4):
+            # What is broken at the edge may belong to the next piece: decorators, the rest of a block.
+            below, above = fresh[-1].broken and after < len(begins), fresh[0].broken and first > 0
+            if not (below or above):
+                break
+            first, after = first - above, after + below
+            fresh = self._fresh(new, first, after)
+        kept, moved = self.pieces[:first], self.pieces[after:]
+        here = any(piece.broken for piece in (*self.pieces[first:after], *fresh))
+        if here and any(piece.broken for piece in (*kept, *moved)):
+            return _Outline(text)  # What is open here may be closed there: only the whole text can tell.
+        shift, rows = len(new) - len(old), new.count("\n") - old.count("\n")
+        return _Outline(text, [*kept, *fresh, *(_moved(piece, shift, rows) for piece in moved)])
+
+    def _fresh(self, new: str, first: int, after: int) -> list[_Piece]:
+        """The pieces `first`..`after` anew, as the new text has them."""
+        top = self.pieces[first]
+        end = self.pieces[after].begin + len(new) - len(self.normal) if after < len(self.pieces) else len(new)
+        return _pieces(new[top.begin : end], top.begin, top.row)
+
+
+_kept: OrderedDict[str, _Outline] = OrderedDict()
+
+
+def _common(old: str, new: str, most: int) -> int:
+    """How many characters the beginnings share."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if old[low:middle] == new[low:middle] else (low, middle - 1)
+    return low
+
+
+def _common_tail(old: str, new: str, most: int) -> int:
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        same = old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]
+        low, high = (middle, high) if same else (low, middle - 1)
+    return low
+
+
+def _moved(piece: _Piece, shift: int, rows: int) -> _Piece:
+    found = tuple(_lower(item, rows) for item in piece.found) if rows else piece.found
+    return _Piece(begin=piece.begin + shift, row=piece.row + rows, found=found, broken=piece.broken)
+
+
+def _lower(item: Definition, rows: int) -> Definition:
+    return replace(
+        item,
+        start=item.start + rows,
+        end=item.end + rows,
+        name_line=item.name_line + rows,
+        header_end=item.header_end + rows,
+        docstring=(item.docstring[0] + rows, item.docstring[1] + rows) if item.docstring else None,
+    )
+
+
+def _pieces(normal: str, begin: int = 0, row: int = 0) -> list[_Piece]:
+    """The pieces of a text that stands at `begin` and `row` of the whole."""
+    root = _parse(normal)
+    if not _is_broken(root):
+        parts = [(node.start_point[0], _by_tree([node], "", typing_only=False)) for node in root.children]
+        return _at(_sorted(normal, parts), begin, row, broken=False)
+    rows = lines(normal)
+    starts = _starts(rows)
+    if len(starts) == 1:
+        return _at([(0, 0, tuple(_by_indentation(rows)))], begin, row, broken=True)
+    offsets = [0, *accumulate(len(line) for line in rows)]
+    result = []
+    for first, last in pairwise([*starts, len(rows)]):
+        part = "".join(rows[first:last])
+        node = _parse(part)
+        broken = _is_broken(node)
+        found = _by_indentation(lines(part)) if broken else _by_tree(node.children, "", typing_only=False)
+        place = [(offsets[first], 0, tuple(found))]
+        (piece,) = _at(place, begin, row + first, broken=broken)
+        result.append(piece)
+    return result
+
+
+def _is_broken(root: tree_sitter.Node) -> bool:
+    """Does the parser, or its kindness to odd indentation, say that this is no whole Python text?"""
+    if root.has_error:
+        return True
+    last = -1
+    for node in root.children:
+        row, column = node.start_point
+        if column and row != last and node.type != "comment":
+            return True
+        last = node.end_point[0]
+    return False
+
+
+def _sorted(normal: str, parts: Iterable[tuple[int, Iterable[Definition]]]) -> list[_Part]:
+    """The nodes' parts, those that begin in one row together; the first one begins the text."""
+    result: list[_Part] = []
+    offset, at, last = 0, 0, -1
+    for start, found in parts:
+        if start == last:
+            result[-1] = (*result[-1][:2], (*result[-1][2], *found))
+            continue
+        last = start
+        for _row in range(at, start if result else 0):
+            offset = normal.index("\n", offset) + 1
+        at = start if result else 0
+        result.append((offset, at, tuple(found)))
+    return result or [(0, 0, ())]
+
+
+_Part = tuple[int, int, tuple[Definition, ...]]  # character, row, definitions
+
+
+def _at(parts: Iterable[_Part], begin: int, row: int, *, broken: bool) -> list[_Piece]:
+    return [
+        _Piece(
+            begin=begin + offset,
+            row=row + first,
+            found=tuple(_lower(item, row) for item in found) if row else found,
+            broken=broken,
         )
-        return self.tree
+        for offset, first, found in parts
+    ]
 
 
-_trees: OrderedDict[str, _Kept] = OrderedDict()
+def _starts(rows: Sequence[str]) -> list[int]:
+    """Rows where something at the margin begins, of a text that does not parse as a whole."""
+    inside = _string_rows(rows)
+    starts = [0]
+    decorated = False
+    for row, line in enumerate(rows):
+        if row in inside or line[0] in " \t\f\r\n#)]}" or _CONTINUES.match(line):
+            continue
+        if row and not decorated:
+            starts.append(row)
+        decorated = line.startswith("@")
+    return starts
 
 
-def _common(old: bytes, new: bytes, most: int) -> int:
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[low:middle] == new[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_tail(old: bytes, new: bytes, most: int) -> int:
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _point(data: bytes, offset: int) -> tuple[int, int]:
-    return data.count(b"\n", 0, offset), offset - (data.rfind(b"\n", 0, offset) + 1)
+_CONTINUES = re.compile(r"(?:else|elif|except|finally)\b")
 
 
 # -- a tree without errors ----------------------------------------------------------------------------------------
@@ -355,9 +471,8 @@ class _Open:
     end: int = 0
 
 
-def _by_indentation(text: str, root: tree_sitter.Node) -> list[Definition]:
-    rows = lines(text)
-    unclosed = text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
+def _by_indentation(rows: Sequence[str]) -> list[Definition]:
+    inside = _string_rows(rows)
     found = []
     stack: list[_Open] = []
     last = 0
@@ -368,7 +483,7 @@ def _by_indentation(text: str, root: tree_sitter.Node) -> list[Definition]:
         indent = _width(line[: len(line) - len(bare)])
         header = _HEADER.match(line) if bare.startswith(("def ", "class ", "async ")) else None
         leaves = bool(stack) and indent <= stack[-1].indent and bare[0] not in ")]}"
-        if (leaves or header) and not _in_string(root, rows, row, unclosed=unclosed):
+        if (leaves or header) and row not in inside:
             while leaves and stack and indent <= stack[-1].indent:
                 stack[-1].end = last
                 found.append(stack.pop())
@@ -410,16 +525,32 @@ def _opened(item: _Open, rows: Sequence[str]) -> Definition:
     )
 
 
-def _in_string(root: tree_sitter.Node, rows: Sequence[str], row: int, *, unclosed: bool) -> bool:
-    """Does the row begin inside a string of several lines?"""
-    node = root.descendant_for_point_range((row, 0), (row, 0))
-    while node is not None and node.type not in {"string", "module", "block"}:
-        node = node.parent
-    if node is None or node.type != "string" or node.start_point[0] >= row:
-        return False
-    # A quote that is not closed elsewhere turns code into "strings"; definitions at the margin tell.
-    inner = rows[node.start_point[0] + 1 : node.end_point[0]]
-    return not (unclosed and any(line.startswith(("def ", "class ", "async def ")) for line in inner))
+def _string_rows(rows: Sequence[str]) -> set[int]:
+    """Rows that begin inside a string of several lines; the parser cannot tell once it has lost its way."""
+    text = "".join(rows)
+    unclosed = text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
+    found: set[int] = set()
+    row = at = place = 0
+    while match := _QUOTED.search(text, place):
+        place = match.end()
+        if match["long"] is None or "\n" not in match["long"]:
+            continue
+        if unclosed and _MARGIN.search(match["long"]):
+            # A quote that is not closed turns code into "strings"; definitions at the margin tell.
+            place = match.start() + 3
+            continue
+        row, at = row + text.count("\n", at, match.start()), match.start()
+        found.update(range(row + 1, row + 1 + match["long"].count("\n")))
+    return found
+
+
+_QUOTED = re.compile(
+    r"#[^\n]*"
+    r"|(?P<long>\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?''')"
+    r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
+    re.DOTALL,
+)
+_MARGIN = re.compile(r"^(?:def|class|async def) ", re.MULTILINE)
 
 
 def _width(blank: str) -> int:
@@ -432,7 +563,7 @@ def _indent_of(line: str) -> int:
 
 def _header_end(rows: Sequence[str], row: int) -> int:
     depth = 0
-    for index in range(row, min(row + 60, len(rows))):
+    for index in range(row, min(row + 400, len(rows))):
         code = _CODE.sub("", rows[index])
         depth += sum(code.count(mark) for mark in "([{") - sum(code.count(mark) for mark in ")]}")
         if depth <= 0 and ":" in code:

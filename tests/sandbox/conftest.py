@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-
+from greenloop import inside
 from greenloop.core.nouns import Environment, Limits, Place
 from greenloop.core.ports import Session
 from greenloop.sandboxes.bubblewrap import Bubblewrap
 
 MASKED = (".env*", "*.pem", "id_rsa*", ".git")
+
+# The plugins that happen to be installed beside these tests would take most of each run's time.
+_PLUGINS = ("anyio", "asyncio", "hypothesispytest", "platformdirs", "pytest-lsp", "timeout")
+PYTEST_INI = "[pytest]\naddopts = " + " ".join(f"-p no:{name}" for name in _PLUGINS) + "\n"
 
 Open = Callable[..., Awaitable[Session]]
 
@@ -35,7 +42,7 @@ def lay() -> Callable[[Path, Mapping[str, str]], Path]:
     """`lay(root, files)`: a workspace of these files, with a configuration file of its own."""
 
     def write(root: Path, files: Mapping[str, str]) -> Path:
-        for name, text in {"pytest.ini": "[pytest]\n", **files}.items():
+        for name, text in {"pytest.ini": PYTEST_INI, **files}.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -65,12 +72,51 @@ def environment() -> Environment:
 
 
 @pytest.fixture
-async def opened() -> AsyncIterator[Open]:
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """As root a folder that everybody may read: without staging, tests of root's workspaces run as somebody else."""
+    if os.getuid() != 0:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="greenloop-test-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def open_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
+    """An interpreter that every user may read, with this pytest lent to it."""
+    if os.getuid() != 0:
+        return this_environment()
+    python = Path("/usr/bin/python3")
+    if not python.exists():
+        pytest.skip("needs /usr/bin/python3, because the Python of these tests is root's alone")
+    lent = {}
+    for name, path in inside.borrowed_packages().items():
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / name)
+        lent[name] = folder / name
+    monkeypatch.setattr(inside, "borrowed_packages", lambda: lent)
+    version = python.resolve().name.removeprefix("python").split(".")
+    return Environment(
+        executable=python,
+        prefix=Path("/usr"),
+        base=Path("/usr"),
+        version=(int(version[0]), int(version[1])),
+        source="test",
+        has_pytest=False,
+    )
+
+
+@pytest.fixture
+async def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Open]:
     """`opened(root, writable=..., **place)`: a bubblewrap session that is closed after the test."""
     async with AsyncExitStack() as stack:
 
-        async def open_session(root: Path, *, writable: bool = True, limits: Limits = Limits(), **more) -> Session:
-            place = Place(root=root, environment=this_environment(), masked=MASKED, limits=limits, **more)
+        async def open_session(root: Path, *, writable: bool = True, limits: Limits | None = None, **more) -> Session:
+            if writable:
+                environment = this_environment()
+            else:
+                (tmp_path / "lent").mkdir()
+                environment = open_environment(tmp_path / "lent", monkeypatch)
+            place = Place(root=root, environment=environment, masked=MASKED, limits=limits or Limits(), **more)
             session = await Bubblewrap(writable=writable).open(place)
             stack.push_async_callback(session.close)
             return session

@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 
 from greenloop import regions, targets
-from greenloop.core.nouns import Case, Execution, Problem, Provenance, Region, Spec
-from greenloop.core.ports import Nobody, Tools
 from greenloop.context import source as source_context
 from greenloop.context import tests as tests_context
+from greenloop.core.nouns import Case, Execution, Problem, Provenance, Region, Spec
+from greenloop.core.ports import Nobody, Tools
 
 CODE = '''\
 import json

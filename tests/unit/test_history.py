@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from greenloop.core.encode import from_json, to_json
 from greenloop.core.nouns import (
     Attempt,

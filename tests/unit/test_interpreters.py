@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from greenloop import interpreters
 from greenloop.core.errors import CannotVerify
 from greenloop.settings import Settings

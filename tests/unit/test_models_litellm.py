@@ -162,7 +162,7 @@ async def test_what_a_broken_answer_cost_is_counted(api):
         ),
     ],
 )
-async def test_a_refusal_is_one_sentence_without_the_key_and_is_not_repeated(  # noqa: PLR0917 - a table's columns
+async def test_a_refusal_is_one_sentence_without_the_key_and_is_not_repeated(
     api, capfd, behaviour, kind, sentence, remedy
 ):
     api.script = [behaviour]

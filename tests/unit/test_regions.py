@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-
 from greenloop import regions, targets
 from greenloop.core.nouns import Failure, Frame, Region
 

@@ -8,7 +8,6 @@ import stat
 from pathlib import Path
 
 import pytest
-
 from greenloop import sources, workspace
 from greenloop.core.errors import UsageProblem, WorkspaceProblem
 from greenloop.settings import SandboxSettings, Settings
@@ -290,7 +289,7 @@ def test_write_keeps_mode_and_leaves_nothing_behind(tmp_path):
     workspace.write_atomically(file, b"new\r\n", b"old")
     assert file.read_bytes() == b"new\r\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o750
-    assert os.listdir(tmp_path) == ["a b#.py"]
+    assert [file.name for file in tmp_path.iterdir()] == ["a b#.py"]
 
 
 def test_write_makes_new_files_and_folders(tmp_path):
@@ -324,7 +323,7 @@ def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):
         file.write_bytes(now)
     with pytest.raises(WorkspaceProblem, match=sentence):
         workspace.write_atomically(file, b"new", expected)
-    assert os.listdir(tmp_path) == ([] if now is None else ["m.py"])
+    assert [file.name for file in tmp_path.iterdir()] == ([] if now is None else ["m.py"])
     assert now is None or file.read_bytes() == now
 
 
@@ -348,7 +347,7 @@ def test_write_says_why_it_could_not(tmp_path, monkeypatch, number, sentence):
     with pytest.raises(WorkspaceProblem, match=sentence):
         workspace.write_atomically(file, b"new", b"old")
     assert file.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["m.py"]
+    assert [file.name for file in tmp_path.iterdir()] == ["m.py"]
 
 
 def test_write_respects_a_read_only_file(tmp_path, monkeypatch):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import secrets
 import socket
 import struct
 import time
@@ -25,20 +24,19 @@ STDERR_KEPT = 8192
 _FRAME = struct.Struct(">BxxxI")
 
 
-class Broken(Exception):  # noqa: N818 - it says what the container is
+class Broken(Exception):
     """The container or its engine failed; the text is one sentence for the user."""
 
 
 @dataclass(kw_only=True)
 class Box:
-    """An own container. `uid` is random: nobody else's processes count against this one's limit."""
+    """An own container, and how far the conversation with it has come."""
 
     engine: Engine
     shape: Shape
     container: Any
     attached: Any  # the file-like object of the SDK, kept so that nothing closes what is below it
     wire: Any  # the socket below
-    uid: int = field(default_factory=lambda: 20_000 + secrets.randbelow(40_000))
     hello: Mapping[str, Any] = field(default_factory=dict)
     ready: Mapping[str, Any] = field(default_factory=dict)
     hash_seed: int | None = None

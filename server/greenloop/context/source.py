@@ -51,7 +51,7 @@ def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
     found = syntax.definitions(text, path)
     used = syntax.words("\n".join(syntax.span(text, region.start, region.end) for region in regions))
     owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
-    pieces = [*_statements(text, path, used)]
+    pieces = [*_statements(text, used)]
     headed: set[str] = set()
     for item in found:
         if any(_within(item, region) for region in regions) or item.name not in used:
@@ -130,9 +130,9 @@ def _fields(text: str, item: Definition, found: Iterable[Definition]) -> list[st
     return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
 
 
-def _statements(text: str, path: str, used: set[str]) -> Iterable[tuple[int, str]]:
+def _statements(text: str, used: set[str]) -> Iterable[tuple[int, str]]:
     """Imports and constants at the top level that the regions mention."""
-    for item in syntax.bindings(text, path):
+    for item in syntax.bindings(text):
         if set(item.names) & used:
             yield item.start, shortened(syntax.span(text, item.start, item.end))
 

@@ -83,13 +83,13 @@ def _used(text: str, path: str, tests: Sequence[Definition]) -> str:
         if len(taken) == before:
             break
     return _plain(
-        "\n\n".join(filter(None, ["\n".join(_statements(text, path, words)), *(taken[key] for key in sorted(taken))]))
+        "\n\n".join(filter(None, ["\n".join(_statements(text, words)), *(taken[key] for key in sorted(taken))]))
     )
 
 
-def _statements(text: str, path: str, words: set[str]) -> list[str]:
+def _statements(text: str, words: set[str]) -> list[str]:
     """Imports and data at the top level that the tests mention; pytest's own import says nothing."""
-    taken = [item for item in syntax.bindings(text, path) if set(item.names) & (words - {"pytest", "unittest"})]
+    taken = [item for item in syntax.bindings(text) if set(item.names) & (words - {"pytest", "unittest"})]
     return [_plain(syntax.span(text, item.start, item.end)).strip("\n") for item in taken]
 
 

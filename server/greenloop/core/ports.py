@@ -1,4 +1,7 @@
-"""The doors to the outside: what the core expects of models, sandboxes and the user. They do I/O; all else is functions."""
+"""The doors to the outside: what the core expects of models, sandboxes and the user.
+
+They do I/O; all else is functions.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ CODER = Weights(
 )
 
 
-class _Damaged(Exception):  # noqa: N818 - never leaves this module
+class _Damaged(Exception):
     """The whole file is there and it is not the right one."""
 
 

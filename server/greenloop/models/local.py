@@ -29,7 +29,7 @@ def create(name: str, settings: Settings) -> Local:
     return Local(name, settings)
 
 
-class _Broken(Exception):  # noqa: N818 - never leaves this module
+class _Broken(Exception):
     """The connection broke: the server is gone, or going."""
 
 

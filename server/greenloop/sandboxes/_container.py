@@ -34,6 +34,7 @@ GRACE = 10.0  # seconds beyond a run's own limit after which the supervisor is t
 WRITE_SECONDS = 60.0
 KILL_SECONDS = 0.8  # a cancelled run gives control back within a second
 TESTED_KEPT = 20
+LEAST_UID, UIDS = 20_000, 40_000  # within what a rootless engine maps
 
 
 @dataclass(kw_only=True)
@@ -108,6 +109,7 @@ class Session:
         if self._box is None:
             self._laid = {}
             self._box = Box.open(self.engine, self._shape())
+            self._compare_versions(tuple(self._box.hello["python"][:2]))
         box = self._box
         box.supervise(hash_seed)
         changed = [path for path, stamp in now.items() if self._laid.get(path) != stamp]
@@ -142,6 +144,12 @@ class Session:
             self.end()
             return Execution(broken=str(problem))
 
+    def _compare_versions(self, found: tuple[int, ...]) -> None:
+        wanted = self.place.environment.version
+        if found != wanted:
+            text = "The image %s has Python %s, the project %s: a test may fail for that alone."
+            log.warning(text, self.image, ".".join(map(str, found)), ".".join(map(str, wanted)))
+
     def _shape(self) -> Shape:
         place = self.place
         return Shape(
@@ -171,7 +179,7 @@ def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
         collect=run.collect,
         trace=run.trace,
         files=run.files,
-        uid=box.uid,
+        uid=LEAST_UID + secrets.randbelow(UIDS),  # whoever it is, nobody else's processes count against its limit
         count_processes=True,
     )
     return request

@@ -33,17 +33,19 @@ _ETC = (
     "os-release",
 )
 _ETC_NETWORK = ("resolv.conf", "ssl", "pki", "ca-certificates", "nsswitch.conf")
-_MANY = 64  # hidden files above this number share one empty file
+MANY = 64  # hidden files above this number share one empty file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """Who the tests are inside, and which host user the wall is built by (None: ours)."""
+    """Who builds the wall and runs the tests, inside as outside. `drop`: we are root and become that user first.
+
+    Never root: whoever is mapped to root owns the host's device nodes and /proc/sys, with or without capabilities.
+    """
 
     uid: int
     gid: int
-    host_uid: int | None = None
-    host_gid: int | None = None
+    drop: bool = False
 
 
 def words(
@@ -56,11 +58,13 @@ def words(
     seccomp: bytes | None,
     hash_seed: int,
     empty: Path | None = None,
+    staged: Sequence[Word] | None = None,
 ) -> list[Word]:
     """Everything between the name of the program and the command.
 
     `writable`: the workspace is an overlay whose upper layer is thrown away, else it is read-only.
     `empty` is an empty file of the host, needed only when very many files are hidden.
+    `staged` are the words for a workspace that was laid out beforehand, files included.
     Raises `CannotVerify` when the place cannot be shown without showing a whole home folder.
     """
     result: list[Word] = [*_wall(identity, seccomp, network=place.network), *_variables(place, hash_seed)]
@@ -69,18 +73,20 @@ def words(
     for name, text in inside.sources().items():
         result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
     for name, path in inside.borrowed_packages().items():
-        if readable(path, identity):
+        if staged is not None or not identity.drop or reachable(str(path), identity):
             result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]
-    result += _workspace(place.root, files, writable=writable)
+    result += _workspace(place.root, files, writable=writable) if staged is None else staged
     result += _covers(place.root, hidden, files, empty)
     return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
 
 
-def bare(root: Path, identity: Identity, *, writable: bool, seccomp: bytes | None) -> list[Word]:
+def bare(
+    root: Path, identity: Identity, *, writable: bool, seccomp: bytes | None, staged: Sequence[Word] | None = None
+) -> list[Word]:
     """The same wall around one folder, without an interpreter: what the self-test needs."""
     result: list[Word] = [*_wall(identity, seccomp, network=False), "--setenv", "PATH", "/usr/bin:/bin"]
     result += _root(identity, disk=1 << 20, network=False)
-    result += _workspace(root, {}, writable=writable)
+    result += _workspace(root, {}, writable=writable) if staged is None else staged
     return [*result, "--remount-ro", "/", "--chdir", str(root)]
 
 
@@ -131,8 +137,8 @@ def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
     }
     for name, text in accounts.items():
         yield from ("--perms", "0444", "--ro-bind-data", text.encode(), f"/etc/{name}")
-    yield from ("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(16 << 20), "--tmpfs", "/dev/shm")  # noqa: S108
-    yield from ("--remount-ro", "/dev")
+    yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
+    yield from ("--perms", "1777", "--size", str(16 << 20), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
     yield from ("--perms", "1777", "--size", str(disk), "--tmpfs", "/tmp")  # noqa: S108
 
 
@@ -266,7 +272,7 @@ def _covers(root: Path, hidden: Hidden, files: Mapping[str, bytes], empty: Path 
         yield from ("--perms", "0755", "--size", "4096", "--tmpfs", f"{root}/{name}", "--remount-ro", f"{root}/{name}")
     covered = [name for name in hidden.files if name not in files]
     for name in covered:
-        if empty is not None and len(covered) > _MANY:
+        if empty is not None and len(covered) > MANY:
             yield from ("--ro-bind", str(empty), f"{root}/{name}")
         else:
             yield from ("--perms", "0444", "--ro-bind-data", b"", f"{root}/{name}")
@@ -275,20 +281,27 @@ def _covers(root: Path, hidden: Hidden, files: Mapping[str, bytes], empty: Path 
 # -- who may read what ------------------------------------------------------------------------------------------
 
 
-def readable(path: Path, identity: Identity) -> bool:
-    """Whether the host user who builds the wall can reach and read the path. True where that is ourselves."""
-    if identity.host_uid is None:
-        return True
+def reachable(path: str, identity: Identity) -> bool:
+    """Whether the identity can reach the path and read it, by the modes of it and of the folders above."""
     try:
-        return all(_allows(step, identity, 0o1) for step in path.parents) and _allows(path, identity, 0o4)
+        return all(_allows(step, identity, 0o1) for step in Path(path).parents) and open_to(path, identity)
+    except OSError:
+        return False
+
+
+def open_to(path: str | Path, identity: Identity) -> bool:
+    """Whether the identity may read the path itself, and enter it where it is a folder."""
+    path = Path(path)
+    try:
+        return _allows(path, identity, 0o4) and (not path.is_dir() or _allows(path, identity, 0o1))
     except OSError:
         return False
 
 
 def _allows(path: Path, identity: Identity, bit: int) -> bool:
     found = path.stat()
-    if found.st_uid == identity.host_uid:
+    if found.st_uid == identity.uid:
         return bool(found.st_mode & (bit << 6))
-    if found.st_gid == identity.host_gid:
+    if found.st_gid == identity.gid:
         return bool(found.st_mode & (bit << 3))
     return bool(found.st_mode & bit)

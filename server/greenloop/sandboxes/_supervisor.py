@@ -19,7 +19,7 @@ GRACE_SECONDS = 5.0  # what the supervisor may need beyond the run's own deadlin
 _KEPT = 16384  # bytes of stderr
 
 
-class Lost(Exception):  # noqa: N818 (never leaves this part: it becomes `Execution.broken`)
+class Lost(Exception):
     """The supervisor cannot be used; `str()` is the sentence."""
 
 
@@ -29,6 +29,7 @@ class Supervisor:
     def __init__(self, process: asyncio.subprocess.Process, title: str) -> None:
         self._process, self._title = process, title
         self._errors = bytearray()
+        self._inner: list[int] = []  # the supervisor itself, where other processes stand between it and us
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -49,7 +50,9 @@ class Supervisor:
 
     async def ready(self) -> Mapping[str, Any]:
         """The supervisor's greeting. Raises `Lost` when there is none."""
-        return await self._reply("ready", BOOT_SECONDS)
+        greeting = await self._reply("ready", BOOT_SECONDS)
+        self._inner = descendants(self._process.pid)
+        return greeting
 
     async def ask(self, request: Mapping[str, Any], kind: str, seconds: float) -> Mapping[str, Any]:
         """Sends a request and waits for the reply of that kind. Raises `Lost` instead of any other answer."""
@@ -63,12 +66,12 @@ class Supervisor:
 
     async def end(self) -> None:
         """Kills the supervisor and all it started; returns when they are gone. Safe to call twice."""
-        tree = descendants(self._process.pid) if self._process.returncode is None else []
+        outer = [self._process.pid] if self._process.returncode is None else []
+        tree = [*self._inner, *(descendants(self._process.pid) if outer else ())]
         # From the inside out: an outer process that outlives the inner ones takes their exit status.
-        for pid in [*reversed(tree), self._process.pid]:
-            if self._process.returncode is None:
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
+        for pid in [*reversed(tree), *outer]:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
         await self._process.wait()
         for _ in range(200):
             if not any(alive(pid) for pid in tree):

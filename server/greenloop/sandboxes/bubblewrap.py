@@ -6,6 +6,7 @@ Each run is one bubblewrap with a supervisor (sandbox/runner.py) in it. docs/sec
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import platform
 import shutil
@@ -13,7 +14,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
@@ -21,7 +22,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Probe, Run
-from greenloop.sandboxes import _hidden, _mounts, _seccomp, _supervisor
+from greenloop.sandboxes import _hidden, _mounts, _seccomp, _stage, _supervisor
 from greenloop.settings import Settings
 
 NAME = "bubblewrap"
@@ -34,16 +35,20 @@ _CONTAINER = (
     "Inside a container, allow them there (`--security-opt seccomp=unconfined`), "
     "or use Docker: set sandbox.kind = docker."
 )
-_SANDBOX_ID = 10001  # the user inside when we are root
+_SPARE = (1_900_010_001, 64_321, 10_001)  # user ids for tests when we are root: the first that may be used
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A bubblewrap that passed its self-test. `overlay`: it can give tests a writable throw-away workspace."""
+    """A bubblewrap that passed its self-test.
+
+    `overlay`: it can give tests a writable throw-away workspace; `staged`: because root lays that out beforehand.
+    """
 
     path: str
     version: str
     overlay: bool
+    staged: bool = False
 
 
 def create(settings: Settings) -> Bubblewrap:  # noqa: ARG001 (every back end takes the settings; this one needs none)
@@ -85,7 +90,7 @@ class Bubblewrap:
 
     async def _choose(self) -> Program:
         program = await asyncio.to_thread(choose, self._programs)
-        return program if self._writable else replace(program, overlay=False)
+        return program if self._writable else replace(program, overlay=False, staged=False)
 
 
 class BubblewrapSession:
@@ -103,26 +108,24 @@ class BubblewrapSession:
 
     async def run(self, run: Run) -> Execution:
         """Runs the tests. Whatever goes wrong with the sandbox itself is in `Execution.broken`."""
-        try:
-            _mounts.check(self._place.root, sorted(run.files))
-            words = await asyncio.to_thread(self._words, run)
-        except (ValueError, OSError, CannotVerify) as error:
-            return Execution(broken=f"The sandbox cannot be laid out: {error}.".replace("..", "."))
         descriptors: list[int] = []
         supervisor = None
         try:
-            argv = _open_words(words, descriptors)
+            _mounts.check(self._place.root, sorted(run.files))
+            argv = await asyncio.to_thread(self._argv, run, descriptors)
             supervisor = await _supervisor.Supervisor.start(
-                argv, title="bubblewrap", pass_fds=tuple(descriptors), env={}, cwd="/", **self._user()
+                argv, title=NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **self._user()
             )
             self._running.add(supervisor)
             return await _supervisor.run_once(
                 supervisor,
                 self._place,
                 run,
-                count_processes=self._counts_processes(),
-                watch_disk=self._program.overlay,
+                count_processes=_kernel() >= (5, 14),  # since then counted for each user namespace by itself
+                watch_disk=self._program.overlay and not self._program.staged,
             )
+        except (ValueError, CannotVerify) as error:
+            return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
         except (_supervisor.Lost, OSError) as error:
             return Execution(broken=str(error))
         finally:
@@ -142,9 +145,9 @@ class BubblewrapSession:
         await supervisor.end()
         self._running.discard(supervisor)
 
-    def _words(self, run: Run) -> list[_mounts.Word]:
+    def _argv(self, run: Run, descriptors: list[int]) -> list[str]:
         hidden = self._search.now()
-        if len(hidden.files) > _mounts._MANY and self._empty is None:  # noqa: SLF001
+        if len(hidden.files) > _mounts.MANY and self._empty is None:
             folder = Path(tempfile.mkdtemp(prefix="greenloop-"))
             folder.chmod(0o755)
             self._empty = folder / "empty"
@@ -158,54 +161,123 @@ class BubblewrapSession:
             seccomp=_seccomp.program(),
             hash_seed=run.hash_seed,
             empty=self._empty,
+            staged=_laid(self._place.root) if self._program.staged else None,
         )
         command = [str(self._place.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/runner.py"]
-        return [self._program.path, *words, *command, "--alone", "--packages", f"{_mounts.INSIDE}/packages"]
+        command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
+        argv = [*_open_words([self._program.path, *words], descriptors), *command]
+        if not self._program.staged:
+            return argv
+        return _staging(
+            argv, self._place.root, self._identity, descriptors, files=run.files, disk=self._place.limits.disk
+        )
 
     def _user(self) -> dict[str, object]:
-        if self._identity.host_uid is None:
+        if not self._identity.drop or self._program.staged:
             return {}
-        return {"user": self._identity.host_uid, "group": self._identity.host_gid, "extra_groups": []}
-
-    def _counts_processes(self) -> bool:
-        """The kernel counts a user's processes per namespace since 5.14, and never those of root."""
-        user = os.getuid() if self._identity.host_uid is None else self._identity.host_uid
-        return user != 0 and _kernel() >= (5, 14)
+        return {"user": self._identity.uid, "group": self._identity.gid, "extra_groups": []}
 
 
 def _identity(place: Place, program: Program) -> _mounts.Identity:
-    """Root gives up its rights for those of the workspace's owner, where that user can reach all that is needed.
+    """Ours, or where we are root that of the workspace's owner, or of nobody.
 
-    A workspace of root's own keeps root's files writable in the throw-away layer: the wall is then built by root in
-    a user namespace without any capability, and the number of processes is held by the watchdog alone.
+    Raises `CannotVerify` when that user cannot read what is needed.
     """
+    identity = _someone(place.root)
+    if not identity.drop:
+        return identity
+    environment = place.environment
+    needed = {os.path.realpath(path) for path in (environment.prefix, environment.base, environment.executable)}
+    if program.staged:
+        closed = [path for path in needed if not _mounts.open_to(path, identity)]
+    else:
+        needed |= {str(place.root), program.path}
+        closed = [path for path in needed if not _mounts.reachable(path, identity)]
+    if closed:
+        raise CannotVerify(
+            f"{min(closed)} cannot be read by an unprivileged user, and tests never run as root.",
+            remedy=f"Run greenloop as the owner of the workspace, or allow it: `chmod -R o+rX {min(closed)}`.",
+        )
+    return identity
+
+
+def _someone(root: Path) -> _mounts.Identity:
     if os.getuid() != 0:
         return _mounts.Identity(uid=os.getuid(), gid=os.getgid())
-    owner = place.root.stat()
-    if owner.st_uid == 0:
-        return _mounts.Identity(uid=_SANDBOX_ID, gid=_SANDBOX_ID)
-    identity = _mounts.Identity(uid=owner.st_uid, gid=owner.st_gid, host_uid=owner.st_uid, host_gid=owner.st_gid)
-    environment = place.environment
-    needed = (place.root, environment.prefix, environment.base, environment.executable, Path(program.path))
-    if all(_mounts.readable(Path(os.path.realpath(path)), identity) for path in needed):
-        return identity
-    return _mounts.Identity(uid=_SANDBOX_ID, gid=_SANDBOX_ID)
+    owner = root.stat()
+    if owner.st_uid != 0:
+        return _mounts.Identity(uid=owner.st_uid, gid=owner.st_gid or _nobody("gid"), drop=True)
+    return _mounts.Identity(uid=_nobody("uid"), gid=_nobody("gid"), drop=True)
+
+
+def _nobody(kind: str) -> int:
+    """A user or group id that nobody has and that may be used in our own user namespace."""
+    ranges = [[int(word) for word in line.split()] for line in _read(f"/proc/self/{kind}_map").splitlines()]
+    return next((wanted for wanted in _SPARE if any(low <= wanted < low + size for low, _, size in ranges)), 65534)
 
 
 def _open_words(words: Sequence[_mounts.Word], descriptors: list[int]) -> list[str]:
     """The words with content replaced by the number of a descriptor to read it from; those are added to the list."""
-    result = []
-    for word in words:
-        if isinstance(word, bytes):
-            fd = os.memfd_create("greenloop")
-            descriptors.append(fd)
-            with open(fd, "wb", closefd=False) as stream:
-                stream.write(word)
-            os.lseek(fd, 0, os.SEEK_SET)
-            result.append(str(fd))
-        else:
-            result.append(word)
-    return result
+    return [str(_descriptor(word, descriptors)) if isinstance(word, bytes) else word for word in words]
+
+
+def _descriptor(data: bytes, descriptors: list[int]) -> int:
+    fd = os.memfd_create("greenloop")
+    descriptors.append(fd)
+    with open(fd, "wb", closefd=False) as stream:
+        stream.write(data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+# -- as root: staging -------------------------------------------------------------------------------------------
+
+
+def _laid(root: Path) -> list[_mounts.Word]:
+    return ["--bind", f"{_stage.STAGE}/workspace", str(root)]
+
+
+def _staging(
+    argv: Sequence[str],
+    root: Path,
+    identity: _mounts.Identity,
+    descriptors: list[int],
+    *,
+    files: Mapping[str, bytes],
+    disk: int,
+) -> list[str]:
+    """The command that lays everything out as root, becomes the identity and then turns into `argv`."""
+    binds: dict[str, str] = {}
+    staged = list(argv)
+    for number, word in enumerate(argv[:-1], 1):
+        source = argv[number]
+        if word not in ("--ro-bind", "--ro-bind-try") or _is_open(source, identity):
+            continue
+        if os.path.lexists(source):
+            staged[number] = f"{_stage.STAGE}/{binds.setdefault(source, f'source/{len(binds)}')}"
+    if not _is_open(argv[0], identity):
+        # A wheel's program finds its library by its own place: both move together.
+        package = Path(argv[0]).parents[1]
+        for path in (package, package.with_name(f"{package.name}.libs")):
+            if path.exists():
+                binds[str(path)] = f"program/{path.name}"
+        staged[0] = f"{_stage.STAGE}/program/{package.name}/{Path(argv[0]).relative_to(package)}"
+    plan = {
+        "uid": identity.uid,
+        "gid": identity.gid,
+        "binds": list(binds.items()),
+        "workspace": str(root),
+        "files": {name: _descriptor(data, descriptors) for name, data in files.items()},
+        "own": root.stat().st_uid != identity.uid,
+        "bytes": disk,
+        "argv": staged,
+    }
+    fd = _descriptor(json.dumps(plan).encode(), descriptors)
+    return [sys.executable, "-I", "-S", _stage.__file__, str(fd)]
+
+
+def _is_open(path: str, identity: _mounts.Identity) -> bool:
+    return not path.startswith(_stage.STAGE + "/") and _mounts.reachable(path, identity)
 
 
 # -- choosing and testing the program ---------------------------------------------------------------------------
@@ -263,29 +335,50 @@ def _tested(path: str, stamp: float) -> Program | str:  # noqa: ARG001 (the stam
     if mode & stat.S_ISUID and os.getuid() != 0:
         return "it is installed set-uid root, where --disable-userns cannot be used"
     name = version.removeprefix("bubblewrap").strip()
-    problem = _self_test(path, writable=True)
-    if not problem:
-        return Program(path=path, version=name, overlay=True)
-    problem = _self_test(path, writable=False)
-    return problem or Program(path=path, version=name, overlay=False)
+    problems = []
+    for overlay, staged in ((True, True), (True, False), (False, False)):
+        if staged and os.getuid() != 0:
+            continue
+        program = Program(path=path, version=name, overlay=overlay, staged=staged)
+        problem = _self_test(program)
+        if not problem:
+            return program
+        problems.append(problem)
+    return problems[-1]
 
 
-def _self_test(path: str, *, writable: bool) -> str:
+def _self_test(program: Program) -> str:
     """Builds the whole wall around a shell that checks it. Returns what went wrong, or ""."""
     with tempfile.TemporaryDirectory(prefix="greenloop-") as folder:
         root = Path(folder)
         (root / "there").write_text("there")
-        identity = _mounts.Identity(uid=os.getuid() or _SANDBOX_ID, gid=os.getgid() or _SANDBOX_ID)
+        identity = _someone(root)
+        if identity.drop and not program.staged:
+            root.chmod(0o755)
+            os.chown(root, identity.uid, identity.gid)
+            os.chown(root / "there", identity.uid, identity.gid)
+        script = "test -r there && ! touch /outside 2>/dev/null && ! touch /proc/sys/kernel/core_uses_pid 2>/dev/null"
+        script += " && echo new > new" if program.overlay else " && ! touch new 2>/dev/null"
         descriptors: list[int] = []
-        words: list[_mounts.Word] = [path, *_test_words(root, identity, writable=writable)]
-        script = "test -r there && ! touch /outside 2>/dev/null"
-        script += " && echo new > new && echo over > there" if writable else " && ! touch new 2>/dev/null"
+        user = {"user": identity.uid, "group": identity.gid, "extra_groups": []} if identity.drop else {}
         try:
-            argv = [*_open_words(words, descriptors), "/bin/sh", "-c", script]
+            laid = _laid(root) if program.staged else None
+            words = _mounts.bare(root, identity, writable=program.overlay, seccomp=_seccomp.program(), staged=laid)
+            argv = [*_open_words([program.path, *words], descriptors), "/bin/sh", "-c", script]
+            if program.staged:
+                argv, user = _staging(argv, root, identity, descriptors, files={}, disk=1 << 20), {}
             done = subprocess.run(
-                argv, pass_fds=descriptors, capture_output=True, text=True, timeout=10, check=False, env={}, cwd="/"
+                argv,
+                pass_fds=descriptors,
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=False,
+                env={},
+                cwd="/",
+                **user,  # type: ignore[call-overload]
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except (OSError, subprocess.SubprocessError) as error:
             return str(error)
         finally:
             for fd in descriptors:
@@ -293,13 +386,9 @@ def _self_test(path: str, *, writable: bool) -> str:
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines()
             return lines[-1] if lines else f"it ended with status {done.returncode}"
-        if (root / "new").exists() or (root / "there").read_text() != "there":
+        if sorted(path.name for path in root.iterdir()) != ["there"]:
             return "what was written inside reached the host"
     return ""
-
-
-def _test_words(root: Path, identity: _mounts.Identity, *, writable: bool) -> list[_mounts.Word]:
-    return _mounts.bare(root, identity, writable=writable, seccomp=_seccomp.program())
 
 
 def _cause(problem: str) -> tuple[str, str]:

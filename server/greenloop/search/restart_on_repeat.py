@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.classify import signature
-from greenloop.core.nouns import Attempt, Draft, Move, Role
 from greenloop.core.loop import best
+from greenloop.core.nouns import Attempt, Draft, Move, Role
 
 STEP = 0.4
 HOTTEST = 0.8

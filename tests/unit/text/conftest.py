@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+
 from greenloop.core.nouns import Case, Problem, Region, Spec
 from greenloop.core.source import definitions, piece, start_of
 

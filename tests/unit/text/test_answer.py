@@ -4,11 +4,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from greenloop.core.answer import read
 from greenloop.core.compose import compose
 from greenloop.core.nouns import Candidate, Finding, Problem, Region, Spec
-from hypothesis import given
-from hypothesis import strategies as st
 
 MODULE = '''\
 """Words."""

@@ -1,4 +1,5 @@
 import pytest
+
 from greenloop.core.classify import classify, finding_group, signature
 from greenloop.core.nouns import CaseResult, Failure, Finding, Frame, Group, Status, Verdict
 

@@ -1,11 +1,12 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from greenloop.core.compose import before_after, compose, region_text
 from greenloop.core.diff import lines
 from greenloop.core.nouns import Candidate, Problem, Region, Spec
-from hypothesis import given
-from hypothesis import strategies as st
 
 NEW = "def f(x):\n    return 2\n"
 

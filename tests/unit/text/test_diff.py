@@ -1,9 +1,10 @@
 import itertools
 
 import pytest
-from greenloop.core.diff import apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
 from hypothesis import given
 from hypothesis import strategies as st
+
+from greenloop.core.diff import apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
 
 TEXTS = st.text(alphabet="ab\r\n\x0c\u2028", max_size=30)
 

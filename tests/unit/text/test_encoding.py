@@ -2,10 +2,11 @@ import codecs
 import contextlib
 
 import pytest
-from greenloop.core.encoding import Encoding, declared, decode, encodable, encode
-from greenloop.core.errors import UsageProblem
 from hypothesis import given
 from hypothesis import strategies as st
+
+from greenloop.core.encoding import Encoding, declared, decode, encodable, encode
+from greenloop.core.errors import UsageProblem
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import pytest
+
 from greenloop.core.compose import compose
 from greenloop.core.gate import check, same, warnings
 from greenloop.core.names import undefined

@@ -1,4 +1,5 @@
 import pytest
+
 from greenloop.core.redact import clean, redact
 
 

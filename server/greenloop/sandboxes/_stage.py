@@ -1,0 +1,121 @@
+"""Run as root, by path and by itself, just before bubblewrap: makes everything reachable for an unprivileged user, then
+becomes that user for good and turns into bubblewrap. Standard library only.
+
+    python -I -S _stage.py PLAN_FD
+
+The plan is JSON: `uid`, `gid`; `binds` [[source, name]]; `workspace` (absolute path), `files` {relative path: fd},
+`own` (the workspace's files must be given to the user), `bytes` (size of the throw-away layer); `argv`.
+In a mount namespace of its own it hides the host's /tmp under a small file system and puts each source there under its
+name; the workspace becomes an overlay whose upper layer lives in memory. Nothing of it is seen or left outside.
+"""
+
+# Plain strings: it starts without site-packages, for each run anew.
+# ruff: noqa: PTH101, PTH102, PTH103, PTH116, PTH120
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import stat
+import sys
+from collections import deque
+from typing import Any
+
+STAGE = "/tmp"  # noqa: S108 (always there; hidden in this process's own mount namespace only)
+_CLONE_NEWNS = 0x00020000
+_NOSUID, _NODEV, _BIND, _REC, _PRIVATE = 2, 4, 4096, 16384, 1 << 18
+_NOT_GIVEN = frozenset({".git", ".venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache"})
+_MOST = 20_000  # entries; what lies behind them keeps its owner
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    """Never returns when all goes well."""
+    with os.fdopen(int(sys.argv[1]), "rb") as stream:
+        plan = json.load(stream)
+    if _LIBC.unshare(_CLONE_NEWNS) != 0:
+        raise OSError(ctypes.get_errno(), "a mount namespace of its own")
+    mount("none", "/", "", _REC | _PRIVATE)
+    # Opened before /tmp is hidden, because they may lie below it, and after the namespace was left, which owns mounts.
+    workspace = os.open(plan["workspace"], os.O_PATH)
+    sources = [(os.open(source, os.O_PATH), name) for source, name in plan["binds"]]
+    mount("tmpfs", STAGE, "tmpfs", _NOSUID | _NODEV, "mode=0755,size=1m")
+    for source, name in sources:
+        target = f"{STAGE}/{name}"
+        if stat.S_ISDIR(os.fstat(source).st_mode):
+            os.makedirs(target)
+        else:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY))
+        mount(f"/proc/self/fd/{source}", target, "", _BIND | _REC)
+    lay_workspace(plan, workspace)
+    os.chdir("/")
+    os.setgroups([])
+    os.setresgid(plan["gid"], plan["gid"], plan["gid"])
+    os.setresuid(plan["uid"], plan["uid"], plan["uid"])
+    os.execve(plan["argv"][0], plan["argv"], {})  # noqa: S606 (no shell is what is wanted)
+
+
+def lay_workspace(plan: dict[str, Any], workspace: int) -> None:
+    """The overlay at STAGE/workspace, the run's files in it, all of it usable by the plan's user."""
+    layer, root = f"{STAGE}/layer", f"{STAGE}/workspace"
+    os.mkdir(layer, 0o700)
+    os.mkdir(root)
+    mount("tmpfs", layer, "tmpfs", _NOSUID | _NODEV, f"mode=0700,size={plan['bytes']},nr_inodes=200k")
+    os.mkdir(f"{layer}/upper", 0o755)
+    os.mkdir(f"{layer}/work")
+    mount(
+        "overlay",
+        root,
+        "overlay",
+        _NOSUID | _NODEV,
+        f"lowerdir=/proc/self/fd/{workspace},upperdir={layer}/upper,workdir={layer}/work",
+    )
+    for name, fd in plan["files"].items():
+        path = f"{root}/{name}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        target = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW, 0o644)
+        with os.fdopen(target, "wb") as out, os.fdopen(fd, "rb") as data:
+            out.write(data.read())
+    if plan["own"]:
+        give(root, plan["uid"], plan["gid"])
+    else:
+        for name in plan["files"]:
+            parts = name.split("/")
+            for count in range(len(parts)):
+                path = "/".join([root, *parts[: count + 1]])
+                if os.lstat(path).st_uid == 0:
+                    os.chown(path, plan["uid"], plan["gid"], follow_symlinks=False)
+
+
+def give(root: str, uid: int, gid: int) -> None:
+    """Folders become the user's, so that tests may write in them; files only where they could not be read otherwise."""
+    os.chown(root, uid, gid)
+    os.chmod(root, stat.S_IMODE(os.stat(root).st_mode) | 0o700)
+    todo = deque([root])
+    seen = 0
+    while todo and seen < _MOST:  # the folders near the root first
+        with os.scandir(todo.popleft()) as entries:
+            for entry in entries:
+                seen += 1
+                found = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(found.st_mode) and entry.name not in _NOT_GIVEN:
+                    os.chown(entry.path, uid, gid)
+                    todo.append(entry.path)
+                elif stat.S_ISREG(found.st_mode) and not found.st_mode & 0o004:
+                    os.chown(entry.path, uid, gid)
+
+
+def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
+    """Raises `OSError` naming the target."""
+    if _LIBC.mount(source.encode(), target.encode(), kind.encode() or None, flags, data.encode() or None) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{os.strerror(number)} ({kind or 'bind'} at {target})")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"the workspace could not be staged: {error}")
