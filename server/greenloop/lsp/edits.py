@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
     from greenloop.lsp.server import Server
 
-# Seconds: a didChange was seen 1.6 s after the reply; a person may be asked by the editor before it replies.
+# Seconds: a didChange was seen 1.6 s after the reply. An editor may ask its user before it replies; when that takes
+# longer, the change counts when it arrives.
 LATE = 2.0
-REPLY = 300.0
+REPLY = 30.0
 # How often a text may move on while a merge is verified before that is given up.
 ROUNDS = 3
 
