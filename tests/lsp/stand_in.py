@@ -202,6 +202,20 @@ class Play:
         more = {"before": {"fresh.py": None}, "after": {"fresh.py": "def fresh():\n    return 1\n"}}
         return await self.solve(request, settings, emit, say, **more)
 
+    async def flood(self, request, settings, emit, say):
+        """A model that writes fast."""
+        problem, baseline = self.start(request, settings, emit)
+        draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+        emit(Planned(attempt=1, draft=draft, model="play", prompt_tokens=300))
+        for count in range(2000):
+            emit(Token(attempt=1, text="x", count=count + 1))
+            await asyncio.sleep(0)
+        await self.go.wait()
+        attempts = [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))]
+        outcome = self.outcome(problem, attempts)
+        emit(Finished(outcome=outcome))
+        return outcome
+
     async def green(self, request, settings, emit, say):
         baseline = Attempt(number=0, verdict=verdict(None))
         return Outcome(

@@ -1,8 +1,16 @@
 """Code actions: where, of what kind, in what form; and the commands behind them."""
 
+from pathlib import Path
+
 import pytest
 
+from greenloop.core.uris import path_from_uri
+
 from .conftest import EVERYTHING, without
+
+
+def read(uri):
+    return Path(path_from_uri(uri)).read_text(encoding="utf-8")
 
 
 def titles(actions):
@@ -85,10 +93,7 @@ async def test_show_attempts_opens_a_report(editor):
     await editor.told("not solved")
     await editor.action("Show attempts")
     shown = await editor.wait(lambda m: m.get("method") == "window/showDocument")
-    from urllib.parse import unquote, urlsplit
-
-    with open(unquote(urlsplit(shown["params"]["uri"]).path), encoding="utf-8") as file:
-        report = file.read()
+    report = read(shown["params"]["uri"])
     assert "## Attempt 1" in report
     assert "return x * 3" in report
     assert "AssertionError" in report

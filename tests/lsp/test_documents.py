@@ -3,10 +3,20 @@
 import random
 
 import pytest
-from greenloop.lsp.convert import FileEdit, action_kind, flatten, line_range, old_line, text_edits, workspace_edit
-from greenloop.lsp.documents import Documents
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
+
+from greenloop.lsp.convert import (
+    FileEdit,
+    action_kind,
+    contains,
+    flatten,
+    line_range,
+    old_line,
+    text_edits,
+    workspace_edit,
+)
+from greenloop.lsp.documents import Documents
 
 ENCODINGS = [lsp.PositionEncodingKind.Utf8, lsp.PositionEncodingKind.Utf16, lsp.PositionEncodingKind.Utf32]
 PIECES = ["a", "é", "😋", "\t", "\x0c", "\u2028", "\x1c", "x = 1", "", "\n", "\r\n", "\r", "\n\n"]
@@ -90,6 +100,25 @@ def test_positions_follow_a_whole_new_text():
 def test_old_line():
     back = old_line("a\nb\nc\nd\n", "new\na\nX\nY\nc\nd\n")
     assert [back(line) for line in range(1, 8)] == [0, 1, 0, 0, 3, 4, 0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "current", "expected"),
+    [
+        ("a\nb\n", "a\nc\n", "a\nb\n", False),
+        ("a\nb\n", "a\nc\n", "a\nc\n", True),
+        ("a\nb\n", "a\nc\n", "x\na\nc\ntyped\n", True),
+        ("a\nb\n", "a\nc\n", "a\nd\n", False),
+        ("a\nb\n", "a\nc\n", "x\na\nb\n", False),
+        ("a\nb\nc\n", "a\nc\n", "a\nc\nd\n", True),
+        ("a\nb\nc\n", "a\nc\n", "a\nb\nc\nd\n", False),
+        ("a\nb\n", "a\na\nb\n", "a\nb\nd\n", False),
+        ("", "a\n", "a\nb\n", True),
+        ("", "a\n", "", False),
+    ],
+)
+def test_contains(before, after, current, expected):
+    assert contains(before, after, current) is expected
 
 
 def test_line_range_leaves_out_the_indentation_and_counts_units():

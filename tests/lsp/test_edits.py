@@ -101,6 +101,17 @@ async def test_a_change_reported_after_the_reply_counts(editor):
     assert (await editor.reply(number))["result"]["applied"]
 
 
+async def test_a_change_reported_much_later_counts_too(editor):
+    """eglot reports changes when Emacs is idle, which it is not while somebody types."""
+    editor.answers["workspace/applyEdit"] = {"applied": True}
+    await editor.start()
+    assert not (await refine(editor))["applied"]
+    await editor.told("the editor did not apply it")
+    editor.change("m.py", FIXED + "typed = 1\n")
+    await editor.told("m.py:2 fixed, verified")
+    assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
+
+
 async def test_refused_by_the_editor_it_is_kept(editor):
     editor.answers["workspace/applyEdit"] = Exception("no edits")
     await editor.start()

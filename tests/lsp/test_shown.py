@@ -147,6 +147,16 @@ async def test_progress_says_what_goes_on(editor):
     assert (await editor.state())["tokens"] == 0
 
 
+async def test_progress_is_throttled_and_ends_with_the_newest(editor):
+    await editor.start(model="play:flood")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.wait(lambda m: "2000 tokens" in str(m.get("params", {}).get("value")))
+    # Five a second: two thousand events took far less than a few seconds.
+    assert len(editor.got("$/progress")) < 40
+    await editor.call("test/go")
+    await editor.reply(number)
+
+
 async def test_a_client_may_bring_its_own_progress_token(editor):
     await editor.start()
     await editor.call("greenloop/refine", {**target(editor), "workDoneToken": "mine"})

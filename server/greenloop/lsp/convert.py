@@ -80,6 +80,21 @@ def old_line(old: str, new: str) -> Line:
     return lambda line: table.get(line, 0)
 
 
+def contains(before: str, after: str, current: str) -> bool:
+    """Whether `current` has all that `after` changed of `before`, whatever else was typed around it."""
+    if current in (before, after):
+        return current == after
+    shift, kept = 0, hunks(after, current)
+    for hunk in hunks(before, after):
+        start, end = hunk.start + shift, hunk.start + shift + len(hunk.lines)
+        shift += len(hunk.lines) - (hunk.end - hunk.start)
+        # What was deleted counts as changed again when something stands in its place.
+        deleted = start == end and any(other.start <= start <= other.end for other in kept)
+        if deleted or any(other.start < end and start < other.end for other in kept):
+            return False
+    return True
+
+
 def action_kind(
     natural: lsp.CodeActionKind, only: Sequence[str | lsp.CodeActionKind] | None
 ) -> lsp.CodeActionKind | None:

@@ -20,15 +20,16 @@ from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Status
 from greenloop.lsp import client
 from greenloop.lsp.buffers import encoded
-from greenloop.lsp.convert import FileEdit, workspace_edit
+from greenloop.lsp.convert import FileEdit, contains, workspace_edit
 
 if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
     from greenloop.lsp.server import Server
 
-# Seconds: a didChange was seen 1.6 s after the reply; a person may be asked by the editor before it replies.
+# Seconds: a didChange was seen 1.6 s after the reply. An editor may ask its user before it replies; when that takes
+# longer, the change counts when it arrives.
 LATE = 2.0
-REPLY = 300.0
+REPLY = 30.0
 # How often a text may move on while a merge is verified before that is given up.
 ROUNDS = 3
 
@@ -90,11 +91,11 @@ def plan(server: Server, run: Run) -> list[_Step] | Landing:
             return Landing(applied=False, why=f"this editor cannot create {path}")
         if before is not None and current is None:
             return Landing(applied=False, why=f"{path} is gone")
+        if current is not None and contains(flat(before or ""), flat(after), flat(current)):
+            continue
         wanted = merge(flat(before or ""), flat(after), flat(current or ""))
         if wanted is None:
             return Landing(applied=False, why=f"{path} changed meanwhile in the same lines")
-        if current is not None and wanted == flat(current):
-            continue
         merged = flat(current or "") != flat(before or "")
         text = keep_ends(current, wanted) if current else after
         steps.append(_Step(path=path, current=current, wanted=text, merged=merged))
@@ -159,13 +160,28 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
         await documents.wait_until(landed, LATE)
     said = bool(getattr(reply, "applied", False))
     closed = all(step.current is None or documents.at(run.root / step.path) is None for step in steps)
+    run.sent = {step.path: (step.current or "", step.wanted) for step in steps}
     # A file that the editor changes without opening it shows nothing here: its word is all there is.
     if not landed() and not (said and closed):
         reason = getattr(reply, "failure_reason", None)
         return Landing(applied=False, why="the editor did not apply it" + (f" ({reason})" if reason else ""))
-    run.landed = {step.path: (step.current or "", step.wanted) for step in steps}
-    run.applied = True
-    return Landing(applied=True, places=_places(run), merged=any(step.merged for step in steps))
+    return _landed(run, merged=any(step.merged for step in steps))
+
+
+def arrived(server: Server, run: Run) -> Landing | None:
+    """What was sent and given up, and now is in the text after all: editors that are busy report changes late."""
+    if run.running or run.applied or not run.sent:
+        return None
+    for path, (before, after) in run.sent.items():
+        current = text_of(server, run.root / path)
+        if current is None or not contains(flat(before), flat(after), flat(current)):
+            return None
+    return _landed(run)
+
+
+def _landed(run: Run, *, merged: bool = False) -> Landing:
+    run.landed, run.sent, run.applied = run.sent, {}, True
+    return Landing(applied=True, places=_places(run), merged=merged)
 
 
 def _holds(server: Server, run: Run, step: _Step, disk: dict[str, str | None]) -> bool:
@@ -174,7 +190,7 @@ def _holds(server: Server, run: Run, step: _Step, disk: dict[str, str | None]) -
     current = text_of(server, path)
     if current is None or (server.documents.at(path) is None and current == disk[step.path]):
         return False
-    return merge(flat(step.current or ""), flat(step.wanted), flat(current)) == flat(current)
+    return contains(flat(step.current or ""), flat(step.wanted), flat(current))
 
 
 def _places(run: Run) -> tuple[tuple[str, int], ...]:

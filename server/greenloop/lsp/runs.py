@@ -39,7 +39,7 @@ class Run:
 
     `uri` is the document it was asked from, `began` seconds of the monotonic clock.
     `refused` is the sentence that ended it without an outcome; `applied` says that its result is in the text.
-    `landed` holds, by path, the text that was replaced and the one that was put there.
+    `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
 
     root: Path
@@ -57,6 +57,7 @@ class Run:
     refused: str = ""
     cancelled: bool = False
     applied: bool = False
+    sent: dict[str, tuple[str, str]] = field(default_factory=dict)
     landed: dict[str, tuple[str, str]] = field(default_factory=dict)
     ended: float = 0.0
     first_token: float = 0.0

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.lsp import places
+from greenloop.lsp import edits, places
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents, Shift, path_of
 from greenloop.lsp.features import configuration
+from greenloop.lsp.presenters import status
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -62,6 +63,10 @@ def register(server: Server) -> None:
         path = path_of(params.text_document.uri)
         if path is not None:
             _notice_undo(server, path)
+            for run in server.runs:
+                landing = edits.arrived(server, run)
+                if landing is not None and run.outcome is not None:
+                    status.ended(server, run, run.outcome, landing)
         server.documents.changed()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)

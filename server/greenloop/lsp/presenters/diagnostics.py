@@ -174,8 +174,9 @@ def _summary(server: Server, run: Run) -> lsp.Diagnostic:
         # It has moved with what was typed since the run began.
         where = old.range if (old.data or {}).get("summary") else where
     head = f"Refining {run.name}" if run.running else f"{run.name} is not solved"
-    if not run.running and run.outcome is not None and run.outcome.message:
-        head += f": {clean(run.outcome.message)}"
+    why = run.outcome.message if run.outcome is not None else run.refused
+    if not run.running and why:
+        head += f": {clean(why)}"
     item = lsp.Diagnostic(
         range=where,
         message=head,

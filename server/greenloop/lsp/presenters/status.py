@@ -54,7 +54,7 @@ def sentence(run: Run, outcome: Outcome, landing: Landing | None) -> str:
     if outcome.solved:
         why = f"; not applied: {landing.why}" if landing and landing.why else "; not applied by itself"
         return f"{run.name}: {standing(outcome)}{why}.{apply}"
-    return f"{run.name} is not solved: {message or outcome.reason.value}.{apply}".replace("..", ".")
+    return f"{run.name} is not solved: {(message or outcome.reason.value).rstrip('.')}.{apply}"
 
 
 def standing(outcome: Outcome) -> str:
