@@ -202,7 +202,7 @@ async def run(arguments: argparse.Namespace) -> int:
     random.seed(arguments.seed)
     sample = random.sample(rows, min(arguments.sample, len(rows))) if arguments.sample else rows
     sample = [row for row in sample if not arguments.task or row["task_id"] in arguments.task]
-    arm = {name: getattr(arguments, name) for name in ("model", "preset", "attempts")}
+    arm = {"model": arguments.model, "preset": arguments.preset, "limit": arguments.attempts}
     records = done(arguments.out, arm)
     with arguments.out.open("a", encoding="utf-8") as file:
         if file.tell() and not arguments.out.read_text(encoding="utf-8").endswith("\n"):
