@@ -98,7 +98,8 @@ def test_file(task: Task, tests: Sequence[str]) -> str:
 
 def project(root: Path, module: str, tests: str) -> Path:
     root.mkdir()
-    (root / "pytest.ini").write_text("[pytest]\n")
+    # The plugins of the environment this script runs in are no part of the tasks, and slow to import.
+    (root / "pytest.ini").write_text("[pytest]\naddopts = --disable-plugin-autoload\n")
     (root / MODULE).write_text(module, encoding="utf-8")
     (root / TESTS).write_text(tests, encoding="utf-8")
     return root
@@ -201,7 +202,7 @@ async def run(arguments: argparse.Namespace) -> int:
     random.seed(arguments.seed)
     sample = random.sample(rows, min(arguments.sample, len(rows))) if arguments.sample else rows
     sample = [row for row in sample if not arguments.task or row["task_id"] in arguments.task]
-    arm = {name: getattr(arguments, name) for name in ("model", "preset", "attempts")}
+    arm = {"model": arguments.model, "preset": arguments.preset, "limit": arguments.attempts}
     records = done(arguments.out, arm)
     with arguments.out.open("a", encoding="utf-8") as file:
         if file.tell() and not arguments.out.read_text(encoding="utf-8").endswith("\n"):
