@@ -287,7 +287,8 @@ async def test_the_self_test_notices_a_wall_with_a_hole(opened, monkeypatch, wea
     session = await opened()
     whole = shape.flags
     monkeypatch.setattr(
-        "greenloop.container.box.flags", lambda wanted: {**whole(wanted), **weak, **_root_of(wanted, weak)}
+        "greenloop.container.box.flags",
+        lambda wanted, engine: {**whole(wanted, engine), **weak, **_root_of(wanted, weak)},
     )
     problem = await asyncio.to_thread(_container._tried, session.engine, session.image, Limits())
     assert complaint in problem

@@ -57,7 +57,7 @@ class Box:
                 stdin_open=True,  # with stdin attached once: the end of this process is the end of its stdin
                 auto_remove=True,
                 labels=labels(),
-                **flags(shape),
+                **flags(shape, engine.name),
             )
         except engine.errors as error:
             raise Broken(_refused(shape, error)) from error

@@ -14,6 +14,7 @@ from greenloop import inside
 from greenloop.container import base, wheels
 from greenloop.container.engine import MARK, Engine, labels, sentence
 from greenloop.container.program import runner
+from greenloop.container.shape import ULIMITS
 from greenloop.core.errors import CannotVerify
 from greenloop.settings import cache_folder
 
@@ -75,6 +76,7 @@ def _add(engine: Engine, below: str, wanted: str, layer: bytes) -> None:
         network_mode="none",
         cap_drop=["ALL"],
         security_opt=["no-new-privileges:true"],
+        ulimits=ULIMITS,
         working_dir="/",
         labels=labels(),
     )

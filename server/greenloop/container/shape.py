@@ -14,6 +14,13 @@ CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID")  
 TMP = 64 << 20
 OWN = 96 << 20  # memory of boot, supervisor and its files, beside what tests may have
 
+# All of them said: podman's own defaults may be more than it is allowed to set.
+ULIMITS = [
+    {"Name": "nofile", "Soft": 1024, "Hard": 1024},
+    {"Name": "nproc", "Soft": 4096, "Hard": 4096},
+    {"Name": "core", "Soft": 0, "Hard": 0},
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
@@ -26,8 +33,8 @@ class Shape:
     variables: Mapping[str, str]
 
 
-def flags(shape: Shape) -> dict[str, Any]:
-    """Everything that hardens the container, as `containers.create` wants it."""
+def flags(shape: Shape, engine: str) -> dict[str, Any]:
+    """Everything that hardens the container, as `containers.create` of the engine (Docker, podman) wants it."""
     memory = shape.limits.memory + TMP + MOST_BYTES + OWN
     return {
         "network_mode": "bridge" if shape.network else "none",
@@ -43,11 +50,8 @@ def flags(shape: Shape) -> dict[str, Any]:
         "nano_cpus": 1_000_000_000,
         "ipc_mode": "private",
         "shm_size": 16 << 20,
-        "tmpfs": _mounts(shape.root),
-        "ulimits": [
-            {"Name": "nofile", "Soft": 1024, "Hard": 1024},
-            {"Name": "core", "Soft": 0, "Hard": 0},
-        ],
+        "tmpfs": {folder: _options(options, engine) for folder, options in _mounts(shape.root).items()},
+        "ulimits": ULIMITS,
         "log_config": {"Type": "none", "Config": {}},
         "healthcheck": {"Test": ["NONE"]},
         "hostname": "sandbox",
@@ -58,6 +62,13 @@ def flags(shape: Shape) -> dict[str, Any]:
 def closed(root: str) -> list[str]:
     """Folders that boot opens for everybody: the image's mode of a folder becomes that of the tmpfs on it."""
     return [folder for folder in _mounts(root) if folder in {"/root", root}]
+
+
+def _options(options: str, engine: str) -> str:
+    """Podman knows no limit of the number of files; what they take is memory, which is limited."""
+    if engine != "podman":
+        return options
+    return ",".join(option for option in options.split(",") if not option.startswith("nr_inodes="))
 
 
 def _mounts(root: str) -> dict[str, str]:
