@@ -235,24 +235,20 @@ class _Run:
                 sandbox=self.bed.session.name,
             )
             history.attempt(number, baseline)
-            outcome = await self._looped(problem, started, parts, _keeping(history, number, emit))
+            keep = _Keeping(history=history, run=number, emit=emit)
+            try:
+                outcome = await self._looped(problem, started, parts, keep)
+            except asyncio.CancelledError:
+                history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled."), problem))
+                raise
             outcome = replace(self._judged(outcome, problem), run=number)
             history.finish(number, outcome)
         finally:
             history.close()
         return outcome
 
-    async def _looped(
-        self, problem: Problem, started: Started, parts: loop.Parts, emit: Callable[[Event], None]
-    ) -> Outcome:
+    async def _looped(self, problem: Problem, started: Started, parts: loop.Parts, keep: _Keeping) -> Outcome:
         """The loop; a model or a sandbox that gives up in the middle ends the run with its sentence."""
-        kept: list[Attempt] = [started.baseline]
-
-        def keep(event: Event) -> None:
-            if isinstance(event, Tested):
-                kept.append(event.attempt)
-            emit(event)
-
         settings = self.settings
         budget = Budget(
             attempts=settings.attempts, seconds=settings.seconds, tokens=settings.tokens, cost=settings.cost or None
@@ -260,16 +256,8 @@ class _Run:
         try:
             return await loop.refine(problem, started, parts, budget, keep)
         except (ModelProblem, CannotVerify) as error:
-            top = loop.best(kept)
-            return Outcome(
-                solved=False,
-                verified=Verified.UNVERIFIED,
-                reason=StopReason.MODEL if isinstance(error, ModelProblem) else StopReason.ENVIRONMENT,
-                message=f"{error} {error.remedy}".strip(),
-                attempts=tuple(kept),
-                best=top.number if top else None,
-                usage=loop.spent(kept),
-            )
+            reason = StopReason.MODEL if isinstance(error, ModelProblem) else StopReason.ENVIRONMENT
+            return ended(keep.attempts, reason, f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools, excerpts: Sequence[Excerpt]) -> loop.Parts:
         folder = resource("greenloop").joinpath("prompts", self.preset.prompt)
@@ -394,15 +382,36 @@ class _Run:
         )
 
 
-def _keeping(history: History, number: int | None, emit: Callable[[Event], None]) -> Callable[[Event], None]:
-    """Every attempt is in the history before anybody sees it."""
+@dataclass(kw_only=True)
+class _Keeping:
+    """Passes events on; every attempt is in the history before anybody sees it."""
 
-    def keep(event: Event) -> None:
+    history: History
+    run: int | None
+    emit: Callable[[Event], None]
+    attempts: list[Attempt] = field(default_factory=list)
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self.attempts.append(event.baseline)
         if isinstance(event, Tested):
-            history.attempt(number, event.attempt)
-        emit(event)
+            self.attempts.append(event.attempt)
+            self.history.attempt(self.run, event.attempt)
+        self.emit(event)
 
-    return keep
+
+def ended(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outcome:
+    """The outcome of a run that somebody or something stopped in the middle."""
+    top = loop.best(attempts)
+    return Outcome(
+        solved=False,
+        verified=Verified.UNVERIFIED,
+        reason=reason,
+        message=message,
+        attempts=tuple(attempts),
+        best=top.number if top else None,
+        usage=loop.spent(attempts),
+    )
 
 
 def trust(evidence: Evidence) -> Verified:

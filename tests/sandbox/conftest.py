@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+
 from greenloop import inside
 from greenloop.core.nouns import Environment, Limits, Place
 from greenloop.core.ports import Session

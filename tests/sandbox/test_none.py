@@ -7,6 +7,7 @@ import os
 import time
 
 import pytest
+
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Run, Status
 from greenloop.core.verdict import judge

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from greenloop import inside
 
 protocol = inside.protocol()

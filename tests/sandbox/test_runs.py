@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from greenloop.core.nouns import Frame, Run, Status
 from greenloop.core.verdict import judge
 from greenloop.runners import pytest as runner

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from greenloop.core import canary
 from greenloop.core.nouns import Limits, Run, Status
 from greenloop.core.verdict import judge
@@ -68,7 +69,7 @@ def test_probe():
 
 
 @pytest.mark.parametrize("writable", [True, False])
-async def test_nothing_outside_can_be_reached(tmp_path, lay, snapshot, opened, monkeypatch, writable):  # noqa: PLR0917
+async def test_nothing_outside_can_be_reached(tmp_path, lay, snapshot, opened, monkeypatch, writable):
     monkeypatch.setenv("GREENLOOP_TEST_SECRET", "secret")
     outside = tmp_path / "outside.txt"
     outside.write_text("secret")

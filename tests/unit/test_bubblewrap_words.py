@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Place
 from greenloop.sandboxes import _mounts, _seccomp, bubblewrap

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 import pytest
-from greenloop.core.canary import Mode, function_of, twins, violations
-from greenloop.core.nouns import CaseResult, Failure
 from hypothesis import given
 from hypothesis import strategies as st
+
+from greenloop.core.canary import Mode, function_of, twins, violations
+from greenloop.core.nouns import CaseResult, Failure
 
 SOURCE = """import pytest
 

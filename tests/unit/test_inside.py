@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from greenloop import inside
 from greenloop.core.errors import CannotVerify
 

@@ -6,9 +6,10 @@ import io
 import json
 
 import pytest
-from greenloop import inside
 from hypothesis import given
 from hypothesis import strategies as st
+
+from greenloop import inside
 
 protocol = inside.protocol()
 KEY = bytes(range(32))

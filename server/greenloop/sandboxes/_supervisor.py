@@ -35,8 +35,8 @@ class Supervisor:
     @classmethod
     async def start(cls, argv: Sequence[str], *, title: str, **options: Any) -> Supervisor:
         """Raises `Lost` when the program cannot be started. `options` are those of `subprocess.Popen`."""
-        try:
-            process = await asyncio.create_subprocess_exec(
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
                 *argv,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -44,9 +44,16 @@ class Supervisor:
                 start_new_session=True,
                 **options,
             )
+        )
+        try:
+            return cls(await asyncio.shield(starting), title)
+        except asyncio.CancelledError:
+            # asyncio would kill the outermost process alone; the ones inside it would live on.
+            with contextlib.suppress(OSError, ValueError):
+                await cls(await starting, title).end()
+            raise
         except (OSError, ValueError) as error:
             raise Lost(f"{title} could not be started: {error}.") from error
-        return cls(process, title)
 
     async def ready(self) -> Mapping[str, Any]:
         """The supervisor's greeting. Raises `Lost` when there is none."""
@@ -67,6 +74,9 @@ class Supervisor:
     async def end(self) -> None:
         """Kills the supervisor and all it started; returns when they are gone. Safe to call twice."""
         outer = [self._process.pid] if self._process.returncode is None else []
+        for pid in outer:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGSTOP)  # so that it starts nothing between the look and the kill
         tree = [*self._inner, *(descendants(self._process.pid) if outer else ())]
         # From the inside out: an outer process that outlives the inner ones takes their exit status.
         for pid in [*reversed(tree), *outer]:

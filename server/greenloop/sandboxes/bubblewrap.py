@@ -112,7 +112,7 @@ class BubblewrapSession:
         supervisor = None
         try:
             _mounts.check(self._place.root, sorted(run.files))
-            # Looking through the workspace may take a while; descriptors are opened here, where a cancel cannot lose them.
+            # The look through the workspace takes a while; descriptors are opened here, where no cancel loses them.
             words = await asyncio.to_thread(self._words, run)
             argv = self._argv(words, run, descriptors)
             supervisor = await _supervisor.Supervisor.start(
