@@ -437,7 +437,7 @@ async def test_a_killed_process_leaves_no_container(root, tmp_path):
         "asyncio.run(main())\n"
     )
     asking = [sys.executable, str(script), str(root)]
-    with subprocess.Popen(asking, stdout=subprocess.PIPE, text=True) as owner:  # noqa: ASYNC220 - it is ended by a signal
+    with subprocess.Popen(asking, stdout=subprocess.PIPE, text=True) as owner:
         box = (await asyncio.to_thread(owner.stdout.readline)).strip()
         containers = docker.connect(10).client.containers
         await until(lambda: len(containers.get(box).top()["Processes"]) >= 3)

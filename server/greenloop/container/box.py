@@ -24,7 +24,7 @@ STDERR_KEPT = 8192
 _FRAME = struct.Struct(">BxxxI")
 
 
-class Broken(Exception):  # noqa: N818 - it says what the container is
+class Broken(Exception):
     """The container or its engine failed; the text is one sentence for the user."""
 
 
