@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from greenloop import regions
 from greenloop.core.nouns import Environment, Failure, Frame
 
@@ -76,7 +77,7 @@ def failure(kind, message, *frames):
         ),
     ],
 )
-def test_faults(tmp_path, kind, message, frames, sentence, remedy):  # noqa: PLR0917 - the columns of the table
+def test_faults(tmp_path, kind, message, frames, sentence, remedy):
     fault = regions.environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path)
     assert fault is not None
     assert sentence in fault.sentence

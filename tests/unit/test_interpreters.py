@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from greenloop import interpreters
 from greenloop.core.errors import CannotVerify
 from greenloop.settings import Settings

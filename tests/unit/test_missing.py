@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+
 from greenloop import regions, sources
 from greenloop.core.nouns import Failure, Frame
 
@@ -112,7 +113,7 @@ def test_the_use_in_the_test_decides_the_kind(tmp_path, test, name, stub):
         ({"n.py": ""}, "from m import f\ndef test_a(:\n", "m", "m.py", ["f"]),
     ],
 )
-def test_a_module_that_does_not_exist(tmp_path, files, test, module, path, names):  # noqa: PLR0917 - the columns of the table
+def test_a_module_that_does_not_exist(tmp_path, files, test, module, path, names):
     lay(tmp_path, {**files, "test_m.py": test})
     found = ask(tmp_path, f"No module named '{module}'", kind="ModuleNotFoundError")
     assert found.new_file

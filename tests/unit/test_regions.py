@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+
 from greenloop import regions, targets
 from greenloop.core.nouns import Failure, Frame, Region
 

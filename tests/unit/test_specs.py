@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from greenloop import targets
 from greenloop.core.nouns import Execution, Provenance, Run, TargetKind
 from greenloop.core.ports import Nobody, Tools

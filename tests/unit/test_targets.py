@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from greenloop import targets
 from greenloop.core.errors import UsageProblem
 from greenloop.core.nouns import Target, TargetKind

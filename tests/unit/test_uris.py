@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from greenloop.core.uris import path_from_uri, same_file, uri_from_path
 from hypothesis import given
 from hypothesis import strategies as st
+
+from greenloop.core.uris import path_from_uri, same_file, uri_from_path
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from greenloop import sources, workspace
 from greenloop.core.errors import UsageProblem, WorkspaceProblem
 from greenloop.settings import SandboxSettings, Settings
