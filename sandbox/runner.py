@@ -79,7 +79,7 @@ def main(argv):
                 reply = _run(request, parts, protocol, alone)
             finally:
                 _take_back(taken)
-                _empty(scratch, kept[scratch])
+                _empty(scratch, kept[scratch], request["uid"])
             send(reply)  # only now: whoever hears it may look at the files
         else:
             send({"kind": "broken", "reason": "Unknown request %r." % request["kind"]})
@@ -187,8 +187,25 @@ def _take_back(taken):
                 stream.write(old)
 
 
-def _empty(scratch, keep):
-    """What a run left in the scratch folder goes, or the next run could import it."""
+def _empty(scratch, keep, uid):
+    """What a run left in the scratch folder goes, or the next run could import it.
+
+    Folders of another user are closed to a root without capabilities, so that user removes its own first.
+    """
+    if uid is not None:
+        child = os.fork()
+        if child == 0:
+            try:
+                _become(uid)
+                _remove(scratch, keep)
+                _remove("/dev/shm", frozenset())
+            finally:
+                os._exit(0)
+        _wait(child, 0)
+    _remove(scratch, keep)
+
+
+def _remove(scratch, keep):
     for name in set(os.listdir(scratch)) - keep:
         path = os.path.join(scratch, name)
         if os.path.isdir(path) and not os.path.islink(path):
@@ -208,7 +225,7 @@ def _run(request, parts, protocol, alone):
     began = time.monotonic()
     report_in, report_out = os.pipe()
     output_in, output_out = os.pipe()
-    folder = tempfile.mkdtemp(prefix="greenloop-", dir=request["scratch"])
+    folder = os.path.join(request["scratch"], "greenloop-" + os.urandom(8).hex())
     worker = os.fork()
     if worker == 0:
         code = 97
@@ -500,8 +517,8 @@ def _work(request, parts, protocol, report, output, folder):
     _write_oom_score()
     uid = request["uid"]
     if uid is not None:
-        os.chown(folder, uid, uid)
         _become(uid)
+    os.mkdir(folder, 0o700)
     _limit(request)
     _prctl(PR_SET_CHILD_SUBREAPER, 0)
     _prctl(PR_SET_DUMPABLE, 1)  # tests may read their own /proc; nothing of the supervisor's is in this process

@@ -379,5 +379,6 @@ def test_a_self_test_that_ran_nothing_is_no_success():
         "outcome": "failed",
         "message": "eth0",
     }
-    execution = Execution(status=1, records=({"kind": "begin", "id": failing["id"]}, json.loads(json.dumps(failing))))
+    begun, ended = {"kind": "begin", "id": failing["id"]}, {"kind": "finished", "status": 1}
+    execution = Execution(status=1, records=(begun, json.loads(json.dumps(failing)), ended))
     assert complaint(execution) == "test_has_no_network: eth0"

@@ -10,7 +10,7 @@ from greenloop.container.cargo import MOST_BYTES
 from greenloop.core.nouns import Limits
 
 FOLDER = "/.greenloop/run"  # as in sandbox/image/boot.py
-CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
+CAPABILITIES = ("KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
 TMP = 64 << 20
 OWN = 96 << 20  # memory of boot, supervisor and its files, beside what tests may have
 
