@@ -115,7 +115,7 @@ def test_settings_page_lists_every_key():
 
 
 def locks() -> list[Path]:
-    names = ("constraints*.txt", "requirements*.txt", "package-lock.json", "uv.lock", "yarn.lock")
+    names = ("constraints*.txt", "packages*.txt", "requirements*.txt", "package-lock.json", "uv.lock", "yarn.lock")
     listed = run("git", "ls-files", "-z", "--", *(f":(glob)**/{name}" for name in names)).stdout.split("\0")
     return [HOUSE / name for name in listed if name] or [HOUSE / "constraints.txt"]
 
