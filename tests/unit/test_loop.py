@@ -226,6 +226,14 @@ async def test_a_repeated_failure_restarts_hotter_and_without_the_failing_code()
     assert [prompt.temperature for prompt in stage.prompts] == [0.0, 0.0, 0.4, 0.8]
 
 
+async def test_code_that_comes_back_unchanged_restarts_at_once():
+    stage = Stage(answer("x + 1"), answer(RIGHT), plan=restart_on_repeat.plan)
+    outcome = await stage.run()
+    assert outcome.solved
+    assert stage.summary()[5] == "tested 1 refused Unchanged"
+    assert (stage.prompts[1].role, stage.prompts[1].temperature) == (Role.DRAFTER, 0.4)
+
+
 async def test_seconds_end_a_run_that_waits_for_its_model():
     import asyncio
 

@@ -13,6 +13,7 @@ from greenloop.core.nouns import Attempt, Draft, Move, Role
 
 STEP = 0.4
 HOTTEST = 0.8
+UNCHANGED = "Unchanged"  # the gate's word for a candidate that equals its parent
 PATIENCE = 4  # restarts in a row that brought no better score
 
 
@@ -33,8 +34,10 @@ def plan(attempts: Sequence[Attempt]) -> Sequence[Draft]:
 
 
 def repeats(attempts: Sequence[Attempt]) -> bool:
-    """Did the newest attempt fail just as some earlier one did?"""
+    """Did the newest attempt fail just as some earlier one did, or bring its parent's code back unchanged?"""
     newest = _mark(attempts[-1])
+    if newest == UNCHANGED:
+        return True
     return any(_mark(attempt) == newest for attempt in attempts[:-1])
 
 
