@@ -1,0 +1,100 @@
+"""docs/protocol.md against what is really sent: each event's fields are those the page names, no more and no fewer."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from greenloop.cli import events_json
+from greenloop.core.encode import to_json
+from greenloop.core.events import Checked, Planned, Proposed, Started, Tested
+from greenloop.core.nouns import (
+    Attempt,
+    Case,
+    CaseResult,
+    Draft,
+    Evidence,
+    Failure,
+    Frame,
+    Group,
+    Move,
+    Outcome,
+    Problem,
+    Region,
+    Role,
+    Spec,
+    Status,
+    StopReason,
+    Usage,
+    Verdict,
+    Verified,
+)
+
+PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")
+FAILURE = Failure(type="AssertionError", message="assert 1 == 2", frames=(Frame(path="m.py", line=2, function="f"),))
+ATTEMPT = Attempt(
+    number=1,
+    parent=0,
+    verdict=Verdict(status=Status.FAILED, cases=(CaseResult(id="t.py::t", outcome="failed", failure=FAILURE),)),
+    error_class="AssertionError",
+    group=Group.LOGIC,
+)
+PROBLEM = Problem(
+    root=Path("/w"),
+    spec=Spec(cases=(Case(id="t.py::t", path="t.py", line=1),), selectors=("t.py::t",)),
+    regions=(Region(path="m.py", qualname="f", start=1, end=2),),
+    originals={},
+    files={},
+)
+OUTCOME = Outcome(
+    solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ATTEMPTS, message="", attempts=(ATTEMPT,)
+)
+EVENTS = {
+    "started": events_json.of_event(
+        Started(problem=PROBLEM, baseline=ATTEMPT, model="m", preset="plain", sandbox="bubblewrap", attempts=5)
+    )
+    | {"target": "the command line's own"},
+    "planned": events_json.of_event(
+        Planned(attempt=1, draft=Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER), model="m", prompt_tokens=3)
+    ),
+    "proposed": events_json.of_event(Proposed(attempt=1, answer="x", usage=Usage())),
+    "checked": events_json.of_event(Checked(attempt=1, error_class="", message="")),
+    "tested": events_json.of_event(Tested(attempt=ATTEMPT)),
+    "finished": events_json.finished(OUTCOME),
+}
+
+
+def section(heading: str) -> str:
+    return re.split(r"^#{2,3} ", PAGE.split(f"### {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def named(heading: str) -> set[str]:
+    """The fields a section names: the first column of its table, or its first sentence where it has none."""
+    text = section(heading)
+    rows = re.findall(r"^\| (`[^|]*) \|", text, re.MULTILINE)
+    return set(re.findall(r"`(\w+)`", " ".join(rows) if rows else text.split(";")[0]))
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_every_field_is_on_the_page(name):
+    value = EVENTS[name]
+    assert value["event"] == name
+    assert set(value) - {"event"} == named(name)
+
+
+def test_parts_of_fields_are_on_the_page_too():
+    page = section("finished") + section("tested") + section("started")
+    parts = {
+        *events_json.usage(Usage()),
+        *to_json(Evidence()),
+        *EVENTS["tested"]["cases"][0],
+        *EVENTS["started"]["regions"][0],
+    }
+    assert parts <= set(re.findall(r"`(\w+)`", page))
+
+
+@pytest.mark.parametrize("words", [StopReason, Status, Group, Move, Role, Verified])
+def test_every_word_is_on_the_page(words):
+    assert {word.value for word in words} <= set(re.findall(r"`([\w-]+)`", PAGE))
