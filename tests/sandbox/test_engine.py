@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import engine, settings
+from greenloop import course, engine, settings
 from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.nouns import Outcome, Status, StopReason, Verified
@@ -287,16 +287,16 @@ async def test_a_file_that_cannot_be_collected_is_named(play):
 
 
 async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
-    original = engine._Run._verify
+    original = course.Course._verify
 
     async def and_change(self, files):
         verdict = await original(self, files)
         (play.root / "test_m.py").write_text(TEST.replace("10", "11"))
         return verdict
 
-    monkeypatch.setattr(engine._Run, "_verify", and_change)
+    monkeypatch.setattr(course.Course, "_verify", and_change)
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
-    assert not outcome.solved
+    assert (outcome.solved, outcome.reason) == (False, StopReason.CHANGED)
     assert "changed while the run" in outcome.message
 
 

@@ -4,6 +4,7 @@
     ├── UsageProblem              2: the user asked for something that does not exist or cannot be read
     │   └── SettingsProblem
     ├── CannotVerify              3: no sandbox, no interpreter, a missing package
+    │   └── BaselineChanged       the tests changed while a run was under way
     ├── ModelProblem              3: unreachable, refused, out of quota
     │   └── ContextTooLong
     └── WorkspaceProblem          1: the result could not be written; it stays in the history
@@ -34,6 +35,10 @@ class SettingsProblem(UsageProblem):
 
 class CannotVerify(GreenloopError):
     exit_code = 3
+
+
+class BaselineChanged(CannotVerify):
+    pass
 
 
 class ModelProblem(GreenloopError):

@@ -1,0 +1,45 @@
+"""What a run came to, in a word and a sentence: how far to trust it, what speaks for it, why it ended unsolved."""
+
+from __future__ import annotations
+
+from greenloop.core.nouns import Evidence, Outcome, StopReason, Verified
+
+
+def trust(evidence: Evidence) -> Verified:
+    """Design: the user's own tests or doctests, all neighbours run, and a wall around it."""
+    if evidence.sandbox == "none":
+        return Verified.UNVERIFIED
+    if evidence.neighbours_left_out or not ({"user", "doctest"} & set(evidence.cases)):
+        return Verified.PARTIALLY
+    return Verified.VERIFIED
+
+
+def solved(evidence: Evidence, verified: Verified) -> str:
+    """What verified the result, counted out."""
+    rows = [f"{kind} {passed}/{total}" for kind, (passed, total) in evidence.cases.items()]
+    rows.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
+    if evidence.neighbours_already_failing:
+        rows.append(f"already failing before {evidence.neighbours_already_failing}")
+    if evidence.neighbours_left_out:
+        rows.append(f"not run {evidence.neighbours_left_out}")
+    rows.append(f"canaried {evidence.canaried}/{evidence.canary_total}")
+    label = {
+        Verified.VERIFIED: "verified",
+        Verified.PARTIALLY: "partially verified",
+        Verified.UNVERIFIED: "unverified",
+    }[verified]
+    text = f"{label} in {evidence.sandbox}: {', '.join(rows)}"
+    return "; ".join([text, *evidence.warnings])
+
+
+def unsolved(outcome: Outcome) -> str:
+    tried = len(outcome.attempts) - 1
+    why = {
+        StopReason.STALLED: "the attempts repeat themselves",
+        StopReason.ATTEMPTS: "the limit of attempts was reached (`attempts`)",
+        StopReason.SECONDS: "the time was up (`seconds`)",
+        StopReason.TOKENS: "the token budget was used up (`tokens`)",
+        StopReason.COST: "the money budget was used up (`cost`)",
+    }.get(outcome.reason, outcome.reason.value)
+    last = next((attempt.error_class for attempt in reversed(outcome.attempts) if attempt.number), "")
+    return f"Not solved after {tried} attempt{'s' * (tried != 1)}: {why}" + (f"; last error {last}." if last else ".")

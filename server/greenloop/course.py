@@ -1,0 +1,280 @@
+"""One request after calibration: the loop with the preset's parts, the history beside it, the outcome behind it.
+
+It must not know how the target was found or who is shown the events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files as resource
+
+from greenloop import acceptance, registry, workspace
+from greenloop.calibration import Bed, Calibration
+from greenloop.core import loop
+from greenloop.core.compose import before_after
+from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem
+from greenloop.core.events import Event, Started, Tested
+from greenloop.core.gate import warnings
+from greenloop.core.nouns import (
+    Attempt,
+    Budget,
+    Completion,
+    Draft,
+    Evidence,
+    Excerpt,
+    Note,
+    Outcome,
+    Problem,
+    Reply,
+    Role,
+    Status,
+    StopReason,
+    Usage,
+    Verdict,
+    Verified,
+)
+from greenloop.core.ports import Model, Sandbox, Session, Tools, User
+from greenloop.core.prompt import assemble
+from greenloop.core.redact import redact
+from greenloop.core.summary import solved, trust, unsolved
+from greenloop.history import History
+from greenloop.roles import Models
+from greenloop.settings import Settings
+
+TEMPLATES = ("system", "task", "draft", "refine", "restart")
+
+
+@dataclass(kw_only=True)
+class Course:
+    """One request after calibration: owns the pieces that the loop's parts close over."""
+
+    bed: Bed
+    calibration: Calibration
+    sandbox: Sandbox
+    preset: registry.Preset
+    models: Models
+    user: User
+    secrets: tuple[str, ...]
+    trusted: str
+    evidence: Evidence = field(default_factory=Evidence)
+
+    @property
+    def settings(self) -> Settings:
+        return self.bed.settings
+
+    async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
+        calibration = self.calibration
+        if calibration.green or calibration.fault:
+            return self._without_model()
+        drafter = await self.models.of(Role.DRAFTER)
+        await self.models.of(Role.REFINER)
+        problem = calibration.problem
+        tools = Tools(ask=self._ask_quietly, session=self.bed.session, user=self.user, rng=random.Random(0))  # noqa: S311
+        excerpts: list[Excerpt] = []
+        for name in self.preset.context:
+            excerpts += await registry.load("context", name).gather(problem, tools)
+        baseline = calibration.baseline
+        if not all(region.created for region in problem.regions):
+            baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
+        started = Started(
+            problem=problem,
+            baseline=baseline,
+            model=drafter.name,
+            preset=self.preset.name,
+            sandbox=self.bed.session.name,
+            attempts=self.settings.attempts,
+        )
+        parts = self._parts(drafter, tools, excerpts)
+        history = History.open(keep=self.settings.history.runs, warn=self.bed.say)
+        try:
+            number = history.begin(
+                problem.root,
+                self.bed.target.selector,
+                preset=self.preset.name,
+                model=drafter.name,
+                sandbox=self.bed.session.name,
+            )
+            history.attempt(number, baseline)
+            keep = Keeping(history=history, run=number, emit=emit)
+            try:
+                outcome = await self._looped(problem, started, parts, keep)
+            except asyncio.CancelledError:
+                history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled."), problem))
+                raise
+            outcome = replace(self._judged(outcome, problem), run=number)
+            history.finish(number, outcome)
+        finally:
+            history.close()
+        return outcome
+
+    async def _looped(self, problem: Problem, started: Started, parts: loop.Parts, keep: Keeping) -> Outcome:
+        """The loop; a model or a sandbox that gives up in the middle ends the run with its sentence."""
+        settings = self.settings
+        budget = Budget(
+            attempts=settings.attempts, seconds=settings.seconds, tokens=settings.tokens, cost=settings.cost or None
+        )
+        try:
+            return await loop.refine(problem, started, parts, budget, keep)
+        except (ModelProblem, CannotVerify) as error:
+            return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
+
+    def _parts(self, drafter: Model, tools: Tools, excerpts: Sequence[Excerpt]) -> loop.Parts:
+        folder = resource("greenloop").joinpath("prompts", self.preset.prompt)
+        templates = {name: folder.joinpath(f"{name}.txt").read_text(encoding="utf-8") for name in TEMPLATES}
+        settings = self.settings
+
+        def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Completion:
+            messages = assemble(
+                templates,
+                problem,
+                excerpts,
+                attempts,
+                draft,
+                budget=settings.prompt.tokens,
+                count=drafter.count_tokens,
+            )
+            clean = tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
+            return Completion(
+                messages=clean,
+                role=draft.role,
+                temperature=draft.temperature,
+                max_tokens=settings.answer.tokens,
+                seed=len(attempts),
+            )
+
+        async def describe(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
+            return await self._describe(tools, problem, attempts)
+
+        return loop.Parts(
+            plan=registry.load("search", self.preset.search).plan,
+            assemble=prompt,
+            ask=self._ask,
+            verify=self._verify,
+            accept=self._accept,
+            describe=describe,
+            model_of=lambda draft: self.models.name_of(draft.role),
+            count=drafter.count_tokens,
+        )
+
+    async def _ask(self, completion: Completion, on_token: Callable[[str], None]) -> Reply:
+        model = await self.models.of(completion.role)
+        return await model.complete(completion, on_token)
+
+    async def _ask_quietly(self, completion: Completion) -> Reply:
+        return await self._ask(completion, _nobody)
+
+    async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
+        if attempts[-1].verdict.status is Status.PASSED:
+            return ()
+        notes = [
+            await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback
+        ]
+        return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
+
+    def _bench(self) -> acceptance.Bench:
+        calibration = self.calibration
+        return acceptance.Bench(
+            problem=calibration.problem,
+            outcomes=calibration.outcomes,
+            limits=self.bed.place.limits,
+            suite_seconds=self.settings.suite.seconds,
+            encode=lambda files: {path: self.bed.snapshot.encoded(path, text) for path, text in files.items()},
+            left_out=calibration.left_out,
+        )
+
+    async def _verify(self, files: Mapping[str, str]) -> Verdict:
+        return await acceptance.verify(self._bench(), self.bed.session, self._changed(files))
+
+    async def _accept(self, files: Mapping[str, str]) -> Verdict:
+        root = self.bed.snapshot.root
+        now = await asyncio.to_thread(workspace.fingerprint, root, self.bed.snapshot.buffers)
+        if now != self.trusted:
+            raise BaselineChanged(
+                "The tests or their configuration changed while the run was under way.", remedy="Start it again."
+            )
+        problem = self.calibration.problem
+        tests = {case.path: problem.files[case.path] for case in problem.spec.cases if case.path in problem.files}
+
+        async def open_session() -> Session:
+            return await self.sandbox.open(self.bed.place)
+
+        verdict, self.evidence = await acceptance.accept(self._bench(), open_session, self._changed(files), tests)
+        return verdict
+
+    def _changed(self, files: Mapping[str, str]) -> dict[str, str]:
+        """Only what differs from the user's own text is laid over the workspace."""
+        originals = self.calibration.problem.originals
+        return {path: text for path, text in files.items() if originals.get(path) != text}
+
+    def _judged(self, outcome: Outcome, problem: Problem) -> Outcome:
+        """Adds the result's texts, what speaks for it, and the sentence for the user."""
+        if outcome.best is None:
+            return replace(outcome, message=outcome.message or unsolved(outcome))
+        attempt = outcome.attempts[outcome.best]
+        assert attempt.candidate is not None
+        before, after = before_after(problem, attempt.candidate)
+        outcome = replace(outcome, before=before, after=after)
+        if not outcome.solved:
+            return replace(outcome, message=outcome.message or unsolved(outcome))
+        evidence = replace(self.evidence, warnings=warnings(problem, after))
+        verified = trust(evidence)
+        return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
+
+    def _without_model(self) -> Outcome:
+        calibration = self.calibration
+        return Outcome(
+            solved=calibration.green,
+            verified=Verified.VERIFIED if calibration.green else Verified.UNVERIFIED,
+            reason=StopReason.ALREADY_GREEN if calibration.green else StopReason.ENVIRONMENT,
+            message=f"{self.bed.target.selector} is already green; nothing was changed."
+            if calibration.green
+            else f"{calibration.fault} {calibration.remedy}".strip(),
+            attempts=(calibration.baseline,),
+            usage=Usage(test_seconds=calibration.baseline.verdict.seconds),
+        )
+
+
+@dataclass(kw_only=True)
+class Keeping:
+    """Passes events on; every attempt is in the history before anybody sees it."""
+
+    history: History
+    run: int | None
+    emit: Callable[[Event], None]
+    attempts: list[Attempt] = field(default_factory=list)
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self.attempts.append(event.baseline)
+        if isinstance(event, Tested):
+            self.attempts.append(event.attempt)
+            self.history.attempt(self.run, event.attempt)
+        self.emit(event)
+
+
+def ended(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outcome:
+    """The outcome of a run that somebody or something stopped in the middle."""
+    top = loop.best(attempts)
+    return Outcome(
+        solved=False,
+        verified=Verified.UNVERIFIED,
+        reason=reason,
+        message=message,
+        attempts=tuple(attempts),
+        best=top.number if top else None,
+        usage=loop.spent(attempts),
+    )
+
+
+def reason_of(error: GreenloopError) -> StopReason:
+    """Why a run ended that an error ended."""
+    if isinstance(error, BaselineChanged):
+        return StopReason.CHANGED
+    return StopReason.MODEL if isinstance(error, ModelProblem) else StopReason.ENVIRONMENT
+
+
+def _nobody(_text: str) -> None:
+    """Nobody watches these tokens arrive."""
