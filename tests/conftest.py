@@ -9,6 +9,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -91,3 +92,11 @@ def _private_folders(tmp_path_factory: pytest.TempPathFactory):
         for name in [name for name in os.environ if name.startswith("GREENLOOP_") and name != "GREENLOOP_REQUIRE"]:
             patch.delenv(name)
         yield
+
+
+@pytest.fixture(scope="session")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter without packages: greenloop lends it its own pytest, and no plugin slows the runs down."""
+    folder = tmp_path_factory.mktemp("bare") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    return folder / "bin" / "python"

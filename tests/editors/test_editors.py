@@ -22,8 +22,8 @@ EGLOT = ["emacs", "-q", "--batch", "-l", str(HERE / "eglot.el")]
     "command",
     [pytest.param(NVIM, marks=pytest.mark.needs("nvim")), pytest.param(EGLOT, marks=pytest.mark.needs("emacs"))],
 )
-def test_action_edit_undo(command, tmp_path):
-    said = play(command, tmp_path)
+def test_action_edit_undo(command, tmp_path, bare_python):
+    said = play(command, tmp_path, bare_python)
     assert "test_double" in said["offered"]
     assert "15" in said["red"]
     assert said["text"] == "def double(x):\n    return x * 2\n"
@@ -34,14 +34,19 @@ def test_action_edit_undo(command, tmp_path):
     assert {name: (tmp_path / "w" / name).read_text() for name in FILES} == FILES
 
 
-def play(command, tmp_path):
+def play(command, tmp_path, python):
     root = tmp_path / "w"
     root.mkdir()
     for name, text in FILES.items():
         (root / name).write_text(text)
     answers = [f"```python\ndef double(x):\n    return {value}\n```" for value in ("x * 3", "x * 2")]
     (tmp_path / "answers").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-    settings = {"preset": "plain", "model": f"scripted:{tmp_path / 'answers'}", "sandbox": {"kind": "bubblewrap"}}
+    settings = {
+        "interpreter": str(python),
+        "preset": "plain",
+        "model": f"scripted:{tmp_path / 'answers'}",
+        "sandbox": {"kind": "bubblewrap"},
+    }
     environment = {
         **os.environ,
         "PYTHONPATH": str(HERE.parents[1] / "server"),

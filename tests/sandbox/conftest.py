@@ -123,3 +123,9 @@ async def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
             return session
 
         yield open_session
+
+
+@pytest.fixture(autouse=True)
+def _projects_without_plugins(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Projects that name no interpreter get the bare one: a run then takes a fifth of the time."""
+    monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))

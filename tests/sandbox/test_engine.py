@@ -40,7 +40,6 @@ class Play:
         found, warnings = settings.load(
             self.root,
             command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys},
-            environ={},
         )
         assert not warnings
         request = engine.Request(root=self.root, target=target, buffers=buffers or {})

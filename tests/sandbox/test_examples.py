@@ -23,10 +23,11 @@ CHOSEN += [
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("kind", "name"), CHOSEN)
-async def test_example(kind, name, tmp_path):
+async def test_example(kind, name, tmp_path, monkeypatch):
     project = tmp_path / name
     shutil.copytree(HERE / name, project, ignore=shutil.ignore_patterns(".venv", "__pycache__"))
     if name == "third_party":
+        monkeypatch.delenv("GREENLOOP_INTERPRETER")
         subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", project / ".venv"], check=True)
         subprocess.run(
             [project / ".venv/bin/pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"],
@@ -36,7 +37,6 @@ async def test_example(kind, name, tmp_path):
     found, _ = settings.load(
         project,
         command_line={"model": f"scripted:{HERE / 'answers' / name}.jsonl", "sandbox.kind": kind},
-        environ={},
     )
     outcome = await engine.refine(
         engine.Request(root=project, target=EXAMPLES[name]["target"]), settings=found, emit=lambda _event: None
