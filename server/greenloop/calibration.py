@@ -30,7 +30,7 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.ports import Session
-from greenloop.core.records import Reach, collect_errors, collected, reached
+from greenloop.core.records import Reach, collect_errors, collected, of_kind, reached
 from greenloop.core.verdict import judge
 from greenloop.faults import Fault, environment_fault
 from greenloop.runners.pytest import parse
@@ -45,6 +45,7 @@ from greenloop.workspace import importers
 # A test may be waiting for a second missing name behind the first; more than this is a rewrite, not a repair.
 MOST_MISSING = 4
 OTHER_SEED = 4_242
+PYTEST_BROKE = 3  # pytest's exit status for an internal error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +167,12 @@ def _uncollected(bed: Bed, execution: Execution, others: Sequence[str]) -> Calib
     if execution.killed:
         raise CannotVerify(
             f"{bed.target.path} could not be collected: {execution.killed}", remedy="Raise `sandbox.seconds`."
+        )
+    if execution.status == PYTEST_BROKE or not any(of_kind(execution, "finished")):
+        rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
+        raise CannotVerify(
+            f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
+            remedy=f"See whether `{bed.place.environment.executable} -m pytest {bed.target.path}` works.",
         )
     near = nearest(bed.target.selector, list(others))
     hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."

@@ -285,6 +285,12 @@ async def test_a_file_that_cannot_be_collected_is_named(play):
         await play({"test_z.py": "1 / 0\n\n\ndef test_a():\n    pass\n"}, "test_z.py::test_a")
 
 
+async def test_a_pytest_that_breaks_down_is_named(play):
+    conftest = "def pytest_configure(config):\n    raise RuntimeError('no such database')\n"
+    with pytest.raises(CannotVerify, match="no such database"):
+        await play({"conftest.py": conftest, "m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double")
+
+
 async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
     original = course.Course._verify
 

@@ -38,15 +38,24 @@ def work(tmp_path):
 
 
 def start(
-    work: Path, *words: str, answers: list[str] | None = None, environ: dict[str, str] | None = None
+    work: Path,
+    *words: str,
+    answers: list[str] | None = None,
+    environ: dict[str, str] | None = None,
+    mounted: str = "",
 ) -> subprocess.Popen:
-    """The program, started; `answers` is what its scripted model will say."""
+    """The program, started; `answers` is what its scripted model will say.
+
+    `mounted` (root only) is a shell line that changes how the workspace `$1` is mounted, for this process alone.
+    """
     answers_file = work.parent / "answers.jsonl"
     answers_file.write_text("".join(json.dumps(answer) + "\n" for answer in answers or [fence(RIGHT)]))
     homes = {f"XDG_{name}_HOME": str(work.parent / name.lower()) for name in ("STATE", "CONFIG", "CACHE")}
+    line = f'{mounted}; cd "$1" && shift && exec "$@"'
+    before = ["unshare", "--mount", "sh", "-ec", line, "sh", str(work)] if mounted else []
     model = [] if "--model" in words else ["--model", f"scripted:{answers_file}"]
     return subprocess.Popen(
-        [sys.executable, "-m", "greenloop", "fix", *words, *model, "--preset", "plain", "--json"],
+        [*before, sys.executable, "-m", "greenloop", "fix", *words, *model, "--preset", "plain", "--json"],
         cwd=work,
         env={**os.environ, **homes, "PYTHONPATH": SERVER, "GREENLOOP_SANDBOX_KIND": "bubblewrap", **(environ or {})},
         stdin=subprocess.DEVNULL,
@@ -174,13 +183,24 @@ def test_a_test_file_with_a_syntax_error(work):
     assert finished["message"]
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
 def test_a_read_only_workspace(work):
-    work.chmod(0o555)
+    read_only = 'mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"' if os.getuid() == 0 else ""
+    work.chmod(0o555)  # which stops everybody but root
     try:
-        code, finished, err = fix(work, CASE, "--apply")
+        code, finished, err = fix(work, CASE, "--apply", mounted=read_only)
     finally:
         work.chmod(0o755)
+    assert (code, finished["solved"], finished["applied"]) == (1, True, False)
+    assert "could not be written" in err
+    assert (work / "m.py").read_text() == CODE
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk(work):
+    copy = work.parent / "copy"
+    full = f'cp -a "$1" "{copy}"; mount -t tmpfs -o size=128k none "$1"; cp -a "{copy}/." "$1"'
+    full += '; dd if=/dev/zero of="$1/filler" bs=1k 2>/dev/null || true'
+    code, finished, err = fix(work, CASE, "--apply", mounted=full)
     assert (code, finished["solved"], finished["applied"]) == (1, True, False)
     assert "could not be written" in err
 
