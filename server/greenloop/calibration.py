@@ -6,37 +6,23 @@ It must not know which model or preset the run will use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from greenloop import regions
-from greenloop.core.classify import classify
+from greenloop.bed import Bed, Calibration, faulty, green, ready
 from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.core.nouns import (
-    Attempt,
     Case,
     CaseResult,
     Execution,
-    Failure,
-    Place,
-    Problem,
     Provenance,
     Region,
-    Run,
     Spec,
-    Status,
-    Target,
     TargetKind,
-    Verdict,
 )
-from greenloop.core.ports import Session
 from greenloop.core.records import Reach, collect_errors, collected, of_kind, reached
-from greenloop.core.verdict import judge
-from greenloop.faults import Fault, environment_fault
 from greenloop.runners.pytest import parse
-from greenloop.settings import Settings
-from greenloop.snapshot import Snapshot
-from greenloop.sources import file_patterns
 from greenloop.specs.doctest import examples
 from greenloop.specs.pytest import read
 from greenloop.targets import nearest
@@ -46,58 +32,6 @@ from greenloop.workspace import importers
 MOST_MISSING = 4
 OTHER_SEED = 4_242
 PYTEST_BROKE = 3  # pytest's exit status for an internal error
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibration:
-    """What is known before the first model call.
-
-    `outcomes`: case id -> outcome with the user's own code; `left_out`: neighbours that the time did not suffice for;
-    `fault`: one sentence when the red is not the code's, with `remedy`; `green`: there is nothing to do.
-    """
-
-    problem: Problem
-    baseline: Attempt
-    outcomes: Mapping[str, str]
-    left_out: int = 0
-    fault: str = ""
-    remedy: str = ""
-    green: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bed:
-    """Where calibration happens: the target, the user's texts, an open session, and whom to tell."""
-
-    target: Target
-    snapshot: Snapshot
-    session: Session
-    place: Place
-    settings: Settings
-    say: Callable[[str], None]
-
-    async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
-        """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
-        laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
-        run = replace(Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds), **kind)  # type: ignore[arg-type]
-        execution = await self.session.run(run)
-        if execution.broken:
-            raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
-        return execution
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """What pytest takes for a test file here."""
-        return file_patterns(self.snapshot.root)
-
-    def ranked(
-        self, reach: Mapping[str, Sequence[Reach]], failing: Mapping[str, Failure | None], passing: Sequence[str]
-    ) -> list[Region]:
-        return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
-
-    def fault(self, failures: Sequence[Failure]) -> Fault | None:
-        """What only the environment can cure."""
-        return environment_fault(failures, self.place.environment, root=self.snapshot.root, network=self.place.network)
 
 
 async def calibrate(bed: Bed) -> Calibration:
@@ -126,7 +60,7 @@ async def _of_test(bed: Bed) -> Calibration:
             f"{bed.target.selector} reaches no function of this workspace that may be changed.",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
-    return _ready(bed, spec, tuple(chosen), execution, around, stubs)
+    return ready(bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out)
 
 
 async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
@@ -156,7 +90,7 @@ def _uncollected(bed: Bed, execution: Execution, others: Sequence[str]) -> Calib
     errors = collect_errors(execution)
     failures = [error.failure for error in errors]
     if fault := bed.fault(failures):
-        return _fault(bed, execution, fault.sentence, fault.remedy)
+        return faulty(bed, execution, fault.sentence, fault.remedy)
     if errors:
         first = errors[0].failure
         where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
@@ -190,7 +124,7 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
     expected = [case.id for case in spec.cases]
     outcomes = {case: result.outcome for case, result in results.items()}
     if all(outcomes.get(case) == "passed" for case in expected) and not execution.killed:
-        return _green(bed, spec, execution, outcomes)
+        return green(bed, spec, execution, outcomes)
     if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
         raise CannotVerify(
             f"{bed.target.selector} is skipped or expected to fail, so nothing says when it is right.",
@@ -198,13 +132,13 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
         )
     failures = [result.failure for result in results.values() if result.failure and not result.passed]
     if fault := bed.fault(failures):
-        return _fault(bed, execution, fault.sentence, fault.remedy, spec)
+        return faulty(bed, execution, fault.sentence, fault.remedy, spec)
     bed.say("running it once more")
     again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED)
     second = {result.id: result.outcome for result in parse(again)}
     flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
     if flaky and not (execution.killed or again.killed):
-        return _fault(
+        return faulty(
             bed,
             execution,
             f"{flaky[0]} is flaky: with the same code it was {outcomes.get(flaky[0])} and then {second.get(flaky[0])}.",
@@ -295,7 +229,7 @@ async def _of_function(bed: Bed) -> Calibration:
         )
     if early := await _ends_here(bed, spec, execution, {}):
         return early
-    return _ready(bed, spec, (region,), execution, around, {})
+    return ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out)
 
 
 async def _traced_results(bed: Bed, documented: Spec | None, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
@@ -315,61 +249,3 @@ async def _traced_results(bed: Bed, documented: Spec | None, mine: Sequence[str]
 
 def _inside(hit: Reach, region: Region) -> bool:
     return hit.path == region.path and region.start <= hit.firstlineno <= region.end
-
-
-# -- results ----------------------------------------------------------------------------------------------------
-
-
-def _ready(
-    bed: Bed,
-    spec: Spec,
-    chosen: tuple[Region, ...],
-    execution: Execution,
-    around: Around,
-    stubs: Mapping[str, str],
-) -> Calibration:
-    targets = {case.id for case in spec.cases}
-    results = {result.id: result.outcome for result in parse(execution)}
-    outcomes = {**around.outcomes, **{case: results.get(case, "missing") for case in targets}}
-    problem = _problem(
-        bed, spec, chosen, stubs, neighbours=tuple(case for case in around.outcomes if case not in targets)
-    )
-    verdict = judge([case.id for case in spec.cases], outcomes, execution)
-    return Calibration(problem=problem, baseline=_attempt(verdict), outcomes=outcomes, left_out=around.left_out)
-
-
-def _problem(
-    bed: Bed, spec: Spec, chosen: tuple[Region, ...], stubs: Mapping[str, str], neighbours: tuple[str, ...] = ()
-) -> Problem:
-    paths = dict.fromkeys([*(region.path for region in chosen), *stubs, bed.target.path, *(c.path for c in spec.cases)])
-    originals = {path: bed.snapshot.text(path) for path in paths}
-    files = {path: stubs.get(path, text or "") for path, text in originals.items()}
-    return Problem(
-        root=bed.snapshot.root,
-        spec=spec,
-        regions=chosen,
-        originals=originals,
-        files=files,
-        buffers=bed.snapshot.buffers,
-        neighbours=neighbours,
-    )
-
-
-def _attempt(verdict: Verdict) -> Attempt:
-    error_class, group, _line = classify(verdict)
-    return Attempt(number=0, verdict=verdict, error_class=error_class, group=group)
-
-
-def _green(bed: Bed, spec: Spec, execution: Execution, outcomes: Mapping[str, str]) -> Calibration:
-    verdict = judge([case.id for case in spec.cases], outcomes, execution)
-    return Calibration(problem=_problem(bed, spec, (), {}), baseline=_attempt(verdict), outcomes=outcomes, green=True)
-
-
-def _fault(bed: Bed, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None) -> Calibration:
-    spec = spec or Spec(cases=(), selectors=(bed.target.selector,))
-    verdict = Verdict(
-        status=Status.ENVIRONMENT, cases=tuple(parse(execution)), reason=sentence, seconds=execution.seconds
-    )
-    return Calibration(
-        problem=_problem(bed, spec, (), {}), baseline=_attempt(verdict), outcomes={}, fault=sentence, remedy=remedy
-    )

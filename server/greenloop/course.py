@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
 
 from greenloop import acceptance, registry, workspace
-from greenloop.calibration import Bed, Calibration
+from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem

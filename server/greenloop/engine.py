@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop import acceptance, interpreters, registry, targets, workspace
-from greenloop.calibration import Bed, calibrate
+from greenloop.bed import Bed
+from greenloop.calibration import calibrate
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Event, Finished
 from greenloop.core.nouns import Limits, Outcome, Place, Problem, Run, Target, Verdict

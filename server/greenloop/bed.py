@@ -1,0 +1,138 @@
+"""Where a calibration happens, and what it comes to: the problem with its baseline, a fault, or nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop import regions
+from greenloop.core.classify import classify
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import (
+    Attempt,
+    Execution,
+    Failure,
+    Place,
+    Problem,
+    Region,
+    Run,
+    Spec,
+    Status,
+    Target,
+    Verdict,
+)
+from greenloop.core.ports import Session
+from greenloop.core.records import Reach
+from greenloop.core.verdict import judge
+from greenloop.faults import Fault, environment_fault
+from greenloop.runners.pytest import parse
+from greenloop.settings import Settings
+from greenloop.snapshot import Snapshot
+from greenloop.sources import file_patterns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """What is known before the first model call.
+
+    `outcomes`: case id -> outcome with the user's own code; `left_out`: neighbours that the time did not suffice for;
+    `fault`: one sentence when the red is not the code's, with `remedy`; `green`: there is nothing to do.
+    """
+
+    problem: Problem
+    baseline: Attempt
+    outcomes: Mapping[str, str]
+    left_out: int = 0
+    fault: str = ""
+    remedy: str = ""
+    green: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bed:
+    """Where calibration happens: the target, the user's texts, an open session, and whom to tell."""
+
+    target: Target
+    snapshot: Snapshot
+    session: Session
+    place: Place
+    settings: Settings
+    say: Callable[[str], None]
+
+    async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
+        """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
+        laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
+        run = replace(Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds), **kind)  # type: ignore[arg-type]
+        execution = await self.session.run(run)
+        if execution.broken:
+            raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
+        return execution
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """What pytest takes for a test file here."""
+        return file_patterns(self.snapshot.root)
+
+    def ranked(
+        self, reach: Mapping[str, Sequence[Reach]], failing: Mapping[str, Failure | None], passing: Sequence[str]
+    ) -> list[Region]:
+        return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
+
+    def fault(self, failures: Sequence[Failure]) -> Fault | None:
+        """What only the environment can cure."""
+        return environment_fault(failures, self.place.environment, root=self.snapshot.root, network=self.place.network)
+
+
+def ready(
+    bed: Bed,
+    spec: Spec,
+    chosen: tuple[Region, ...],
+    execution: Execution,
+    around: Mapping[str, str],
+    stubs: Mapping[str, str],
+    *,
+    left_out: int = 0,
+) -> Calibration:
+    targets = {case.id for case in spec.cases}
+    results = {result.id: result.outcome for result in parse(execution)}
+    outcomes = {**around, **{case: results.get(case, "missing") for case in targets}}
+    problem = _problem(bed, spec, chosen, stubs, neighbours=tuple(case for case in around if case not in targets))
+    verdict = judge([case.id for case in spec.cases], outcomes, execution)
+    return Calibration(problem=problem, baseline=_attempt(verdict), outcomes=outcomes, left_out=left_out)
+
+
+def _problem(
+    bed: Bed, spec: Spec, chosen: tuple[Region, ...], stubs: Mapping[str, str], neighbours: tuple[str, ...] = ()
+) -> Problem:
+    paths = dict.fromkeys([*(region.path for region in chosen), *stubs, bed.target.path, *(c.path for c in spec.cases)])
+    originals = {path: bed.snapshot.text(path) for path in paths}
+    files = {path: stubs.get(path, text or "") for path, text in originals.items()}
+    return Problem(
+        root=bed.snapshot.root,
+        spec=spec,
+        regions=chosen,
+        originals=originals,
+        files=files,
+        buffers=bed.snapshot.buffers,
+        neighbours=neighbours,
+    )
+
+
+def _attempt(verdict: Verdict) -> Attempt:
+    error_class, group, _line = classify(verdict)
+    return Attempt(number=0, verdict=verdict, error_class=error_class, group=group)
+
+
+def green(bed: Bed, spec: Spec, execution: Execution, outcomes: Mapping[str, str]) -> Calibration:
+    verdict = judge([case.id for case in spec.cases], outcomes, execution)
+    return Calibration(problem=_problem(bed, spec, (), {}), baseline=_attempt(verdict), outcomes=outcomes, green=True)
+
+
+def faulty(bed: Bed, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None) -> Calibration:
+    spec = spec or Spec(cases=(), selectors=(bed.target.selector,))
+    verdict = Verdict(
+        status=Status.ENVIRONMENT, cases=tuple(parse(execution)), reason=sentence, seconds=execution.seconds
+    )
+    return Calibration(
+        problem=_problem(bed, spec, (), {}), baseline=_attempt(verdict), outcomes={}, fault=sentence, remedy=remedy
+    )
