@@ -42,8 +42,14 @@ def own(text: str, path: str, regions: Sequence[Region]) -> str:
         if owner is not None and owner.kind == "class" and owner.qualname not in shown:
             shown.add(owner.qualname)
             parts += _head(text, owner, found, regions)
-        parts.append(syntax.span(text, region.start, region.end).rstrip())
+        parts.append(_unwritten(region) if region.created else syntax.span(text, region.start, region.end).rstrip())
     return plain("\n\n".join(parts))
+
+
+def _unwritten(region: Region) -> str:
+    """In place of the stub, which a small model would copy."""
+    owner, _dot, name = region.qualname.rpartition(".")
+    return f"{'    ' if owner else ''}# {name} is missing here: it does not exist yet and has to be written."
 
 
 def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:

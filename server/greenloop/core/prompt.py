@@ -31,7 +31,7 @@ def assemble(
     """
     system = templates["system"].strip()
     names = ", ".join(dict.fromkeys(region.qualname for region in problem.regions))
-    tail = _tail(templates, problem, attempts, draft, room=budget // 2, count=count)
+    tail = _tail(templates, problem, attempts, draft, names=names, room=budget // 2, count=count)
     room = budget - count(system) - sum(count(message.content) for message in tail)
     shell = Template(templates["task"])
     variables = {"names": names, "instruction": problem.instruction}
@@ -48,6 +48,7 @@ def _tail(
     attempts: Sequence[Attempt],
     draft: Draft,
     *,
+    names: str,
     room: int,
     count: Count,
 ) -> tuple[Message, ...]:
@@ -55,14 +56,14 @@ def _tail(
     parent = attempts[draft.parent]
     notes = "\n\n".join(note.text for note in parent.notes if note.text)
     if draft.move is Move.DRAFT:
-        text = Template(templates["draft"]).substitute(feedback=cut(notes, room, count))
+        text = Template(templates["draft"]).substitute(names=names, feedback=cut(notes, room, count))
         return (Message(role="user", content=text.strip()),)
     tried = earlier(attempts, besides=None if draft.move is Move.RESTART else parent.number)
     if draft.move is Move.RESTART:
-        text = Template(templates["restart"]).substitute(feedback=cut(notes, room, count), tried=tried)
+        text = Template(templates["restart"]).substitute(names=names, feedback=cut(notes, room, count), tried=tried)
         return (Message(role="user", content=text.strip()),)
     code = cut(answer_of(problem, parent), room // 2, count)
-    text = Template(templates["refine"]).substitute(feedback=cut(notes, room // 2, count), tried=tried)
+    text = Template(templates["refine"]).substitute(names=names, feedback=cut(notes, room // 2, count), tried=tried)
     return (Message(role="assistant", content=code), Message(role="user", content=text.strip()))
 
 
