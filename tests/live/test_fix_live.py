@@ -1,0 +1,46 @@
+"""The whole path with nothing scripted: a red example, the embedded model, the real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from greenloop import engine, settings
+from greenloop.core.events import Token
+from greenloop.core.nouns import Verified
+from greenloop.embedded import server
+
+pytestmark = [pytest.mark.needs("model"), pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
+
+HERE = Path(__file__).parents[2] / "examples"
+TARGETS = tomllib.loads((HERE / "targets.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _state(tmp_path_factory):
+    """A server of these tests' own, which does not outlive them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+        asyncio.run(server.stop())
+
+
+# Small enough for a model of 1.5 billion parameters; benchmarks/examples.py shows all of them.
+@pytest.mark.parametrize("name", ["fibonacci", "unittest_project", "docstring_stub"])
+async def test_an_example_goes_green(name, tmp_path, bare_python):
+    project = tmp_path / name
+    shutil.copytree(HERE / name, project)
+    values = {"model": "local", "sandbox.kind": "bubblewrap", "interpreter": str(bare_python), "attempts": 8}
+    found, _ = settings.load(project, command_line=values)
+    events: list = []
+    outcome = await engine.refine(
+        engine.Request(root=project, target=TARGETS[name]["target"]), settings=found, emit=events.append
+    )
+    assert outcome.solved, outcome.message
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.usage.cost == 0
+    assert any(isinstance(event, Token) for event in events)
