@@ -48,7 +48,7 @@ async def _of_test(bed: Bed) -> Calibration:
     bed.say("running the test unchanged")
     stubs, created, execution = await _with_stubs(bed)
     if not collected(execution):
-        return _uncollected(bed, execution, await _ids_of_file(bed, stubs))
+        return await _uncollected(bed, execution, stubs)
     spec = read(execution, bed.target)
     if early := await _ends_here(bed, spec, execution, stubs):
         return early
@@ -86,7 +86,7 @@ async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Exe
     return stubs, created, execution
 
 
-def _uncollected(bed: Bed, execution: Execution, others: Sequence[str]) -> Calibration:
+async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str]) -> Calibration:
     errors = collect_errors(execution)
     failures = [error.failure for error in errors]
     if fault := bed.fault(failures):
@@ -108,7 +108,7 @@ def _uncollected(bed: Bed, execution: Execution, others: Sequence[str]) -> Calib
             f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
             remedy=f"See whether `{bed.place.environment.executable} -m pytest {bed.target.path}` works.",
         )
-    near = nearest(bed.target.selector, list(others))
+    near = nearest(bed.target.selector, await _ids_of_file(bed, stubs))
     hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
     raise UsageProblem(f"There is no test {bed.target.selector}.", remedy=hint)
 

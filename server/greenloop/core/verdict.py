@@ -10,16 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.nouns import CaseResult, Execution, Failure, Status, Verdict
-from greenloop.core.records import collect_errors, collected, of_kind, results
-
-LIMITS = {
-    "timeout": "the time limit was reached",
-    "memory": "the memory limit was reached",
-    "processes": "the limit of processes was reached",
-    "disk": "the disk limit was reached",
-    "output": "the output limit was reached",
-    "report": "the report grew over its limit",
-}
+from greenloop.core.records import collect_errors, collected, end_of, of_kind, results
 
 
 def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execution) -> Verdict:
@@ -42,8 +33,9 @@ def _status(
     if tampering := forged(execution):
         return Status.TAMPERED, tampering
     if execution.killed:
-        kill = LIMITS.get(execution.killed, execution.killed)
-        return (Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED), _sentence(kill)
+        return (
+            Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED
+        ), f"The run was stopped: {end_of(execution)}."
     if not collected(execution):
         return _nothing_collected(execution)
     ended = next(of_kind(execution, "finished"), None)
@@ -141,11 +133,5 @@ def _missing(case: str, execution: Execution) -> CaseResult:
         return CaseResult(id=case, outcome="missing", failure=errors[0].failure)
     if execution.killed:
         limit = "Timeout" if execution.killed == "timeout" else "Killed"
-        return CaseResult(
-            id=case, outcome="missing", failure=Failure(type=limit, message=LIMITS.get(execution.killed, "killed"))
-        )
+        return CaseResult(id=case, outcome="missing", failure=Failure(type=limit, message=end_of(execution)))
     return CaseResult(id=case, outcome="missing", failure=Failure(type="Missing", message="it was not collected"))
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "."
