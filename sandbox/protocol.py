@@ -111,6 +111,8 @@ def run_request(
     collect=False,
     trace=False,
     files=None,
+    without=(),
+    oracle=(),
     uid=None,
     count_processes=False,
     watch_disk=False,
@@ -122,7 +124,8 @@ def run_request(
     `key` (bytes) signs the report; `root` is the absolute path of the workspace inside the wall.
     `selectors` are pytest node ids, or `doctest:REL/PATH.py::QUALNAME` (QUALNAME empty: the module's docstring).
     `seconds` of wall time; `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
-    `files` (relative path -> bytes) are laid over the workspace for this run and taken back after it.
+    `files` (relative path -> bytes) are laid over the workspace for this run and taken back after it; the files of
+    `without` are not there meanwhile. `oracle` names modules whose code runs in a process of its own.
     `uid`: the worker drops to this user and group (the supervisor must be root).
     `count_processes`: RLIMIT_NPROC may be used, because nobody else has the worker's uid in its user namespace.
     `watch_disk`: the workspace is a writable throw-away layer whose size must be watched.
@@ -141,6 +144,8 @@ def run_request(
         "output": int(output),
         "processes": int(processes),
         "files": encode_files(files or {}),
+        "without": [check_path(path) for path in without],
+        "oracle": list(oracle),
         "uid": uid,
         "count_processes": bool(count_processes),
         "watch_disk": bool(watch_disk),

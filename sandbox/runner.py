@@ -20,6 +20,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PARTS = ("plugin", "options", "failures", "examples", "tracing")
 TICK = 0.03  # seconds between two looks at memory, processes and disk
 GRACE = 0.15  # seconds a worker gets to write down where it hung
 WARM = ("doctest", "unittest.mock", "_pytest.assertion.rewrite", "_pytest.fixtures", "_pytest.runner", "_pytest.tmpdir")
@@ -46,7 +47,7 @@ def main(argv):
     import pytest
 
     # What is imported before the fork is paid for once, and a frozen heap makes the worker's collections short.
-    parts = [_load(name) for name in ("plugin", "examples", "tracing")]
+    parts = {name: _load(name) for name in PARTS}
     for name in WARM:
         __import__(name)
     _freeze()
@@ -71,7 +72,7 @@ def main(argv):
             scratch = request["scratch"]
             kept.setdefault(scratch, frozenset(os.listdir(scratch)))
             try:
-                taken = _lay(request["root"], protocol.decode_files(request["files"]))
+                taken = _lay(request["root"], protocol.decode_files(request["files"]), request["without"])
             except (OSError, protocol.ProtocolError) as error:
                 send({"kind": "broken", "reason": "The files for the run could not be laid down: %s." % error})
                 continue
@@ -145,9 +146,15 @@ def _write(protocol, request):
     return {"kind": "written"}
 
 
-def _lay(root, files):
-    """Writes the files; returns what undoes it: (path, old content or None where none was, folder made)."""
+def _lay(root, files, without=()):
+    """Writes and removes files; returns what undoes it: (path, old content or None where none was, folder made)."""
     taken = []
+    for relative in without:
+        path = os.path.join(root, relative)
+        if os.path.isfile(path) and not os.path.islink(path):
+            with open(path, "rb") as stream:
+                taken.append((path, stream.read(), None))
+            os.unlink(path)
     for relative, data in files.items():
         path = os.path.join(root, relative)
         made = _make_folders(root, os.path.dirname(path))
@@ -537,8 +544,7 @@ def _work(request, parts, protocol, report, output, folder):
     sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
     key = bytes.fromhex(request["key"])
     request["key"] = ""
-    plugin, examples, tracing = parts
-    code = plugin.run(request, report, key, folder, protocol.sign, examples, tracing)
+    code = parts["plugin"].run(request, report, key, folder, protocol.sign, parts)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

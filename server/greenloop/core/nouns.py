@@ -423,12 +423,16 @@ class Place:
 class Run:
     """One execution: what to run over which texts.
 
-    `files` are laid over the workspace (new files allowed); `trace` records which functions each case reaches;
-    `collect` only collects.
+    `files` are laid over the workspace (new files allowed), those of `without` are not there; `trace` records which
+    functions each case reaches; `collect` only collects; `baseline` says that this is the user's own code, from which
+    a back end may learn what it can do faster; `oracle` names modules whose code runs in a process of its own.
     """
 
     selectors: tuple[str, ...]
     files: Mapping[str, bytes] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    baseline: bool = False
+    oracle: tuple[str, ...] = ()
     trace: bool = False
     collect: bool = False
     seconds: float = 10.0

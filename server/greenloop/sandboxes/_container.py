@@ -179,6 +179,8 @@ def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
         collect=run.collect,
         trace=run.trace,
         files=run.files,
+        without=run.without,
+        oracle=run.oracle,
         uid=LEAST_UID + secrets.randbelow(UIDS),  # whoever it is, nobody else's processes count against its limit
         count_processes=True,
     )

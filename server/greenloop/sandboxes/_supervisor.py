@@ -150,6 +150,8 @@ async def run_once(
             collect=run.collect,
             trace=run.trace,
             files=files,
+            without=run.without,
+            oracle=run.oracle,
             **request,
         ),
         "done",
