@@ -63,6 +63,9 @@ class Session:
         self._capture = config.pluginmanager.getplugin("capturemanager")
         self._capture.stop_global_capturing()
         config._do_configure()
+        self._session = pytest.Session.from_config(config)
+        config.hook.pytest_sessionstart(session=self._session)
+        self._known = config.pluginmanager.get_plugins()
         self._options = len(_options(config))
 
     def run(self, arguments, plugins, starter):
@@ -88,7 +91,7 @@ class Session:
             self._capture.suspend_global_capture()
         if len(_options(config)) != self._options:
             return UNFIT
-        config._do_configure = lambda: None  # it is; conftests were configured when they were registered
+        self._open_again()
         try:
             return int(config.hook.pytest_cmdline_main(config=config))
         except UsageError as error:
@@ -105,6 +108,14 @@ class Session:
         config.known_args_namespace.file_or_dir = list(arguments)
         if hasattr(config, "args_source"):
             config.args_source = config.ArgsSource.ARGS
+
+    def _open_again(self):
+        """What pytest does first in a session was done before the fork, for all but the plugins that came since."""
+        config, opened = self.config, self._session
+        config._do_configure = lambda: None  # conftests were configured when they were registered
+        pytest.Session.from_config = lambda _config: opened
+        late = config.pluginmanager.subset_hook_caller("pytest_sessionstart", self._known)
+        config.hook.pytest_sessionstart = late
 
     def _renew_faulthandler(self):
         """It writes to a copy of the descriptor that was standard error before the fork."""
