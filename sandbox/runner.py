@@ -10,20 +10,21 @@ Standard library on Python 3.9 or newer, and the project's own pytest. Single-th
 import gc
 import importlib.util
 import os
+import select
 import shutil
 import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PARTS = ("processes", "watch", "worker", "wall", "warmth", "options", "failures")
-PYTEST_PARTS = ("plugin", "session", "examples", "tracing")
-WARM = ("doctest", "unittest.mock", "_pytest.assertion.rewrite", "_pytest.fixtures", "_pytest.runner", "_pytest.tmpdir")
+FIRST = ("processes", "watch", "worker", "wall", "options", "failures", "plugin")
+LATER = ("warmth", "session", "examples", "tracing")
 
 
 def main(argv):
+    gc.disable()  # importing makes no garbage worth looking for
     requests, replies = _claim_streams()
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
-    protocol, parts = _load("protocol"), {name: _load(name) for name in PARTS}
+    protocol, parts = _load("protocol"), Parts()
     # As pid 1 of the namespace no signal from inside can end this process; SIGINT has Python's handler otherwise.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     processes = parts["processes"]
@@ -41,11 +42,10 @@ def main(argv):
         return 1
     import pytest
 
-    parts.update((name, _load(name)) for name in PYTEST_PARTS)
-    # What is imported before the fork is paid for once, and a frozen heap makes the worker's collections short.
-    for name in WARM:
-        __import__(name)
-    freeze()
+    for name in FIRST:
+        parts[name]
+    gc.freeze()
+    gc.enable()
     send(
         {
             "kind": "ready",
@@ -57,7 +57,10 @@ def main(argv):
     )
     runs = Runs(parts, protocol, "--alone" in argv)
     answers = {"write": runs.write, "run": runs.run, "prepare": runs.prepare}
+    chores = None
     while True:
+        if chores is not None:
+            _while_idle(requests, chores)
         request = protocol.read(requests, protocol.REQUEST_LIMIT)
         if request is None:
             return 0
@@ -69,6 +72,39 @@ def main(argv):
             send(answer(request))
         except (OSError, protocol.ProtocolError) as error:
             send({"kind": "broken", "reason": "The files could not be laid down: %s." % error})
+        if request["kind"] == "run" and chores is None:
+            chores = _chores(parts)
+
+
+def _while_idle(requests, chores):
+    """Does one small thing after the other until somebody asks for something."""
+    while not select.select([requests], [], [], 0)[0]:
+        if next(chores, chores) is chores:
+            return
+
+
+def _chores(parts):
+    """What makes later runs shorter and the first one later: imports that every run would do for itself."""
+    from _pytest.config import default_plugins
+
+    for name in (*("_pytest." + plugin for plugin in default_plugins), "doctest", "unittest.mock"):
+        try:
+            __import__(name)
+        except ImportError:
+            pass  # not in this version
+        yield
+    for name in LATER:
+        parts[name]
+        yield
+    freeze()
+
+
+class Parts(dict):
+    """The neighbours of this file by name, each loaded when it is first asked for."""
+
+    def __missing__(self, name):
+        self[name] = _load(name)
+        return self[name]
 
 
 class Runs:
@@ -119,13 +155,14 @@ class Runs:
 
 
 def freeze():
+    """A frozen heap makes the worker's collections short."""
     gc.collect()
     gc.freeze()
 
 
 def _claim_streams():
     """The real stdin and stdout for messages alone; whatever else writes to fd 1 goes to stderr."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests, replies = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
