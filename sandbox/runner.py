@@ -13,7 +13,6 @@ import importlib.util
 import os
 import resource
 import select
-import shutil
 import signal
 import sys
 import tempfile
@@ -61,26 +60,30 @@ def main(argv):
         }
     )
     alone = "--alone" in argv
-    kept = {}
+    wipe = _load("wipe")
+    kept, known = {}, {}
     while True:
         request = protocol.read(requests, protocol.REQUEST_LIMIT)
         if request is None:
             return 0
         if request["kind"] == "write":
-            send(_write(protocol, request))
+            known.clear()
+            send(_write(protocol, wipe, request))
         elif request["kind"] == "run":
             scratch = request["scratch"]
-            kept.setdefault(scratch, frozenset(os.listdir(scratch)))
+            left = wipe.Left(request["root"], scratch, request["uid"], kept, known)
             try:
-                taken = _lay(request["root"], protocol.decode_files(request["files"]), request["without"])
+                taken = _lay(wipe, request["root"], protocol.decode_files(request["files"]), request["without"])
             except (OSError, protocol.ProtocolError) as error:
                 send({"kind": "broken", "reason": "The files for the run could not be laid down: %s." % error})
                 continue
             try:
                 reply = _run(request, parts, protocol, alone)
             finally:
-                _take_back(taken)
-                _empty(scratch, kept[scratch], request["uid"])
+                left.give(_become)
+                _take_back(wipe, taken)
+                clean = left.clear()
+            reply["dirty"] = not clean
             send(reply)  # only now: whoever hears it may look at the files
         else:
             send({"kind": "broken", "reason": "Unknown request %r." % request["kind"]})
@@ -138,37 +141,47 @@ def _prctl(option, value):
 # -- files ------------------------------------------------------------------------------------------------------
 
 
-def _write(protocol, request):
+def _write(protocol, wipe, request):
+    root = request["root"]
     try:
-        _lay(request["root"], protocol.decode_files(request["files"]))
+        for folder in request["folders"]:
+            _make_folders(wipe, root, os.path.join(root, protocol.check_path(folder)))
+        files = protocol.decode_files(request["files"])
+        _lay(wipe, root, files)
+        for path in files:
+            os.chmod(os.path.join(root, path), 0o755 if path in request["executable"] else 0o644)
     except (OSError, protocol.ProtocolError) as error:
         return {"kind": "broken", "reason": "The workspace could not be laid down: %s." % error}
     return {"kind": "written"}
 
 
-def _lay(root, files, without=()):
-    """Writes and removes files; returns what undoes it: (path, old content or None where none was, folder made)."""
+def _lay(wipe, root, files, without=()):
+    """Writes and removes files; returns what undoes it: (path, old content and mode or None, folder made)."""
     taken = []
     for relative in without:
         path = os.path.join(root, relative)
         if os.path.isfile(path) and not os.path.islink(path):
-            with open(path, "rb") as stream:
-                taken.append((path, stream.read(), None))
+            taken.append((path, _old(path), None))
             os.unlink(path)
     for relative, data in files.items():
         path = os.path.join(root, relative)
-        made = _make_folders(root, os.path.dirname(path))
-        old = None
-        if os.path.lexists(path):
-            with open(path, "rb") as stream:
-                old = stream.read()
-        taken.append((path, old, made))
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644), "wb") as stream:
-            stream.write(data)
+        made = _make_folders(wipe, root, os.path.dirname(path))
+        taken.append((path, _old(path) if os.path.lexists(path) else None, made))
+        _put(path, data, os.O_TRUNC)
     return taken
 
 
-def _make_folders(root, folder):
+def _old(path):
+    with open(path, "rb") as stream:
+        return stream.read(), os.fstat(stream.fileno()).st_mode & 0o777
+
+
+def _put(path, data, flags, mode=0o644):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | flags, mode), "wb") as stream:
+        stream.write(data)
+
+
+def _make_folders(wipe, root, folder):
     made = None
     missing = []
     while len(folder) > len(root) and not os.path.isdir(folder):
@@ -176,52 +189,21 @@ def _make_folders(root, folder):
         folder = os.path.dirname(folder)
     for path in reversed(missing):
         os.mkdir(path, 0o755)
+        wipe.open_like(root, path)
         made = made or path
     return made
 
 
-def _take_back(taken):
+def _take_back(wipe, taken):
     for path, old, made in reversed(taken):
         if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
-        elif old is None:
-            try:
-                os.unlink(path)
-            except OSError:
-                pass
-        else:
-            with open(path, "wb") as stream:
-                stream.write(old)
-
-
-def _empty(scratch, keep, uid):
-    """What a run left in the scratch folder goes, or the next run could import it.
-
-    Folders of another user are closed to a root without capabilities, so that user removes its own first.
-    """
-    if uid is not None:
-        child = os.fork()
-        if child == 0:
-            try:
-                _become(uid)
-                _remove(scratch, keep)
-                _remove("/dev/shm", frozenset())
-            finally:
-                os._exit(0)
-        _wait(child, 0)
-    _remove(scratch, keep)
-
-
-def _remove(scratch, keep):
-    for name in set(os.listdir(scratch)) - keep:
-        path = os.path.join(scratch, name)
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            try:
-                os.unlink(path)
-            except OSError:
-                pass
+            wipe.remove(made)
+            continue
+        # Never written in place: a test may have put something else there.
+        if os.path.lexists(path):
+            os.unlink(path)
+        if old is not None:
+            _put(path, old[0], os.O_EXCL, old[1])
 
 
 # -- one run ----------------------------------------------------------------------------------------------------
