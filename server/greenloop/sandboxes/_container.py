@@ -227,23 +227,23 @@ def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
 # -- the self-test ----------------------------------------------------------------------------------------------
 
 
-def self_test(engine: Engine, image: str, limits: Limits) -> str:
+def self_test(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
     """What is wrong with the wall (empty: nothing). Tried once per boot, engine and image; only success is kept."""
-    key = f"{boot()}|{engine.name}|{engine.version}|{engine.client.images.get(image).id}"
+    key = f"{boot()}|{engine.name}|{engine.version}|{engine.client.images.get(image).id}|{runtime}"
     file = cache_folder() / "docker-selftest.json"
     passed: list[str] = []
     with contextlib.suppress(OSError, ValueError):
         passed = list(json.loads(file.read_text(encoding="utf-8")))
     if key in passed:
         return ""
-    problem = _tried(engine, image, limits)
+    problem = _tried(engine, image, limits, runtime)
     if not problem:
         with contextlib.suppress(OSError):
             file.write_text(json.dumps([*passed, key][-TESTED_KEPT:]), encoding="utf-8")
     return problem
 
 
-def _tried(engine: Engine, image: str, limits: Limits) -> str:
+def _tried(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
     with _folder() as root:
         environment = Environment(
             executable=Path(sys.executable),
@@ -254,7 +254,7 @@ def _tried(engine: Engine, image: str, limits: Limits) -> str:
             has_pytest=True,
         )
         place = Place(root=root, environment=environment, limits=limits)
-        session = Session(engine=engine, place=place, image=image)
+        session = Session(engine=engine, place=place, image=image, runtime=runtime)
         try:
             return complaint(session.once(Run(selectors=SELECTORS, seconds=30.0)))
         except (Broken, Lost) as problem:
