@@ -8,9 +8,9 @@ import json
 import re
 import tarfile
 import tomllib
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from greenloop.container.engine import Engine
 from greenloop.container.facts import Facts
@@ -24,15 +24,12 @@ FOLDER = "/.greenloop/build"
 DEFAULT = ("setuptools", "wheel")
 # The hooks of PEP 517, called as a front end calls them.
 PROGRAM = """
-import importlib, json, os, shutil, sys, tarfile, zipfile
+import importlib, json, os, sys
 folder, told = sys.argv[1], json.loads(sys.argv[2])
-archive = os.path.join(folder, told["archive"])
-os.makedirs("/tmp/source")
-shutil.unpack_archive(archive, "/tmp/source")
-(inner,) = os.listdir("/tmp/source")
-os.chdir(os.path.join("/tmp/source", inner))
-sys.path[:0] = [os.path.abspath(path) for path in told["path"]] + [os.path.join(folder, "site")]
-os.environ["PYTHONPATH"] = os.path.join(folder, "site")
+os.chdir(os.path.join(folder, "source"))
+site = os.path.join(folder, "site")
+sys.path[:0] = [os.path.abspath(path) for path in told["path"]] + [os.getcwd(), site]
+os.environ["PYTHONPATH"] = site
 module, _, attribute = told["backend"].partition(":")
 backend = importlib.import_module(module)
 for part in filter(None, attribute.split(".")):
@@ -42,51 +39,57 @@ backend.build_wheel(os.path.join(folder, "out"))
 """
 
 
-def requires(archive: Path) -> tuple[list[str], str, list[str]]:
+def requires(source: Path) -> tuple[list[str], str, list[str]]:
     """What the source says of its build, read and not run: requirements, backend, folders that hold the backend."""
-    table = {}
-    with contextlib.suppress(ValueError, OSError, tarfile.TarError, zipfile.BadZipFile, KeyError):
-        table = tomllib.loads(_member(archive, "pyproject.toml").decode("utf-8")).get("build-system", {})
+    table: Mapping[str, Any] = {}
+    with contextlib.suppress(ValueError, OSError, AttributeError):
+        table = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8")).get("build-system", {})
     asked = [line for line in table.get("requires", ()) if isinstance(line, str)] or list(DEFAULT)
-    backend = table.get("build-backend") or "setuptools.build_meta:__legacy__"
+    backend = str(table.get("build-backend") or "setuptools.build_meta:__legacy__")
     if backend.startswith("setuptools"):
         asked.append("wheel")  # older ones ask for it only when they are called
-    path = [entry for entry in table.get("backend-path", ()) if isinstance(entry, str)]
-    return asked, str(backend), path
+    return asked, backend, [entry for entry in table.get("backend-path", ()) if isinstance(entry, str)]
 
 
 def build(
     engine: Engine,
     image: str,
     facts: Facts,
-    archive: Path,
+    title: str,
+    source: Path,
     wheels: Sequence[Path],
     folder: Path,
     stop: Callable[[], bool],
 ) -> Path:
-    """The wheel, in `folder`; `wheels` are what the build needs. Raises `CannotVerify` naming the package."""
-    _asked, backend, path = requires(archive)
+    """The wheel of the unpacked source, in `folder`; `wheels` are what the build needs.
+
+    Raises `CannotVerify` naming the package (`title`).
+    """
+    _asked, backend, path = requires(source)
     layer = folder / "build.tar"
     writing = Layer(layer, facts)
     try:
         writing.add(wheels, f"{FOLDER}/site")
-        writing.put(f"{FOLDER}/{archive.name}", archive.read_bytes())
+        for file in sorted(source.rglob("*")):
+            if file.is_file() and not file.is_symlink():
+                mode = 0o755 if file.stat().st_mode & 0o100 else 0o644
+                writing.put(f"{FOLDER}/source/{file.relative_to(source).as_posix()}", file.read_bytes(), mode)
     finally:
         writing.close()
-    arguments = [FOLDER, json.dumps({"archive": archive.name, "backend": backend, "path": path})]
+    arguments = [FOLDER, json.dumps({"backend": backend, "path": path})]
     with once(engine, image, PROGRAM, arguments, layer=layer, seconds=SECONDS, stop=stop, bounded=True) as done:
         if done.status:
             raise CannotVerify(
-                f"{archive.name} has no wheel for Python {facts.version} and could not be built: {done.last_line()}",
+                f"{title} has no wheel for Python {facts.version} and could not be built: {done.last_line()}",
                 remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
             )
-        name, data = _wheel(done.archive(f"{FOLDER}/out", MOST_BYTES), archive)
+        name, data = _wheel(done.archive(f"{FOLDER}/out", MOST_BYTES), title)
     made = folder / name
     made.write_bytes(data)
     return made
 
 
-def _wheel(data: bytes, archive: Path) -> tuple[str, bytes]:
+def _wheel(data: bytes, title: str) -> tuple[str, bytes]:
     """The one wheel in what the container gave; its name is not taken on trust."""
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         for member in tar:
@@ -95,18 +98,4 @@ def _wheel(data: bytes, archive: Path) -> tuple[str, bytes]:
                 stream = tar.extractfile(member)
                 if stream is not None:
                     return name, stream.read()
-    raise CannotVerify(f"{archive.name} was built, but no wheel came out.")
-
-
-def _member(archive: Path, name: str) -> bytes:
-    """A file of the folder that every source archive consists of."""
-    if archive.suffix == ".zip":
-        with zipfile.ZipFile(archive) as opened:
-            found = next(entry for entry in opened.namelist() if entry.count("/") == 1 and entry.endswith(f"/{name}"))
-            return opened.read(found)
-    with tarfile.open(archive) as tar:
-        for member in tar:
-            if member.isfile() and member.name.removeprefix("./").count("/") == 1 and member.name.endswith(f"/{name}"):
-                stream = tar.extractfile(member)
-                return stream.read(1 << 20) if stream is not None else b""
-    raise KeyError(name)
+    raise CannotVerify(f"{title} was built, but no wheel came out.")

@@ -163,16 +163,16 @@ class _Maker:
         with tempfile.TemporaryDirectory(dir=folder) as place:
             here = Path(place)
             own = Fetcher(run=fetcher.run, facts=fetcher.facts, made=fetcher.made, temporary=here)
-            archive = own.source(package, here)
-            asked, _backend, _path = build.requires(archive)
+            source = own.source(package)
+            asked, _backend, _path = build.requires(source)
             try:
                 needed = own.wheels(own.resolve(asked, (), here), here)
             except NoWheel as problem:
                 raise CannotVerify(
-                    f"{archive.name} has no wheel, and building it needs {problem}, which has none either.",
+                    f"{title} has no wheel, and building it needs {problem}, which has none either.",
                     remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
                 ) from problem
-            wheel = build.build(self.engine, self.below, fetcher.facts, archive, needed, here, self.stop)
+            wheel = build.build(self.engine, self.below, fetcher.facts, title, source, needed, here, self.stop)
             return wheel.replace(folder / "made" / wheel.name)
 
     def _note(self, notes: tuple[str, ...] | list[str]) -> None:

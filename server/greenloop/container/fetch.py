@@ -66,33 +66,33 @@ class Fetcher:
         self._pip("download", "--no-deps", *hashed, *self._wheels_only(), f"--dest={folder}", f"--requirement={wanted}")
         return sorted(folder.glob("*.whl"))
 
-    def source(self, wanted: Pin | str, folder: Path) -> Path:
-        """A package's source archive: of the pin, or the newest of that name.
+    def source(self, wanted: Pin | str) -> Path:
+        """A package's unpacked source: of the pin, or the newest of that name.
 
-        pip cannot leave it at downloading: it goes on to ask the package for its metadata and is kept from that, so
-        its failure is expected, and the archive lies in its temporary folder. Raises `CannotVerify` when it does not.
+        pip does not leave it at that: it goes on to ask the package for its metadata and is kept from it, so its
+        failure is expected, and the source lies in its temporary folder. Raises `CannotVerify` when it does not.
         """
-        line = str(wanted)
         name = wanted.name if isinstance(wanted, Pin) else re.split(r"[^\w.-]", wanted)[0]
-        file = folder / "source.txt"
-        file.write_text(f"{line}\n", encoding="utf-8")
+        file = self.temporary / "source.txt"
+        file.write_text(f"{wanted}\n", encoding="utf-8")
         said = ""
         try:
             self._pip(
-                "download", "--no-deps", "--no-clean", "--no-cache-dir", "--no-build-isolation",
-                f"--no-binary={name}", f"--dest={folder}", f"--requirement={file}",
+                "download", "--no-deps", "--no-clean", "--no-build-isolation", f"--no-binary={name}",
+                f"--dest={self.temporary}", f"--requirement={file}",
             )  # fmt: skip
         except (Failed, NoWheel) as problem:
             said = str(problem)
-        found = [path for pattern in ("*.tar.gz", "*.zip", "*.tar.bz2") for path in folder.rglob(pattern)]
-        named = [path for path in found if _normal(path.name).startswith(_normal(name))]
-        if not named:
-            title = line.split(" ", maxsplit=1)[0]
+        found = sorted(
+            mark.parent for part in ("pyproject.toml", "setup.py") for mark in self.temporary.glob(f"pip-*/*/{part}")
+        )
+        if not found:
+            title = str(wanted).split(" ", maxsplit=1)[0]
             raise CannotVerify(
                 f"{title} has no wheel for Python {self.facts.version} and no source on your package index.",
                 remedy=f"Look at pip's configuration ({said[:200]}), or name an image in `sandbox.image`.",
             )
-        return named[0]
+        return found[0]
 
     def _wheels_only(self) -> list[str]:
         platforms = [f"--platform={name}" for name in self.facts.platforms()]

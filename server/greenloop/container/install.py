@@ -62,7 +62,9 @@ class Layer:
         self._tar.addfile(member, io.BytesIO(data))
 
     def _unpack(self, wheel: Path, archive: zipfile.ZipFile, target: str) -> None:
-        paths = dict.fromkeys(self.facts.paths, target) if target else self.facts.paths
+        paths = self.facts.paths
+        if target:
+            paths = {scheme: target if scheme.endswith("lib") else f"{target}/.{scheme}" for scheme in paths}
         for info in archive.infolist():
             if info.is_dir():
                 continue

@@ -44,7 +44,7 @@ def create(settings: Settings) -> DockerSandbox:
 
 @dataclass(frozen=True, kw_only=True)
 class DockerSandbox:
-    """Container engines. `image` and `runtime` are the user's choice; empty: greenloop's image, the engine's runtime."""
+    """Container engines. `image` and `runtime` are the user's; empty: greenloop's own, the engine's own."""
 
     image: str = ""
     runtime: str = ""
