@@ -11,12 +11,11 @@ import gc
 import importlib.util
 import os
 import select
-import shutil
 import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FIRST = ("processes", "watch", "worker", "wall", "options", "failures", "plugin")
+FIRST = ("processes", "watch", "worker", "wall", "wipe", "laying", "options", "failures", "plugin")
 LATER = ("warmth", "session", "examples", "tracing")
 
 
@@ -112,26 +111,29 @@ class Runs:
 
     def __init__(self, parts, protocol, alone):
         self._parts, self._protocol, self._alone = parts, protocol, alone
-        self._kept = {}
+        self._kept, self._known = {}, {}
         self._session = None
 
     def write(self, request):
-        _lay(request["root"], self._protocol.decode_files(request["files"]))
+        self._known.clear()
+        self._parts["laying"].lay_for_good(request, self._protocol, self._parts["wipe"])
         return {"kind": "written"}
 
     def run(self, request):
         session = self._session if request["session"] else None
         if request["wall"] is not None:  # the worker lays its files itself, where nobody else sees them
             return self._parts["watch"].run(request, self._parts, self._protocol, self._alone, session)
-        scratch = request["scratch"]
-        kept = self._kept.setdefault(scratch, frozenset(os.listdir(scratch)))
-        taken = _lay(request["root"], self._protocol.decode_files(request["files"]), request["without"])
+        laying, wipe, root = self._parts["laying"], self._parts["wipe"], request["root"]
+        left = wipe.Left(root, request["scratch"], request["uid"], self._kept, self._known)
+        taken = laying.lay(wipe, root, self._protocol.decode_files(request["files"]), request["without"])
         try:
-            return self._parts["watch"].run(request, self._parts, self._protocol, self._alone, session)
+            reply = self._parts["watch"].run(request, self._parts, self._protocol, self._alone, session)
         finally:
             # Before the reply: whoever hears it may look at the files.
-            _take_back(taken)
-            _empty(scratch, kept, request["uid"], self._parts)
+            left.give(self._parts["worker"].become)
+            laying.take_back(wipe, taken)
+            clean = left.clear()
+        return dict(reply, dirty=not clean)
 
     def prepare(self, request):
         """Imports packages and opens a pytest session, both once for all later runs."""
@@ -193,87 +195,6 @@ def _import_pytest(packages):
             continue
         return "", borrowed
     return "pytest cannot be imported by %s (%s): install it there." % (sys.executable, missing), False
-
-
-# -- files ------------------------------------------------------------------------------------------------------
-
-
-def _lay(root, files, without=()):
-    """Writes and removes files; returns what undoes it: (path, old content or None where none was, folder made)."""
-    taken = []
-    for relative in without:
-        path = os.path.join(root, relative)
-        if os.path.isfile(path) and not os.path.islink(path):
-            with open(path, "rb") as stream:
-                taken.append((path, stream.read(), None))
-            os.unlink(path)
-    for relative, data in files.items():
-        path = os.path.join(root, relative)
-        made = _make_folders(root, os.path.dirname(path))
-        old = None
-        if os.path.lexists(path):
-            with open(path, "rb") as stream:
-                old = stream.read()
-        taken.append((path, old, made))
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644), "wb") as stream:
-            stream.write(data)
-    return taken
-
-
-def _make_folders(root, folder):
-    made = None
-    missing = []
-    while len(folder) > len(root) and not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for path in reversed(missing):
-        os.mkdir(path, 0o755)
-        made = made or path
-    return made
-
-
-def _take_back(taken):
-    for path, old, made in reversed(taken):
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
-        elif old is None:
-            try:
-                os.unlink(path)
-            except OSError:
-                pass
-        else:
-            with open(path, "wb") as stream:
-                stream.write(old)
-
-
-def _empty(scratch, keep, uid, parts):
-    """What a run left in the scratch folder goes, or the next run could import it.
-
-    Folders of another user are closed to a root without capabilities, so that user removes its own first.
-    """
-    if uid is not None:
-        child = os.fork()
-        if child == 0:
-            try:
-                parts["worker"].become(uid)
-                _remove(scratch, keep)
-                _remove("/dev/shm", frozenset())
-            finally:
-                os._exit(0)
-        parts["processes"].wait(child, 0)
-    _remove(scratch, keep)
-
-
-def _remove(scratch, keep):
-    for name in set(os.listdir(scratch)) - keep:
-        path = os.path.join(scratch, name)
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            try:
-                os.unlink(path)
-            except OSError:
-                pass
 
 
 if __name__ == "__main__":
