@@ -107,13 +107,15 @@ def measured(project: str, root: Path, python: Path) -> int:
         for path, data in tests.items():
             path.write_bytes(data)
     turned, total = canary.share(data.decode() for data in tests.values())
-    share = f"{len(canaried)} ({len(canaried) / max(len(passed), 1):.1%})"
-    print(
-        f"| {root.name} | {total} | {turned} ({turned / max(total, 1):.1%}) | {len(passed)} | {share} | {len(accused)} |"
-    )
+    cells = [root.name, total, portion(turned, total), len(passed), portion(len(canaried), len(passed)), len(accused)]
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
     if not passed:
         raise SystemExit(f"No test of {project} passed: the suite did not run.")
     return len(accused)
+
+
+def portion(part: int, whole: int) -> str:
+    return f"{part} ({part / max(whole, 1):.1%})"
 
 
 def outcomes(root: Path, python: Path) -> Mapping[str, CaseResult]:
