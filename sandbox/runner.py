@@ -15,7 +15,7 @@ import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PARTS = ("processes", "watch", "worker", "wall", "warmth", "options", "failures")
+PARTS = ("processes", "watch", "worker", "wall", "warmth", "options", "failures", "crossing", "jail", "oracle")
 PYTEST_PARTS = ("plugin", "session", "examples", "tracing")
 WARM = ("doctest", "unittest.mock", "_pytest.assertion.rewrite", "_pytest.fixtures", "_pytest.runner", "_pytest.tmpdir")
 
