@@ -31,6 +31,7 @@ where they lie in it; lines are 1-based. Kinds, in the order they come:
                    type (exception class from the call itself or null), message, frames, text, expected, observed
     modules        names: installed packages (top level) that were imported; only where `baseline` is asked for
     trace          id, functions: [{path, line (co_firstlineno), name, depth, caller: Frame or null}]
+    oracle         calls (answered by the other process), unfit (why not everything could cross, or ""); with an oracle
     finished       status (pytest's exit status)
 
 The host adds `{"kind": "forged", "seq": -1}` where a line's MAC does not fit.

@@ -16,7 +16,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST = ("processes", "watch", "worker", "wall", "wipe", "laying", "options", "failures", "plugin")
-LATER = ("warmth", "session", "examples", "tracing")
+LATER = ("warmth", "session", "examples", "tracing", "crossing", "jail", "oracle")
 
 
 def main(argv):
