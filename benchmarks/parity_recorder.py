@@ -1,0 +1,52 @@
+"""A pytest plugin for benchmarks/parity.py: writes what pytest says of each phase, in the words of greenloop's records.
+
+It is copied into a folder of its own before it is used, so that nothing else of this folder can be imported by tests.
+"""
+
+import json
+import os
+import sys
+
+import pytest
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_OUT = open(os.environ.pop("GREENLOOP_PARITY_OUT"), "w", encoding="utf-8")  # noqa: SIM115 - open to the end
+# Tests and what they start see the environment that they would see without this plugin.
+sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _FOLDER]
+_rest = [entry for entry in os.environ.pop("PYTHONPATH", "").split(os.pathsep) if entry and entry != _FOLDER]
+if _rest:
+    os.environ["PYTHONPATH"] = os.pathsep.join(_rest)
+
+
+def _say(**record):
+    _OUT.write(json.dumps(record) + "\n")
+    _OUT.flush()
+
+
+def pytest_collection_finish(session):
+    _say(kind="collected", cases=[{"id": item.nodeid, "path": item.location[0], "line": 1} for item in session.items])
+
+
+def pytest_collectreport(report):
+    if report.failed:
+        _say(kind="collect_error", id=report.nodeid, message=str(report.longrepr)[-500:])
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    info = call.excinfo
+    _say(
+        kind="phase",
+        id=item.nodeid,
+        when=report.when,
+        outcome=report.outcome,
+        wasxfail=getattr(report, "wasxfail", None),
+        type=None if info is None or report.passed else info.type.__name__,
+        message="" if report.passed else str(report.longrepr)[-2000:],
+    )
+
+
+def pytest_sessionfinish(session, exitstatus):
+    _say(kind="finished", status=int(exitstatus))
