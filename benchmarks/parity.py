@@ -210,8 +210,8 @@ def _keep(file: Path, row: Row, host: Execution, inside: dict[str, CaseResult]) 
 
 
 def table(rows: list[Row]) -> str:
-    head = "| project | kind | tests | same | differing | named cause | with a canary | seconds on the host / in the sandbox |"
-    lines = [head, "|---|---|---:|---:|---:|---|---:|---:|"]
+    names = ["project", "kind", "tests", "same", "differing", "named cause", "with a canary", "seconds host / sandbox"]
+    lines = ["| " + " | ".join(names) + " |", "|---|---|---:|---:|---:|---|---:|---:|"]
     for row in rows:
         causes: dict[str, int] = {}
         for _one, _other, cause in row.differing.values():

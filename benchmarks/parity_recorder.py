@@ -3,6 +3,8 @@
 It is copied into a folder of its own before it is used, so that nothing else of this folder can be imported by tests.
 """
 
+# ruff: noqa: PTH - it runs among other people's tests, as early as possible
+
 import json
 import os
 import sys
@@ -10,7 +12,7 @@ import sys
 import pytest
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
-_OUT = open(os.environ.pop("GREENLOOP_PARITY_OUT"), "w", encoding="utf-8")  # noqa: SIM115 - open to the end
+_OUT = open(os.environ.pop("GREENLOOP_PARITY_OUT"), "w", encoding="utf-8")  # noqa: SIM115
 # Tests and what they start see the environment that they would see without this plugin.
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _FOLDER]
 _rest = [entry for entry in os.environ.pop("PYTHONPATH", "").split(os.pathsep) if entry and entry != _FOLDER]
@@ -48,5 +50,5 @@ def pytest_runtest_makereport(item, call):
     )
 
 
-def pytest_sessionfinish(session, exitstatus):
+def pytest_sessionfinish(exitstatus):
     _say(kind="finished", status=int(exitstatus))

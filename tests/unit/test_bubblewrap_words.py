@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def environment(prefix, base, executable=None):
 
 
 def words_of(place, **more):
-    options = {"writable": True, "files": {}, "hidden": Hidden(), "seccomp": b"f", "hash_seed": 3, **more}
+    options = {"writable": True, "files": {}, "hidden": {}, "seccomp": b"f", "hash_seed": 3, **more}
     return _mounts.words(place, ME, **options)
 
 
@@ -112,6 +113,20 @@ def test_paths_in_the_way(place, name):
     (place.root / "pkg" / "link.py").symlink_to("/etc/passwd")
     with pytest.raises(ValueError, match=r"plain"):
         _mounts.check(place.root, [name])
+
+
+def test_what_an_editable_install_names_is_shown_read_only_and_covered_too(place, tmp_path):
+    lib = tmp_path / "lib"
+    lib.mkdir()
+    shown = replace(place, environment=replace(place.environment, extra=(lib,)))
+    words = words_of(
+        shown, hidden={place.root: Hidden(files=("k.pem",)), lib: Hidden(files=(".env",), folders=(".git",))}
+    )
+    assert (str(lib), str(lib)) in pairs(words, "--ro-bind")
+    covered = {target for _data, target in pairs(words, "--ro-bind-data")}
+    assert {f"{place.root}/k.pem", f"{lib}/.env"} <= covered
+    assert f"{lib}/.git" in [target for target, _ in pairs(words, "--tmpfs")]
+    assert words.index(f"{lib}/.env") > words.index(str(lib))
 
 
 def test_hidden_files_are_found_and_kept_up_to_date(tmp_path):

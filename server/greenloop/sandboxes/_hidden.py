@@ -37,6 +37,7 @@ class Search:
     """Remembers each folder's listing; `now` reads again only those that changed. Blocking: call it in a thread."""
 
     def __init__(self, root: Path, patterns: Sequence[str], spared: Path) -> None:
+        self.root = root
         self._root, self._patterns, self._spared = str(root), tuple(patterns), os.path.realpath(spared)
         self._known: dict[str, _Folder] = {}
 

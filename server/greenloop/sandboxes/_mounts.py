@@ -54,7 +54,7 @@ def words(
     *,
     writable: bool,
     files: Mapping[str, bytes],
-    hidden: Hidden,
+    hidden: Mapping[Path, Hidden],
     seccomp: bytes | None,
     hash_seed: int,
     empty: Path | None = None,
@@ -63,6 +63,7 @@ def words(
     """Everything between the name of the program and the command.
 
     `writable`: the workspace is an overlay whose upper layer is thrown away, else it is read-only.
+    `hidden` has what is to be covered in the workspace and in each other folder with the user's files.
     `empty` is an empty file of the host, needed only when very many files are hidden.
     `staged` are the words for a workspace that was laid out beforehand, files included.
     Raises `CannotVerify` when the place cannot be shown without showing a whole home folder.
@@ -76,7 +77,8 @@ def words(
         if staged is not None or not identity.drop or reachable(str(path), identity):
             result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]
     result += _workspace(place.root, files, writable=writable) if staged is None else staged
-    result += _covers(place.root, hidden, files, empty)
+    for folder, found in hidden.items():
+        result += _covers(folder, found, files if folder == place.root else {}, empty)
     return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
 
 
@@ -146,8 +148,8 @@ def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
 
 
 def interpreter(environment: Environment, root: Path) -> list[str]:
-    """Binds of the base installation and the environment, and the symbolic links that lead to them."""
-    wanted = [environment.base, environment.prefix]
+    """Binds of the base installation, the environment and what it names, and the symbolic links that lead to them."""
+    wanted = [environment.base, environment.prefix, *environment.extra]
     real = os.path.realpath(environment.executable)
     if not any(_below(real, os.path.realpath(path)) for path in (*wanted, Path("/usr"))):
         wanted.append(Path(real))

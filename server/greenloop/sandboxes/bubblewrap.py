@@ -71,7 +71,8 @@ class BubblewrapSession:
 
     def __init__(self, place: Place, program: Program, identity: _mounts.Identity) -> None:
         self._place, self._program, self._identity = place, program, identity
-        self._search = _hidden.Search(place.root, place.masked, place.environment.prefix)
+        folders = [place.root, *(Path(os.path.realpath(path)) for path in place.environment.extra if path.is_dir())]
+        self._searches = [_hidden.Search(folder, place.masked, place.environment.prefix) for folder in folders]
         self._running: set[_supervisor.Supervisor] = set()
         self._empty: Path | None = None
 
@@ -121,8 +122,8 @@ class BubblewrapSession:
         self._running.discard(supervisor)
 
     def _words(self, run: Run) -> list[_mounts.Word]:
-        hidden = self._search.now()
-        if len(hidden.files) > _mounts.MANY and self._empty is None:
+        hidden = {search.root: search.now() for search in self._searches}
+        if max(len(found.files) for found in hidden.values()) > _mounts.MANY and self._empty is None:
             folder = Path(tempfile.mkdtemp(prefix="greenloop-"))
             folder.chmod(0o755)
             self._empty = folder / "empty"
