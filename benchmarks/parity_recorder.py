@@ -3,7 +3,8 @@
 It is copied into a folder of its own before it is used, so that nothing else of this folder can be imported by tests.
 """
 
-# ruff: noqa: PTH - it runs among other people's tests, as early as possible
+# It runs among other people's tests, as early as possible.
+# ruff: noqa: PTH100, PTH120, PTH123
 
 import json
 import os

@@ -13,7 +13,7 @@ import pytest
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Place
 from greenloop.sandboxes import _mounts, _programs, _seccomp, bubblewrap
-from greenloop.sandboxes._hidden import Hidden, Search
+from greenloop.sandboxes._hidden import Everywhere, Hidden, Search
 
 ME = _mounts.Identity(uid=1000, gid=1000)
 
@@ -30,7 +30,7 @@ def environment(prefix, base, executable=None):
 
 
 def words_of(place, **more):
-    options = {"writable": True, "files": {}, "hidden": {}, "seccomp": b"f", "hash_seed": 3, **more}
+    options = {"writable": True, "files": {}, "hidden": Hidden(), "seccomp": b"f", "hash_seed": 3, **more}
     return _mounts.words(place, ME, **options)
 
 
@@ -117,14 +117,16 @@ def test_paths_in_the_way(place, name):
 
 def test_what_an_editable_install_names_is_shown_read_only_and_covered_too(place, tmp_path):
     lib = tmp_path / "lib"
-    lib.mkdir()
-    shown = replace(place, environment=replace(place.environment, extra=(lib,)))
-    words = words_of(
-        shown, hidden={place.root: Hidden(files=("k.pem",)), lib: Hidden(files=(".env",), folders=(".git",))}
-    )
+    (lib / ".git").mkdir(parents=True)
+    (lib / ".env").touch()
+    (place.root / ".env").touch()
+    environment = replace(place.environment, extra=(lib,))
+    place = replace(place, environment=environment, masked=(".env", ".git"))
+    hidden = Everywhere(place).now()
+    assert hidden == Hidden(files=(".env", f"{lib}/.env"), folders=(f"{lib}/.git",))
+    words = words_of(place, hidden=hidden)
     assert (str(lib), str(lib)) in pairs(words, "--ro-bind")
-    covered = {target for _data, target in pairs(words, "--ro-bind-data")}
-    assert {f"{place.root}/k.pem", f"{lib}/.env"} <= covered
+    assert {f"{place.root}/.env", f"{lib}/.env"} <= {target for _data, target in pairs(words, "--ro-bind-data")}
     assert f"{lib}/.git" in [target for target, _ in pairs(words, "--tmpfs")]
     assert words.index(f"{lib}/.env") > words.index(str(lib))
 

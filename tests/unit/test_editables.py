@@ -98,7 +98,7 @@ def test_a_mark_in_the_home_folder_makes_nothing_in_it_a_project(packages, home)
     assert editables.folders([packages], shown=[]) == ()
 
 
-def test_a_broken_finder_names_nothing(packages, home):  # noqa: ARG001 (no project there)
+def test_a_broken_finder_names_nothing(packages, home):
     (packages / "a.pth").write_text("import _broken\nimport _missing\n")
     (packages / "_broken.py").write_text("MAPPING = {\n")
     assert editables.folders([packages], shown=[]) == ()
