@@ -96,18 +96,22 @@ def _quiet(command: list[str | Path]) -> None:
 # -- the two sides ------------------------------------------------------------------------------------------------
 
 
-def on_host(folder: Path, seconds: float) -> tuple[Execution, float]:
-    """The suite as the user runs it, read by the same reader as the sandbox's report."""
-    plugin = folder.parent / "recorder"
+def on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = None) -> tuple[Execution, float]:
+    """The suite as the user runs it in an activated environment, read by the same reader as the sandbox's report.
+
+    `python` is the environment's, `.venv`'s where none is named; `scratch` is a folder outside the project.
+    """
+    python = python or folder / ".venv" / "bin" / "python"
+    plugin = scratch / "recorder"
     plugin.mkdir(exist_ok=True)
     shutil.copy(HERE / "parity_recorder.py", plugin)
     out = plugin / "records.jsonl"
     out.unlink(missing_ok=True)
     began = time.monotonic()
     done = subprocess.run(
-        [folder / ".venv/bin/python", "-m", "pytest", "-p", "parity_recorder", "--continue-on-collection-errors"],
+        [python, "-m", "pytest", "-p", "parity_recorder", "--continue-on-collection-errors"],
         cwd=folder,
-        env={**_user(folder), "PYTHONPATH": str(plugin), "GREENLOOP_PARITY_OUT": str(out), "PYTHONHASHSEED": "0"},
+        env={**_user(python), "PYTHONPATH": str(plugin), "GREENLOOP_PARITY_OUT": str(out), "PYTHONHASHSEED": "0"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -121,11 +125,11 @@ def on_host(folder: Path, seconds: float) -> tuple[Execution, float]:
     return Execution(records=tuple(map(json.loads, text.splitlines())), status=done.returncode), taken
 
 
-def _user(folder: Path) -> dict[str, str]:
+def _user(python: Path) -> dict[str, str]:
     """The user's variables with the environment activated, without what belongs to this run."""
     ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
     kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return {**kept, "VIRTUAL_ENV": str(folder / ".venv"), "PATH": f"{folder}/.venv/bin:{os.environ['PATH']}"}
+    return {**kept, "VIRTUAL_ENV": str(python.parents[1]), "PATH": f"{python.parent}:{os.environ['PATH']}"}
 
 
 async def in_sandbox(folder: Path, seconds: float) -> tuple[Execution, float, str]:
@@ -163,8 +167,8 @@ def compared(project: Project, cache: Path) -> Row:
     row = Row(project=project)
     try:
         folder = prepared(project, cache)
-        first, row.host = on_host(folder, project.seconds)
-        second, again = on_host(folder, project.seconds)
+        first, row.host = on_host(folder, project.seconds, folder.parent)
+        second, again = on_host(folder, project.seconds, folder.parent)
         row.host = min(row.host, again)
         execution, row.sandbox, _name = asyncio.run(in_sandbox(folder, project.seconds))
     except (RuntimeError, OSError, subprocess.TimeoutExpired, engine.CannotVerify) as error:

@@ -10,10 +10,8 @@ import json
 import os
 import sys
 
-import pytest
-
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
-_OUT = open(os.environ.pop("GREENLOOP_PARITY_OUT"), "w", encoding="utf-8")  # noqa: SIM115
+_OUT = open(os.environ.pop("GREENLOOP_PARITY_OUT", os.devnull), "w", encoding="utf-8")  # noqa: SIM115
 # Tests and what they start see the environment that they would see without this plugin.
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _FOLDER]
 _rest = [entry for entry in os.environ.pop("PYTHONPATH", "").split(os.pathsep) if entry and entry != _FOLDER]
@@ -26,8 +24,8 @@ def _say(**record):
     _OUT.flush()
 
 
-def pytest_collection_finish(session):
-    _say(kind="collected", cases=[{"id": item.nodeid, "path": item.location[0], "line": 1} for item in session.items])
+def pytest_runtest_logstart(nodeid):
+    _say(kind="begin", id=nodeid)
 
 
 def pytest_collectreport(report):
@@ -35,18 +33,13 @@ def pytest_collectreport(report):
         _say(kind="collect_error", id=report.nodeid, message=str(report.longrepr)[-500:])
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    outcome = yield
-    report = outcome.get_result()
-    info = call.excinfo
+def pytest_runtest_logreport(report):
     _say(
         kind="phase",
-        id=item.nodeid,
+        id=report.nodeid,
         when=report.when,
         outcome=report.outcome,
         wasxfail=getattr(report, "wasxfail", None),
-        type=None if info is None or report.passed else info.type.__name__,
         message="" if report.passed else str(report.longrepr)[-2000:],
     )
 
