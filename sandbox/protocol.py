@@ -202,7 +202,7 @@ def prepare_request(root, modules, *, trial, session, scratch="/tmp", environ=No
 
 
 def wall(seccomp, hidden_files=(), hidden_folders=()):
-    """The field of that name: `seccomp` (bytes, may be empty) is installed, relative paths are covered."""
+    """The field of that name: `seccomp` (bytes, may be empty) is installed, paths (or absolute ones) are covered."""
     return {"filter": encode(seccomp), "hidden": {"files": list(hidden_files), "folders": list(hidden_folders)}}
 
 
