@@ -6,7 +6,6 @@ Where a program or package is not to be had here, a package of the same name in 
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -381,12 +380,9 @@ SEEDS = {
         files={"m.py": "name = 'x'\n\n\nwhole = t'{name}'\n\n\ndef f():\n    return whole\n"},
     ),
     "module removed from Python": Seed(
-        says="has no module 'asynchat'",
-        remedy="pyasynchat",
-        files={
-            "conftest.py": "import sys\n\nsys.modules['asynchat'] = None\n",
-            "m.py": "import asynchat\n\n\ndef f():\n    return asynchat\n",
-        },
+        says="has no module 'formatter'",
+        remedy="setting `interpreter`",
+        files={"m.py": "import formatter\n\n\ndef f():\n    return formatter\n"},
     ),
     # limits
     "memory at import": Seed(
@@ -475,6 +471,8 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("name", SEEDS)
 async def test_a_seeded_fault_is_named_with_its_remedy_and_no_model_is_asked(play, tmp_path, name):
     seed = SEEDS[name]
+    if name.startswith("Python too old") and sys.version_info >= (3, 13):
+        pytest.skip("this Python is too new")
     venv = Venv(tmp_path / "venv")
     if seed.package:
         venv.package(*seed.package)
@@ -568,4 +566,3 @@ async def test_what_the_code_got_wrong_is_not_the_environments_fault(play, name)
 
 def test_there_are_at_least_twenty_kinds():
     assert len(SEEDS) >= 20
-    assert os.name == "posix"

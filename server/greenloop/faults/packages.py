@@ -27,7 +27,7 @@ _ABOUT = re.compile(r"(?:site|dist)-packages/([A-Za-z_]\w*)")
 _CANNOT = re.compile(r"cannot import name '([^']+)' from '([^']+)' \(([^)]+)\)")
 _NO_ATTRIBUTE = re.compile(r"module '([^']+)' has no attribute '([^']+)'")
 _CONFLICT = re.compile(r"\((\S+) (\S+) \([^)]*\), Requirement\.parse\('([^']+)'\)")
-_FOUND = re.compile(r"([A-Za-z][\w.-]*[<>=!~][^ ]*) is required .*but found [\w.-]+==(\S+)")
+_FOUND = re.compile(r"([A-Za-z][\w.-]*[<>=!~][^ ]*) is required .*but found [\w.-]+==(\w+(?:\.\w+)*)")
 _NOT_FOUND = re.compile(r"No package metadata was found for ([\w.-]+)|The '([\w.-]+)[^']*' distribution was not found")
 _TK = {"tkinter", "_tkinter", "turtle"}
 
@@ -47,7 +47,7 @@ def install(distribution: str, seen: Seen) -> Fault:
 
 
 def _plugin(seen: Seen) -> Fault | None:
-    match = re.search(r"fixture '(\w+)' not found", seen.message)
+    match = re.search(r"fixture '(\w+)' not found", f"{seen.message}\n{seen.failure.text}")
     if match and PLUGINS.get(match[1]):
         return install(PLUGINS[match[1]], seen)
     if "async def functions are not natively supported" in seen.message:

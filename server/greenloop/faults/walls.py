@@ -149,7 +149,7 @@ def _hidden(seen: Seen) -> Fault | None:
     """A hidden file is there and empty: whoever reads it stumbles over that later."""
     if seen.failure.type not in _EMPTY or seen.root is None or seen.own is None:
         return None
-    for word in re.findall(r"[\"']([^\"'\n]{2,120})[\"']", seen.around()):
+    for word in re.findall(r"[\"']([^\"'\n]{0,120})[\"']", seen.around()):
         name = word.rstrip("/").rpartition("/")[2]
         if any(fnmatch(name, pattern) for pattern in seen.masked) and _holds(seen.root, name):
             return because(
@@ -167,16 +167,18 @@ def _holds(root: Path, name: str) -> bool:
 
 
 def _rights(seen: Seen) -> Fault | None:
-    if seen.failure.type != "PermissionError":
+    # To give a file to a user that the sandbox does not have is "Invalid argument" there.
+    invalid = "[Errno 22]" in seen.message and "chown" in seen.line()
+    if seen.failure.type != "PermissionError" and not invalid:
         return None
     if re.search(r"\.bind\(|listen|serve|port|Server\(", seen.line()) and "[Errno 13]" in seen.message:
         return because(
             "the test opens a port below 1024, which only root may, and tests never run as root",
             "Let it use port 0, which gives a free one.",
         )
-    if "[Errno 1]" in seen.message:
+    if "[Errno 1]" in seen.message or invalid:
         return because(
-            "the test needs rights of root (Operation not permitted), and tests never run as root",
+            "the test needs rights of root, and tests never run as root",
             "Mark it to be skipped where os.getuid() is not 0, or let it use a stand-in.",
         )
     return None
