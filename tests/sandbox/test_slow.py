@@ -53,7 +53,7 @@ async def calibrated(root: Path, files: dict[str, str], **values) -> tuple[calib
     said: list[str] = []
     target = parse_target("test_m.py::test_f", root).target
     assert target.kind is TargetKind.TEST
-    snapshot = Snapshot(root=root)
+    snapshot = Snapshot(root=root, buffers={})
     try:
         table = Bed(target=target, snapshot=snapshot, session=session, place=place, settings=found, say=said.append)
         return await calibrate(table), said
