@@ -33,6 +33,8 @@ _ETC = (
     "os-release",
 )
 _ETC_NETWORK = ("resolv.conf", "ssl", "pki", "ca-certificates", "nsswitch.conf")
+# What mounting takes; the overlay works with the rights of whoever mounted it.
+_KEPT = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 MANY = 64  # hidden files above this number share one empty file
 
 
@@ -68,16 +70,35 @@ def words(
     Raises `CannotVerify` when the place cannot be shown without showing a whole home folder.
     """
     result: list[Word] = [*_wall(identity, seccomp, network=place.network), *_variables(place, hash_seed)]
-    result += _root(identity, disk=place.limits.disk, network=place.network)
+    result += _furniture(place, identity, staged=staged is not None)
+    result += _workspace(place.root, files, writable=writable) if staged is None else staged
+    result += _covers(place.root, hidden, files, empty)
+    return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
+
+
+def resident(place: Place, identity: Identity, *, hash_seed: int, staged: Sequence[Word] | None = None) -> list[Word]:
+    """The words for a wall that stays: its supervisor keeps the rights with which each run gets mounts of its own.
+
+    They are rights over the wall's own user namespace; the worker gives them up (sandbox/wall.py) and then gets its
+    seccomp filter. `staged` are the words for a workspace that was made readable beforehand.
+    Raises `CannotVerify` when the place cannot be shown without showing a whole home folder.
+    """
+    result: list[Word] = [*_wall(identity, None, network=place.network, kept=_KEPT), *_variables(place, hash_seed)]
+    result += _furniture(place, identity, staged=staged is not None)
+    result += ["--ro-bind", str(place.root), str(place.root)] if staged is None else staged
+    return [*result, "--perms", "0755", "--dir", f"{INSIDE}/layer", "--remount-ro", "/", "--chdir", str(place.root)]
+
+
+def _furniture(place: Place, identity: Identity, *, staged: bool) -> list[Word]:
+    """The system, the interpreter, and greenloop's own files."""
+    result: list[Word] = [*_root(identity, disk=place.limits.disk, network=place.network)]
     result += interpreter(place.environment, place.root)
     for name, text in inside.sources().items():
         result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
     for name, path in inside.borrowed_packages().items():
-        if staged is not None or not identity.drop or reachable(str(path), identity):
+        if staged or not identity.drop or reachable(str(path), identity):
             result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]
-    result += _workspace(place.root, files, writable=writable) if staged is None else staged
-    result += _covers(place.root, hidden, files, empty)
-    return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
+    return result
 
 
 def bare(
@@ -90,12 +111,14 @@ def bare(
     return [*result, "--remount-ro", "/", "--chdir", str(root)]
 
 
-def _wall(identity: Identity, seccomp: bytes | None, *, network: bool) -> Iterator[Word]:
+def _wall(identity: Identity, seccomp: bytes | None, *, network: bool, kept: Sequence[str] = ()) -> Iterator[Word]:
     yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--assert-userns-disabled")
     if network:
         yield "--share-net"
     yield from ("--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--hostname", "sandbox")
     yield from ("--cap-drop", "ALL", "--uid", str(identity.uid), "--gid", str(identity.gid))
+    for capability in kept:
+        yield from ("--cap-add", capability)
     if seccomp is not None:
         yield from ("--seccomp", seccomp)
 
