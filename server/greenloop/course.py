@@ -179,7 +179,7 @@ class Course:
         return acceptance.Bench(
             problem=calibration.problem,
             outcomes=calibration.outcomes,
-            limits=self.bed.place.limits,
+            limits=calibration.limits,
             suite_seconds=self.settings.suite.seconds,
             encode=lambda files: {path: self.bed.snapshot.encoded(path, text) for path, text in files.items()},
             left_out=calibration.left_out,

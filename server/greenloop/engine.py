@@ -147,7 +147,8 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     bench = acceptance.Bench(
         problem=replace(problem, buffers={**problem.buffers, **files}),
         outcomes=outcomes,
-        limits=place.limits,
+        # How long the target takes was learnt by a run that is over.
+        limits=replace(place.limits, seconds=max(settings.sandbox.seconds, settings.sandbox.longest)),
         suite_seconds=settings.suite.seconds,
         encode=lambda texts: {path: text.encode() for path, text in texts.items()},
     )

@@ -42,6 +42,13 @@ class SandboxSettings:
     seconds: float = setting(
         10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1
     )
+    longest: float = setting(
+        120.0,
+        "Seconds that one execution of slow target tests may get: ten times what they took with your own code, "
+        "at least `sandbox.seconds` and at most this.",
+        repository="lower",
+        least=0.1,
+    )
     memory: int = setting(1024, "Mebibytes of memory for one execution.", repository="lower", least=64)
     processes: int = setting(64, "Processes and threads that tests may have at once.", repository="lower", least=8)
     network: bool = setting(False, "Let tests reach the network; named in every result.")
