@@ -68,9 +68,8 @@ class Bed:
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
         """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
         laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
-        run = replace(
-            Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True), **kind
-        )  # type: ignore[arg-type]
+        run = Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True)
+        run = replace(run, **kind)  # type: ignore[arg-type]
         execution = await self.session.run(run)
         if execution.broken:
             raise self.breakdown(execution.broken)
