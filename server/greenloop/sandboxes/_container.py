@@ -70,6 +70,12 @@ class Session:
                 await self._abandon(work)
                 raise
 
+    async def warm(self) -> None:
+        """The container was started when this was opened."""
+
+    async def pause(self) -> None:
+        """A supervisor that waits takes no time of the machine."""
+
     async def close(self) -> None:
         """Removes the container; returns when it is gone."""
         box, self._box = self._box, None
