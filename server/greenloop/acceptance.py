@@ -53,6 +53,7 @@ class Bench:
     suite_seconds: float
     encode: Encode
     left_out: int = 0
+    network: bool = False
 
     @property
     def expected(self) -> tuple[str, ...]:
@@ -206,6 +207,7 @@ def evidence(bench: Bench, verdict: Verdict, sandbox: str, canaried: int, total:
     red = sum(bench.outcomes.get(case) in {"failed", "error", "missing"} for case in bench.problem.neighbours)
     return Evidence(
         sandbox=sandbox,
+        network=bench.network,
         cases=counts,
         neighbours_unchanged=green,
         neighbours_already_failing=red,
