@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
 
-from greenloop import acceptance, registry, workspace
+from greenloop import acceptance, registry, walls, workspace
 from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after
-from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem
+from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.gate import warnings
 from greenloop.core.nouns import (
@@ -119,6 +119,8 @@ class Course:
         try:
             return await loop.refine(problem, started, parts, budget, keep)
         except (ModelProblem, CannotVerify) as error:
+            if isinstance(error, SandboxBroke):
+                await walls.with_another(error, settings, self.bed.session.name)
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools, excerpts: Sequence[Excerpt]) -> loop.Parts:

