@@ -45,7 +45,8 @@ class SandboxSettings:
     kind: Literal["auto", "bubblewrap", "docker", "none"] = setting(
         "auto", "Back end that runs the tests; `none` has no wall and needs `sandbox.unsafe`."
     )
-    image: str = setting("", "Docker image to use instead of the one greenloop makes; it needs Python and pytest.")
+    image: str = setting("", "Docker image to use, as it is, instead of the one greenloop makes; it needs Python.")
+    runtime: str = setting("", "Container runtime of the engine to use, such as `runsc`; empty: the engine's own.")
     seconds: float = setting(
         10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1
     )

@@ -22,7 +22,7 @@ class ColdSession:
 
     def __init__(self, place: Place, program: Program, identity: _mounts.Identity) -> None:
         self._place, self._program, self._identity = place, program, identity
-        self._search = _hidden.Search(place.root, place.masked, place.environment.prefix)
+        self._search = _hidden.Everywhere(place)
         self._running: set[_supervisor.Supervisor] = set()
         self._empty: Path | None = None
 

@@ -78,7 +78,7 @@ class ResidentSession:
         self, place: Place, program: Program, identity: _mounts.Identity, learnt: Learnt, cold: ColdSession
     ) -> None:
         self._place, self._program, self._identity, self._learnt = place, program, identity, learnt
-        self._search = _hidden.Search(place.root, place.masked, place.environment.prefix)
+        self._search = _hidden.Everywhere(place)
         self._walls: dict[int, Wall] = {}
         self._turns: dict[int, asyncio.Lock] = {}
         self._learning: asyncio.Task[None] | None = None
