@@ -330,9 +330,10 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What speaks for an accepted candidate, counted out."""
+    """What speaks for an accepted candidate, counted out. `network`: tests could reach it."""
 
     sandbox: str = ""
+    network: bool = False
     cases: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # provenance -> (passed, total)
     neighbours_unchanged: int = 0
     neighbours_already_failing: int = 0

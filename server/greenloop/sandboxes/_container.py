@@ -21,11 +21,12 @@ from typing import Any
 from greenloop import inside
 from greenloop.container import cargo
 from greenloop.container.box import Box, Broken
-from greenloop.container.engine import Engine, boot
+from greenloop.container.engine import Engine
 from greenloop.container.selftest import FILES, SELECTORS, complaint
 from greenloop.container.shape import Shape
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Execution, Limits, Place, Run
+from greenloop.passed import boot
 from greenloop.sandboxes._supervisor import Lost, execution
 from greenloop.settings import cache_folder
 

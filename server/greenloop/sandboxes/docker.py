@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from greenloop import distribution
 from greenloop.container import base, environment, image
 from greenloop.container.box import Broken
 from greenloop.container.engine import Engine, sentence, sweep
@@ -33,7 +34,6 @@ CALL_SECONDS = 30
 IMAGE_SECONDS = 600
 
 START_REMEDY = "Start the engine: `systemctl start docker` (or `dockerd &` as root)."
-INSTALL_REMEDY = "Install one: `apt-get install docker.io` (or podman), then start it."
 GROUP_REMEDY = "Join the group docker: `sudo usermod -aG docker $USER`, then log in again."
 
 
@@ -204,7 +204,10 @@ def _socket() -> str:
         or shutil.which("docker")
     ):
         raise CannotVerify("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
-    raise CannotVerify("Neither Docker nor podman is installed.", remedy=INSTALL_REMEDY)
+    raise CannotVerify(
+        "Neither Docker nor podman is installed.",
+        remedy=f"Install one: {distribution.install('docker', apt='docker.io', dnf='moby-engine')}, then start it.",
+    )
 
 
 def _sockets() -> list[str]:
