@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
 
-from greenloop import acceptance, registry, walls, workspace
+from greenloop import acceptance, proofs, registry, walls, workspace
 from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after
@@ -176,9 +176,9 @@ class Course:
         ]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
-    def _bench(self) -> acceptance.Bench:
+    def _bench(self) -> proofs.Bench:
         calibration = self.calibration
-        return acceptance.Bench(
+        return proofs.Bench(
             problem=calibration.problem,
             outcomes=calibration.outcomes,
             limits=calibration.limits,
