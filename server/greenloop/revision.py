@@ -31,13 +31,15 @@ class Revision:
     """How the working tree differs from a commit. Paths are relative to the workspace.
 
     `files` are the trusted files that must be laid over the working tree, as the commit has them; `without` the
-    trusted files that it does not have, and cached bytecode of trusted files.
+    trusted files that it does not have, and all cached bytecode.
     `old_code` and `new_code` are the same for all other files: with both, the working tree is the commit.
     `changed` and `removed` are trusted files of the commit, `added` those that it does not have, `kept` files that it
     does not have and that stay because the user said so. `notes` are sentences about what could not be told apart.
+    `state` is a hash of all that differs in the working tree; another one means that it was changed meanwhile.
     """
 
     commit: str
+    state: str
     paths: frozenset[str]
     trusted: frozenset[str]
     files: Mapping[str, bytes]
@@ -90,14 +92,14 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
     trusted = [path for path in added if fixed(path)]
     _refuse_links(root, [*files, *trusted, *{f"{posixpath.dirname(path)}/" for path in ours if "/" in path}])
     changed = tuple(path for path in differing if path in files and path not in removed)
-    caches = [path for path in _caches(root) if _fixed_cache(path, fixed)]
     inside_unread = tuple(f"{module}/" for module in tree.unread)
     return Revision(
         commit=commit,
+        state=_state(root, [*differing, *links, *unknown]),
         paths=frozenset(tree.entries),
         trusted=ours,
         files=files,
-        without=tuple(sorted({*trusted, *caches})),
+        without=tuple(sorted({*trusted, *_caches(root)})),
         old_code=old_code,
         new_code=tuple(
             path
@@ -181,6 +183,21 @@ def _sorted(
     return files, code
 
 
+def _state(root: Path, paths: Sequence[str]) -> str:
+    """Over names of all and contents of what Python could run or tests read; big data counts by size and time."""
+    digest = hashlib.sha256()
+    for path in paths:
+        file = root / path
+        if PurePosixPath(path).suffix in _IMPORTABLE:
+            digest.update(_read(file) or b"")
+        try:
+            status = file.lstat()
+            digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
+        except OSError:
+            digest.update(f"{path}\0gone\0".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
 def _walk(root: Path) -> Iterator[str]:
     """Every file of the workspace but caches, environments and what version control keeps; links are not followed."""
     for folder, folders, names in os.walk(root):
@@ -201,18 +218,13 @@ def _is_environment(folder: str, name: str) -> bool:
 
 
 def _caches(root: Path) -> Iterator[str]:
-    """Cached bytecode: it is believed without its source being read, so none of a trusted file may stay."""
+    """Cached bytecode: Python may believe it without reading the source, so none of it may stay."""
     for folder, folders, _names in os.walk(root):
         folders[:] = [name for name in folders if name not in _SKIPPED and not _is_environment(folder, name)]
         if _CACHE in folders:
             folders.remove(_CACHE)
             cache = Path(folder) / _CACHE
             yield from (file.relative_to(root).as_posix() for file in sorted(cache.glob("*.pyc")))
-
-
-def _fixed_cache(path: str, fixed: Callable[[str], bool]) -> bool:
-    pure = PurePosixPath(path)
-    return fixed(str(pure.parent.parent / f"{pure.name.partition('.')[0]}.py"))
 
 
 def _holds_trusted(root: Path, module: str, fixed: Callable[[str], bool]) -> bool:

@@ -285,7 +285,8 @@ def test_what_is_trusted_comes_from_the_revision_and_the_rest_from_the_working_t
     assert found.changed == ("pytest.ini",)
     assert found.removed == ("tests/test_m.py",)
     assert found.added == ("conftest.py", "evil.pth", "sitecustomize.py", "tests/helper.py", "tests/test_new.py")
-    assert found.without == tuple(sorted((*found.added, "tests/__pycache__/test_m.cpython-311.pyc")))
+    caches = ("__pycache__/m.cpython-311.pyc", "tests/__pycache__/test_m.cpython-311.pyc")
+    assert found.without == tuple(sorted((*found.added, *caches)))
     assert found.old_code == {"m.py": b"A = 1\n"}
     assert found.new_code == ("n.py",)
 
