@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
 
-from greenloop import acceptance, proofs, registry, walls, workspace
+from greenloop import acceptance, basis, proofs, registry, walls, workspace
 from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after
@@ -96,6 +96,7 @@ class Course:
                 preset=self.preset.name,
                 model=drafter.name,
                 sandbox=self.bed.session.name,
+                basis=await asyncio.to_thread(basis.of, self.bed.place, problem, calibration.outcomes),
             )
             history.attempt(number, baseline)
             keep = Keeping(history=history, run=number, emit=emit)
