@@ -516,6 +516,8 @@ def _work(request, parts, protocol, report, output, folder):
     home = os.path.join(folder, "home")
     os.mkdir(home, 0o700)
     os.environ.update(request["environ"])
+    # As if the interpreter had been started with it.
+    sys.path[:0] = [entry for entry in request["environ"].get("PYTHONPATH", "").split(os.pathsep) if entry]
     os.environ.update({"HOME": home, "TMPDIR": folder, "PWD": root})
     tempfile.tempdir = None
     sys.argv[:] = ["pytest"]
