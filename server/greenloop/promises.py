@@ -155,11 +155,10 @@ async def _inside(session: Session) -> dict[str, Finding]:
         execution = await _run(session, [name], LIMITS.seconds)
         found[name] = _ended(execution, killed) or _told(execution, name)
     execution = await _run(session, ["time"], PROMPTLY)
-    found["time"] = _ended(execution, "timeout") or Finding(
-        promise="", held=False, probed=f"slept for 600 s with {PROMPTLY:g} s allowed: it was not ended"
-    )
+    found["time"] = _ended(execution, "timeout") or _told(execution, "time")
     kept = len(execution.output.encode())
-    found["output"] = Finding(promise="", held=kept <= 2 * LIMITS.output, probed=f"wrote 8 MiB: {kept >> 10} KiB kept")
+    held = kept <= 2 * LIMITS.output if found["time"].held else None
+    found["output"] = Finding(promise="", held=held, probed=f"wrote 8 MiB: {kept >> 10} KiB kept")
     return found
 
 
@@ -177,7 +176,13 @@ def _told(execution: Execution, name: str) -> Finding:
                 told = json.loads(result.failure.message)
                 return Finding(promise="", held=bool(told["held"]), probed=str(told["probed"]))
             return Finding(promise="", held=None, probed=f"{result.failure.type}: {result.failure.message}"[:200])
-    return Finding(promise="", held=None, probed=f"the probe did not run ({execution.killed or execution.status})")
+    rows = [row.strip() for row in execution.output.splitlines() if row.strip()]
+    said = f": {rows[-1][:120]}" if rows else ""
+    return Finding(
+        promise="",
+        held=None,
+        probed=f"the probe did not run ({execution.killed or f'status {execution.status}'}{said})",
+    )
 
 
 def _ended(execution: Execution, limit: str) -> Finding | None:

@@ -37,7 +37,8 @@ async def examine(root: Path, settings: Settings, probes: Sequence[Probe]) -> li
         environment = await asyncio.to_thread(workspace.environment, root, settings)
     except GreenloopError:
         return []
-    usable = [probe for probe in probes if probe.ok and probe.name != "none"]
+    wanted = settings.sandbox.kind
+    usable = [probe for probe in probes if probe.ok and probe.name != "none" and wanted in ("auto", probe.name)]
     return [await _of(probe, environment, settings) for probe in usable]
 
 
