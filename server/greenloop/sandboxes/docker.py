@@ -82,7 +82,7 @@ class DockerSandbox:
         except engine.errors as error:
             raise CannotVerify(f"{about} does not answer: {sentence(error)}", remedy=START_REMEDY) from error
         if found:
-            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}")
+            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}", image=found)
         if self.image:
             return Probe(name=NAME, ok=True, detail=f"{about}; the image {self.image} will be pulled when first used")
         wanted = sys.version_info[:2]
