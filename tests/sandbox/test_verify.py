@@ -430,3 +430,15 @@ def test_the_command_takes_a_number_for_a_run(work, past, command):
     code, out, _err = command(str(past))
     assert code == 0, out
     assert f"run {past}" in out
+
+
+def test_what_fix_found_is_proved_again(work, command, tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps("```python\ndef double(x):\n    return x * 2\n```") + "\n")
+    assert main(["fix", DOUBLE, "--model", f"scripted:{answers}", "--preset", "plain", "--json"]) == 0
+    number = History.open().runs(work, limit=1)[0].id
+    code, out, err = command(f"run:{number}", "--json")
+    assert code == 0, err
+    value = json.loads(out.splitlines()[-1])
+    assert (value["verified"], value["revision"], value["changes"]) == (True, f"run {number}", [])
+    assert value["fixed"] == [DOUBLE]
