@@ -38,9 +38,12 @@ def work(request, parts, protocol, control, report, output, session):
     surroundings(root, folder, request["environ"])
     if session is None:
         streams()
+    oracle = parts["oracle"].start(request, parts) if request["oracle"] else None
     key = bytes.fromhex(request["key"])
     request["key"] = ""
-    code = parts["plugin"].run(request, report, key, folder, protocol.sign, parts, session)
+    code = parts["plugin"].run(request, report, key, folder, protocol.sign, parts, session, oracle)
+    if oracle is not None:
+        oracle.close()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -61,8 +64,10 @@ def surroundings(root, folder, environ):
     os.environ.update({"HOME": os.path.join(folder, "home"), "TMPDIR": folder, "PWD": root})
     tempfile.tempdir = None
     sys.argv[:] = ["pytest"]
-    if sys.path[:1] != [root]:
-        sys.path.insert(0, root)
+    # PYTHONPATH as if the interpreter had been started with it.
+    wanted = [root, *(entry for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry)]
+    if sys.path[: len(wanted)] != wanted:
+        sys.path[:0] = wanted
 
 
 def streams():

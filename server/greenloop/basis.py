@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
-from greenloop import acceptance, interpreters, sources, workspace
+from greenloop import interpreters, proofs, sources, workspace
 from greenloop.core.nouns import Environment, Place, Problem, Spec
 
 # Of more trusted files only the hash over all of them is kept.
@@ -26,7 +26,7 @@ class Basis:
     file; `packages` are names with versions.
 
     `spec` and `outcomes` (with the user's own code, by case) say what was expected; `neighbours` are other cases that
-    had to stay as they were. `seeds` are the hash seeds of the accepting run and of its repetition.
+    had to stay as they were. `seeds` are the hash seeds of the accepting runs.
     """
 
     trusted: str
@@ -67,7 +67,7 @@ def here(place: Place, buffers: Mapping[str, bytes] | None = None) -> Basis:
         packages=packages(place.environment),
         network=place.network,
         variables=tuple(sorted(place.variables)),
-        seeds=(acceptance.ACCEPTING, acceptance.REPEATING),
+        seeds=(proofs.ACCEPTING,),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import SandboxBroke
 from greenloop.core.nouns import Execution, Place, Provenance, Run
 from greenloop.core.ports import Sandbox, Session
 from greenloop.revision import Revision
@@ -44,13 +44,19 @@ class Laid:
         return self.session.name
 
     async def run(self, run: Run) -> Execution:
-        """Raises `CannotVerify` when the sandbox itself breaks."""
+        """Raises `SandboxBroke` when the sandbox itself breaks."""
         files = {**self.files, **run.files}
         without = tuple(path for path in dict.fromkeys((*self.without, *run.without)) if path not in files)
         execution = await self.session.run(replace(run, files=files, without=without))
         if execution.broken:
-            raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
+            raise SandboxBroke(execution.broken)
         return execution
+
+    async def warm(self) -> None:
+        await self.session.warm()
+
+    async def pause(self) -> None:
+        await self.session.pause()
 
     async def close(self) -> None:
         await self.session.close()

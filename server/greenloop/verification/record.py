@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop import acceptance, basis
+from greenloop import acceptance, basis, proofs
 from greenloop.basis import Basis
 from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.core.nouns import Outcome, Place, Problem, Status
@@ -108,12 +108,12 @@ def _read(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Ba
     return record, outcome, then
 
 
-def _bench(place: Place, settings: Settings, then: Basis, snapshot: Snapshot, seconds: float) -> acceptance.Bench:
+def _bench(place: Place, settings: Settings, then: Basis, snapshot: Snapshot, seconds: float) -> proofs.Bench:
     def encode(texts: Mapping[str, str]) -> dict[str, bytes]:
         return {path: snapshot.encoded(path, text) for path, text in texts.items()}
 
     problem = Problem(root=place.root, spec=then.spec, regions=(), originals={}, files={}, neighbours=then.neighbours)
-    return acceptance.Bench(
+    return proofs.Bench(
         problem=problem,
         outcomes=then.outcomes,
         limits=replace(place.limits, seconds=seconds or place.limits.seconds),

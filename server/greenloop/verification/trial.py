@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from greenloop import acceptance, workspace
+from greenloop import acceptance, proofs, workspace
 from greenloop.core import canary
 from greenloop.core.errors import BaselineChanged, UsageProblem
 from greenloop.core.nouns import Case, CaseResult, Execution, Failure, Problem, Provenance, Run, Spec, Status, Verdict
@@ -89,7 +89,7 @@ async def _tried(ground: Ground) -> Verification:
     execution = await ground.run(Run(selectors=targets))
     spec = _spec(ground, before, execution)
     seen = parse(execution)
-    verdict = acceptance.of_candidate(judge([case.id for case in spec.cases], before.outcomes, execution), execution)
+    verdict = proofs.of_candidate(judge([case.id for case in spec.cases], before.outcomes, execution), execution)
     canaried: Sequence[str] = ()
     new: tuple[CaseResult, ...] = ()
     if verdict.status is Status.PASSED:
@@ -113,7 +113,7 @@ def _spec(ground: Ground, before: Before, execution: Execution) -> Spec:
     selectors = ground.request.targets
     if before.broken and not selectors:
         # A file that cannot be imported spoils pytest's exit status for all the others.
-        selectors = acceptance.selectors([case for case in cases if case in must])
+        selectors = proofs.selectors([case for case in cases if case in must])
     return Spec(cases=tuple(case for case in cases.values() if case.id in must), selectors=selectors)
 
 
@@ -139,7 +139,7 @@ async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict
     """The proof in a fresh sandbox: other hash seed, canaries, a repeat; and the cases that had a canary."""
     ground.say("running them again in a fresh sandbox, with canaries")
     snapshot = ground.snapshot
-    bench = acceptance.Bench(
+    bench = proofs.Bench(
         problem=Problem(root=ground.place.root, spec=spec, regions=(), originals={}, files={}),
         outcomes=before.outcomes,
         limits=replace(ground.place.limits, seconds=ground.seconds),
@@ -172,7 +172,7 @@ async def _new(ground: Ground) -> tuple[CaseResult, ...]:
     left_out = tuple(path for path in ground.revision.without if path not in ground.revision.added)
     session = Laid(session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out)
     try:
-        execution = await session.run(Run(selectors=files, seconds=ground.seconds, hash_seed=acceptance.ACCEPTING))
+        execution = await session.run(Run(selectors=files, seconds=ground.seconds, hash_seed=proofs.ACCEPTING))
     finally:
         await session.close()
     outcomes = {result.id: result.outcome for result in parse(execution)}
