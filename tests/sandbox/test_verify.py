@@ -113,6 +113,20 @@ async def test_an_honest_change_is_verified(work, check):
     assert not (work / ".git/index.lock").exists()
 
 
+async def test_subtests_are_honest(work, check):
+    text = (
+        "import unittest\n\nfrom m import double\n\n\nclass T(unittest.TestCase):\n    def test_all(self):\n"
+        "        for x in range(3):\n            with self.subTest(x=x):\n                self.assertEqual(double(x), 2 * x)\n"
+    )
+    write(work, {"tests/test_s.py": text})
+    commit(work)
+    found = await check("tests/test_s.py")
+    assert found.failed == ("tests/test_s.py::T::test_all",)
+    write(work, {"m.py": RIGHT})
+    found = await check("tests/test_s.py")
+    assert found.verified, found.reason
+
+
 async def test_what_was_red_may_stay_red_but_not_as_a_target(work, check):
     write(work, {"m.py": FILES["m.py"] + "\n\nDONE = True\n"})
     found = await check()
