@@ -1,0 +1,11 @@
+"""Attack programs as data: one module for each family, read by tests/sandbox/test_attacks.py."""
+
+from . import cpu, crashes, files, floods, memory, network, parent, persistence, processes, rights
+from .nouns import Attack, Fake
+
+ATTACKS: tuple[Attack, ...] = tuple(
+    attack
+    for family in (cpu, memory, processes, parent, network, files, rights, floods, crashes, persistence)
+    for attack in family.ATTACKS
+)
+FAKES: tuple[Fake, ...] = ()
