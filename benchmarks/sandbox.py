@@ -15,7 +15,6 @@ import argparse
 import asyncio
 import contextlib
 import gc
-import json
 import os
 import random
 import resource
@@ -31,7 +30,6 @@ from pathlib import Path
 from greenloop import acceptance, interpreters, registry
 from greenloop.core.nouns import Case, Environment, Limits, Place, Problem, Region, Run, Spec, Status
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import results
 from greenloop.core.verdict import judge
 from greenloop.settings import Settings, load
 
@@ -102,35 +100,39 @@ async def learnt(session: Session) -> None:
             await learning
 
 
-async def measure(sandbox: Sandbox, place: Place, rounds: int) -> Times:
-    """Host and sandbox in turn: passing and failing runs, warm and with the plain fork, cold sessions, acceptance."""
+async def measure(kind: str, place: Place, rounds: int) -> Times:
+    """Host and sandbox in turn: passing and failing runs, warm and with the plain fork, cold sessions, acceptance.
+
+    Each column has a back end of its own: what one has learnt, another does not know.
+    """
     times = Times()
-    warm, plain = await sandbox.open(place), await sandbox.open(place)
+    warm, plain = await _back_end(kind).open(place), await _back_end(kind).open(place)
+    accepting = _back_end(kind)
     try:
         await learnt(warm)
-        await plain.run(Run(selectors=(CASE,), seconds=20.0))
+        await checked(plain, RIGHT, status=Status.PASSED)
         for _ in range(rounds):
             await times.of("host, passing", lambda: host(place))
             await times.of("passing", lambda: checked(warm, RIGHT, status=Status.PASSED))
             await times.of("failing", lambda: checked(warm, WRONG, status=Status.FAILED))
-            await times.of("plain fork, passing", lambda: _plain(plain, RIGHT, Status.PASSED))
-            await times.of("plain fork, failing", lambda: _plain(plain, WRONG, Status.FAILED))
-        for _ in range(max(3, rounds // 6)):
+            await times.of("plain fork, passing", lambda: checked(plain, RIGHT, status=Status.PASSED))
+            await times.of("plain fork, failing", lambda: checked(plain, WRONG, status=Status.FAILED))
+        for _ in range(max(3, rounds // 3)):
             await times.of("host, passing", lambda: host(place))
-            await times.of("cold session to first result", lambda: _cold(type(sandbox), sandbox, place))
-            await times.of("full acceptance", lambda: _accepted(sandbox, place))
+            await times.of("cold session to first result", lambda: _cold(kind, place))
+            await times.of("full acceptance", lambda: _accepted(accepting, place))
     finally:
         await asyncio.gather(warm.close(), plain.close())
     return times
 
 
-async def _plain(session: Session, source: str, status: Status) -> None:
-    """A trace keeps nothing of the run but makes it use a fresh pytest; here its price is part of the figure."""
-    await checked(session, source, status=status)
+def _back_end(kind: str) -> Sandbox:
+    found: Sandbox = registry.load("sandboxes", kind).create(Settings())
+    return found
 
 
-async def _cold(_kind: type, sandbox: Sandbox, place: Place) -> None:
-    session = await registry.load("sandboxes", sandbox.name).create(Settings()).open(place)
+async def _cold(kind: str, place: Place) -> None:
+    session = await _back_end(kind).open(place)
     try:
         await checked(session, RIGHT, status=Status.PASSED)
     finally:
@@ -176,7 +178,7 @@ async def soak(kinds: list[str], interpreter: str, folder: Path) -> None:
     env = environment(interpreter)
     for kind in kinds:
         place = Place(root=project(folder / f"soak-{kind}"), environment=env, masked=MASKED)
-        sandbox: Sandbox = registry.load("sandboxes", kind).create(Settings())
+        sandbox = _back_end(kind)
         found = {
             **await _thousand(sandbox, place),
             **await _at_once(sandbox, place),
@@ -229,7 +231,7 @@ async def _cancels(sandbox: Sandbox, place: Place) -> dict[str, str]:
     """Cancels at random moments from boot to report, of candidates that end and of some that do not."""
     random.seed(7)
     back, dead = [], []
-    mounts, folder = _mounts(), set(Path(tempfile.gettempdir()).iterdir())
+    mounts, folder = _mounts(), _temporary()
     session = await sandbox.open(place)
     loops = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'while 1: pass'])\nwhile 1: pass\n"
     for number in range(200):
@@ -247,7 +249,7 @@ async def _cancels(sandbox: Sandbox, place: Place) -> dict[str, str]:
             assert time.perf_counter() - began < 30, "the candidate's tree lives on"
         dead.append(time.perf_counter() - began)
     await session.close()
-    left = [path.name for path in set(Path(tempfile.gettempdir()).iterdir()) - folder]
+    left = sorted(_temporary() - folder)
     return {
         "200 cancels: control back, worst": f"{max(back):.2f} s",
         "200 cancels: tree dead, worst": f"{max(dead):.2f} s",
@@ -288,30 +290,35 @@ def _files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def _temporary() -> set[str]:
+    return {path.name for path in Path(tempfile.gettempdir()).iterdir()}
+
+
 def _mounts() -> int:
     return len(Path("/proc/self/mounts").read_text().splitlines())
 
 
-async def main(arguments: argparse.Namespace) -> None:
+async def compare(arguments: argparse.Namespace, folder: Path) -> None:
+    env = environment(arguments.interpreter)
+    shapes: list[tuple[str, bool, int]] = [("one test", False, 0)]
+    if arguments.heavy:
+        shapes.append(("numpy and pandas", True, 0))
+    if arguments.files:
+        shapes.append((f"{arguments.files} files", False, arguments.files))
+    for kind in arguments.sandbox:
+        for title, heavy, files in shapes:
+            root = project(folder / f"{kind}-{title.replace(' ', '-')}", heavy=heavy, files=files)
+            place = Place(root=root, environment=env, masked=MASKED, limits=Limits(seconds=20))
+            show(f"{kind}, {title}", await measure(kind, place, arguments.rounds))
+
+
+def main(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="greenloop-bench-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+        Path(name).chmod(0o755)
         if arguments.soak:
-            await soak(arguments.sandbox, arguments.interpreter, folder)
-            return
-        for kind in arguments.sandbox:
-            sandbox: Sandbox = registry.load("sandboxes", kind).create(Settings())
-            shapes = [("one test", {})]
-            if arguments.heavy:
-                shapes.append(("numpy and pandas", {"heavy": True}))
-            if arguments.files:
-                shapes.append((f"{arguments.files} files", {"files": arguments.files}))
-            for title, options in shapes:
-                root = project(folder / f"{kind}-{title.replace(' ', '-')}", **options)
-                place = Place(
-                    root=root, environment=environment(arguments.interpreter), masked=MASKED, limits=Limits(seconds=20)
-                )
-                show(f"{kind}, {title}", await measure(sandbox, place, arguments.rounds))
+            asyncio.run(soak(arguments.sandbox, arguments.interpreter, Path(name)))
+        else:
+            asyncio.run(compare(arguments, Path(name)))
 
 
 if __name__ == "__main__":
@@ -322,4 +329,4 @@ if __name__ == "__main__":
     parser.add_argument("--heavy", action="store_true")
     parser.add_argument("--files", type=int, default=0)
     parser.add_argument("--soak", action="store_true")
-    asyncio.run(main(parser.parse_args()))
+    main(parser.parse_args())

@@ -13,10 +13,11 @@ import time
 import pytest
 
 
-def run(request, report, key, folder, sign, parts, session=None):
+def run(request, report, key, folder, sign, parts, session=None, oracle=None):
     """Runs pytest on the request's selectors and reports to the descriptor `report`. Returns pytest's exit status.
 
-    `parts` has the neighbours of this file by name; `session` is a pytest that has configured itself before the fork.
+    `parts` has the neighbours of this file by name; `session` is a pytest that has configured itself before the fork;
+    `oracle` a process for the request's modules, where there is one.
     """
     before = frozenset(sys.modules)
     root = os.path.realpath(request["root"])
@@ -33,6 +34,9 @@ def run(request, report, key, folder, sign, parts, session=None):
         plain = [*plain, *(parts["examples"].argument(selector) for selector in doctests)]
     if request["trace"]:
         plugins.append(parts["tracing"].plugin(root, send))
+    if oracle is not None:
+        oracle.stand_in()
+        plugins.append(oracle.plugin(send))
     if session is not None:
         return session.run(plain, plugins, starter)
     options = parts["options"].arguments(root, folder)

@@ -38,9 +38,12 @@ def work(request, parts, protocol, control, report, output, session):
     surroundings(root, folder, request["environ"])
     if session is None:
         streams()
+    oracle = parts["oracle"].start(request, parts) if request["oracle"] else None
     key = bytes.fromhex(request["key"])
     request["key"] = ""
-    code = parts["plugin"].run(request, report, key, folder, protocol.sign, parts, session)
+    code = parts["plugin"].run(request, report, key, folder, protocol.sign, parts, session, oracle)
+    if oracle is not None:
+        oracle.close()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core import canary
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import SandboxBroke
 from greenloop.core.nouns import (
     Case,
     CaseResult,
@@ -53,6 +53,7 @@ class Bench:
     suite_seconds: float
     encode: Encode
     left_out: int = 0
+    network: bool = False
 
     @property
     def expected(self) -> tuple[str, ...]:
@@ -76,7 +77,7 @@ async def verify(bench: Bench, session: Session, files: Mapping[str, str], *, ha
 def with_neighbours(verdict: Verdict, bench: Bench, execution: Execution) -> Verdict:
     """Failed when a neighbour that passed with the user's code does not pass now."""
     if execution.broken:
-        raise CannotVerify(f"The sandbox broke while neighbour tests ran: {execution.broken}")
+        raise SandboxBroke(execution.broken)
     found = {result.id: result for result in parse(execution)}
     newly = []
     for case in bench.problem.neighbours:
@@ -99,7 +100,7 @@ def with_neighbours(verdict: Verdict, bench: Bench, execution: Execution) -> Ver
 def of_candidate(verdict: Verdict, execution: Execution) -> Verdict:
     """With a candidate in it, only a broken sandbox is the environment's fault; a missing package is its own."""
     if execution.broken:
-        raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
+        raise SandboxBroke(execution.broken)
     if verdict.status is Status.ENVIRONMENT:
         return replace(verdict, status=Status.FAILED)
     return verdict
@@ -184,7 +185,7 @@ async def _canary(
         run = Run(selectors=selectors(wanted), files=files, seconds=bench.limits.seconds, hash_seed=REPEATING)
         execution = await session.run(run)
         if execution.broken:
-            raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
+            raise SandboxBroke(execution.broken)
         found = {result.id: result for result in parse(execution)}
         results = [found.get(case) or CaseResult(id=case, outcome="missing") for case in wanted]
         names = frozenset(canary.function_of(case) for case in wanted)
@@ -206,6 +207,7 @@ def evidence(bench: Bench, verdict: Verdict, sandbox: str, canaried: int, total:
     red = sum(bench.outcomes.get(case) in {"failed", "error", "missing"} for case in bench.problem.neighbours)
     return Evidence(
         sandbox=sandbox,
+        network=bench.network,
         cases=counts,
         neighbours_unchanged=green,
         neighbours_already_failing=red,

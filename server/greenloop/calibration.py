@@ -21,8 +21,10 @@ from greenloop.core.nouns import (
     Spec,
     TargetKind,
 )
-from greenloop.core.records import Reach, collect_errors, collected, of_kind, reached
+from greenloop.core.records import Reach, collect_errors, collected, of_kind, reached, whole_stack
+from greenloop.faults import start_fault
 from greenloop.runners.pytest import parse
+from greenloop.sources import is_trusted
 from greenloop.specs.doctest import examples
 from greenloop.specs.pytest import read
 from greenloop.targets import nearest
@@ -68,7 +70,7 @@ async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Exe
     stubs: dict[str, str] = {}
     created: tuple[Region, ...] = ()
     for _ in range(MOST_MISSING):
-        execution = await bed.run([bed.target.selector], stubs, trace=True)
+        execution = await _patiently(bed, stubs)
         failures = [result.failure for result in parse(execution) if result.failure]
         failures += [error.failure for error in collect_errors(execution)]
 
@@ -86,6 +88,19 @@ async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Exe
     return stubs, created, execution
 
 
+async def _patiently(bed: Bed, stubs: Mapping[str, str]) -> Execution:
+    """The target, unchanged. A slow one gets the longest time there is; one whose own code loops does not."""
+    execution = await bed.run([bed.target.selector], stubs, trace=True)
+    longest = bed.settings.sandbox.longest
+    if execution.killed != "timeout" or longest <= bed.place.limits.seconds:
+        return execution
+    stack = whole_stack(execution)
+    if stack and not stack[-1].path.startswith(("/", "<")) and not is_trusted(stack[-1].path, bed.patterns):
+        return execution
+    bed.say(f"it took longer than {bed.place.limits.seconds:g} s; running it once more with {longest:g} s")
+    return await bed.run([bed.target.selector], stubs, trace=True, seconds=longest)
+
+
 async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str]) -> Calibration:
     errors = collect_errors(execution)
     failures = [error.failure for error in errors]
@@ -98,10 +113,8 @@ async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str])
             f"{bed.target.path} cannot be collected by pytest: {first.type}: {first.message}{where}",
             remedy="Mend that first; greenloop needs a test that runs.",
         )
-    if execution.killed:
-        raise CannotVerify(
-            f"{bed.target.path} could not be collected: {execution.killed}", remedy="Raise `sandbox.seconds`."
-        )
+    if fault := start_fault(execution, bed.place.environment):
+        return faulty(bed, execution, fault.sentence, fault.remedy)
     if execution.status == PYTEST_BROKE or not any(of_kind(execution, "finished")):
         rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
         raise CannotVerify(
@@ -134,7 +147,8 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
     if fault := bed.fault(failures):
         return faulty(bed, execution, fault.sentence, fault.remedy, spec)
     bed.say("running it once more")
-    again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED)
+    seconds = bed.limits(execution).seconds
+    again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
     second = {result.id: result.outcome for result in parse(again)}
     flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
     if flaky and not (execution.killed or again.killed):

@@ -17,9 +17,11 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from greenloop import editables
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment
 from greenloop.settings import Settings
@@ -38,7 +40,12 @@ def environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | 
 
     Raises `CannotVerify` when there is none, the chosen one is broken, or it is older than Python 3.9.
     """
-    environ = os.environ if environ is None else environ
+    found = _found(root, settings, os.environ if environ is None else environ)
+    packages = site_packages(found.prefix, found.version)
+    return replace(found, extra=editables.folders(packages, shown=(root, found.prefix, found.base, Path("/usr"))))
+
+
+def _found(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
     if settings.interpreter:
         return _named(settings.interpreter, root, environ)
     for folder, source in _hints(root, environ):

@@ -17,7 +17,7 @@ from typing import Any
 from greenloop import inside
 from greenloop.container import wheels
 from greenloop.container.engine import Engine, is_missing, labels, sentence
-from greenloop.container.shape import FOLDER, Shape, closed, flags
+from greenloop.container.shape import FOLDER, Shape, flags, modes
 
 START_SECONDS = 30.0
 STDERR_KEPT = 8192
@@ -107,7 +107,7 @@ class Box:
             "argv": argv,
             "environ": environ,
             "files": encoded,
-            "open": closed(self.shape.root) if files else [],
+            "open": modes(self.shape.root) if files else {},
             "empty": [self.shape.root] if files else [],
         }
         self._send(message, time.monotonic() + START_SECONDS)

@@ -330,9 +330,10 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What speaks for an accepted candidate, counted out."""
+    """What speaks for an accepted candidate, counted out. `network`: tests could reach it."""
 
     sandbox: str = ""
+    network: bool = False
     cases: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # provenance -> (passed, total)
     neighbours_unchanged: int = 0
     neighbours_already_failing: int = 0
@@ -384,7 +385,8 @@ class Excerpt:
 class Environment:
     """Whose Python runs the tests: the executable, its prefixes, what was read about it without running it.
 
-    `executable` is absolute, symlinks of the environment kept; `base` is the prefix of the base installation.
+    `executable` is absolute, symlinks of the environment kept; `base` is the prefix of the base installation; `extra`
+    are folders and files outside both, and outside the workspace, that its editable installs name.
     """
 
     executable: Path
@@ -393,6 +395,7 @@ class Environment:
     version: tuple[int, int]
     source: str
     has_pytest: bool
+    extra: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

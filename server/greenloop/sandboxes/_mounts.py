@@ -169,8 +169,8 @@ def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
 
 
 def interpreter(environment: Environment, root: Path) -> list[str]:
-    """Binds of the base installation and the environment, and the symbolic links that lead to them."""
-    wanted = [environment.base, environment.prefix]
+    """Binds of the base installation, the environment and what it names, and the symbolic links that lead to them."""
+    wanted = [environment.base, environment.prefix, *environment.extra]
     real = os.path.realpath(environment.executable)
     if not any(_below(real, os.path.realpath(path)) for path in (*wanted, Path("/usr"))):
         wanted.append(Path(real))
@@ -292,13 +292,14 @@ def check(root: Path, files: Sequence[str]) -> None:
 
 def _covers(root: Path, hidden: Hidden, files: Mapping[str, bytes], empty: Path | None) -> Iterator[Word]:
     for name in hidden.folders:
-        yield from ("--perms", "0755", "--size", "4096", "--tmpfs", f"{root}/{name}", "--remount-ro", f"{root}/{name}")
+        folder = str(root / name)
+        yield from ("--perms", "0755", "--size", "4096", "--tmpfs", folder, "--remount-ro", folder)
     covered = [name for name in hidden.files if name not in files]
     for name in covered:
         if empty is not None and len(covered) > MANY:
-            yield from ("--ro-bind", str(empty), f"{root}/{name}")
+            yield from ("--ro-bind", str(empty), str(root / name))
         else:
-            yield from ("--perms", "0444", "--ro-bind-data", b"", f"{root}/{name}")
+            yield from ("--perms", "0444", "--ro-bind-data", b"", str(root / name))
 
 
 # -- who may read what ------------------------------------------------------------------------------------------
