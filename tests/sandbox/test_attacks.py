@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from greenloop.core.nouns import Environment, Limits, Place, Run, Status
+from greenloop.acceptance import Bench, accept
+from greenloop.core.nouns import Case, Environment, Evidence, Limits, Place, Problem, Run, Spec, Status, Verdict
 from greenloop.core.ports import Session
 from greenloop.core.redact import clean
 from greenloop.core.verdict import judge
@@ -24,13 +25,14 @@ from greenloop.sandboxes import docker
 from greenloop.sandboxes.bubblewrap import Bubblewrap
 from greenloop.settings import Settings
 
-from .attacks import ATTACKS, sacrifice
+from .attacks import ATTACKS, FAKES, sacrifice, table
 from .attacks.machine import VARIABLE, Machine, Wants, Watch
-from .attacks.nouns import Attack, Wins, module
+from .attacks.nouns import RED, Attack, Fake, Promise, Wins, module
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.asyncio(loop_scope="module")]
 
 LIMITS = Limits(seconds=8.0, memory=128 << 20, disk=16 << 20, output=1 << 16, processes=32)
+SECURITY = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
 HONEST = "assert 1 + 1 == 2\n"
 BACKENDS = [
     pytest.param("bubblewrap", marks=pytest.mark.needs("bubblewrap")),
@@ -112,7 +114,12 @@ async def test_an_attack_is_contained(session: Session, machine: Machine, attack
     if not attack.after:
         assert after.status is Status.PASSED, f"an honest run afterwards: {after}"
     won += watch.changes(aim)
-    assert not won
+    admitted = dict(attack.documented).get(session.name, "")
+    table.count(session.name, attack, won=won)
+    if admitted:
+        assert admitted in SECURITY, f"docs/security.md does not say {admitted!r}"
+    else:
+        assert not won
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sacrificial environment is made of Linux namespaces")
@@ -140,3 +147,74 @@ def test_control_an_attack_wins_where_no_wall_is(machine: Machine, attack: Attac
         assert "\x1b" in seen[0].output, seen
     else:
         assert seen[-1].code == 0, seen
+
+
+# -- the verdict ------------------------------------------------------------------------------------------------
+
+
+class Shared:
+    """A session that outlives the one proof which asked for it."""
+
+    def __init__(self, session: Session) -> None:
+        self.name, self.run = session.name, session.run
+
+    async def close(self) -> None:
+        """The fixture closes the session."""
+
+
+async def proved(session: Session, machine: Machine, code: str, tests: str) -> tuple[Verdict, Evidence]:
+    """The whole proof of `m.py` with this text: two cases that fail with the user's own code."""
+    names = ["TestDouble::test_literal", "TestDouble::test_computed"]
+    if "class TestDouble" not in tests:
+        names = ["test_literal", "test_computed"]
+    cases = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in names)
+    problem = Problem(
+        root=machine.root,
+        spec=Spec(cases=cases, selectors=("test_m.py",)),
+        regions=(),
+        originals={"m.py": RED, "test_m.py": tests},
+        files={"m.py": RED, "test_m.py": tests},
+        buffers={"test_m.py": tests.encode()},
+    )
+
+    def encode(texts):
+        return {path: text.encode() for path, text in texts.items()}
+
+    async def again() -> Session:
+        return Shared(session)
+
+    outcomes = {case.id: "failed" for case in cases}
+    bench = Bench(problem=problem, outcomes=outcomes, limits=LIMITS, suite_seconds=30, encode=encode)
+    return await accept(bench, again, {"m.py": code}, {"test_m.py": tests})
+
+
+@pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
+async def test_a_faked_pass_is_rejected(session: Session, machine: Machine, fake: Fake):
+    verdict, _ = await proved(session, machine, fake.code, fake.tests)
+    table.count(session.name, fake, won=verdict.status is Status.PASSED)
+    if fake.promise is Promise.DOCUMENTED:
+        assert fake.documented in SECURITY, f"docs/security.md does not say {fake.documented!r}"
+        return
+    assert verdict.status is not Status.PASSED, "forged"
+    if fake.promise is Promise.TAMPERED:
+        assert verdict.status is Status.TAMPERED, verdict
+
+
+@pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
+async def test_its_honest_twin_is_accepted(session: Session, machine: Machine, fake: Fake):
+    verdict, _ = await proved(session, machine, fake.twin.code, fake.twin.tests)
+    table.count_twin(session.name, fake, accepted=verdict.status is Status.PASSED)
+    assert verdict.status is Status.PASSED, verdict
+
+
+@pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
+def test_control_a_faked_pass_fools_plain_pytest(machine: Machine, fake: Fake):
+    """By its exit code, its report file or what it prints."""
+    folder = machine.folder / f"control-{machine.aim(Wants()).token}"
+    (seen,) = sacrifice.run(folder, machine, {"m.py": fake.code, "test_m.py": fake.tests}, ["test_m.py"])
+    fooled = {
+        "exit code": seen.code == 0,
+        "report": bool(seen.junit) and 'failures="0"' in seen.junit and 'errors="0"' in seen.junit and 'tests="0"' not in seen.junit,
+        "words": "passed" in seen.output and "failed" not in seen.output and "error" not in seen.output,
+    }
+    assert any(fooled.values()), seen

@@ -25,7 +25,6 @@ ATTACKS = (
     _crash("leave in the middle", "import os\nos._exit(3)\n"),
     _crash("become another program", "import os\nos.execv('/bin/sh', ['sh', '-c', 'exit 7'])\n"),
     _crash("close every descriptor", "import os\nos.closerange(0, 1024)\nos._exit(9)\n"),
-    _crash("a broken end of the interpreter", "import atexit, os\natexit.register(os._exit, 41)\n"),
     _recursion(
         "without a limit",
         "import sys\nsys.setrecursionlimit(10 ** 9)\nimport ctypes\n"

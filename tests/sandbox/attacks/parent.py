@@ -66,8 +66,8 @@ ATTACKS = (
     ),
     _parent(
         "processor time it hands to the next run",
-        "import os, resource\nresource.prlimit(os.getppid(), resource.RLIMIT_CPU, (3599, 3599))\n",
-        after="import resource\nif resource.getrlimit(resource.RLIMIT_CPU)[1] != 3599: raise aim.Missed\n",
+        "import os, resource\nresource.prlimit(os.getppid(), resource.RLIMIT_CPU, (60, 60))\n",
+        after="import resource\nif resource.getrlimit(resource.RLIMIT_CPU)[1] != 60: raise aim.Missed\n",
     ),
     _parent(
         "niceness it hands to the next run",
