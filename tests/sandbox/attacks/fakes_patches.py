@@ -472,6 +472,7 @@ find_like("pluginmanager").register(Turn())
 """
         + FAILS,
         PLUGINS,
+        Promise.REJECTED,
     ),
     _fake(
         "plugins",
@@ -481,6 +482,7 @@ find_like("pluginmanager").register(Turn())
         + "find_like('pluginmanager').register(Less())\n"
         + FAILS,
         PLUGINS,
+        Promise.REJECTED,
     ),
     _fake(
         "plugins",
@@ -582,6 +584,7 @@ test_module()["@pytest_ar"] = Format()
 """
         + FAILS,
         GLOBALS,
+        Promise.REJECTED,
     ),
     _fake(
         "test globals",
