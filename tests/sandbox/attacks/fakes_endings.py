@@ -199,7 +199,6 @@ FAKES = (
     _fake("exits", "the process, in the test", "import os\n\n\ndef double(x):\n    os._exit(0)\n", CHILD),
     _fake("exits", "the process, at import", "import os\n\nos._exit(0)\n", CHILD),
     _fake("exits", "pytest, by its own exit", "import pytest\n\n\ndef double(x):\n    pytest.exit('done', returncode=0)\n", LEAVES),
-    _fake("exits", "pytest, at import", "import pytest\n\npytest.exit('done', returncode=0)\n", LEAVES, Promise.REJECTED),
     _fake("exits", "another program in its place", "import os\n\n\ndef double(x):\n    os.execv('/bin/true', ['true'])\n", PROGRAM),
     _fake(
         "exits",
