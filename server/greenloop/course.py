@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
 
-from greenloop import acceptance, registry, walls, workspace
+from greenloop import acceptance, basis, proofs, registry, walls, workspace
 from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after
@@ -96,6 +96,7 @@ class Course:
                 preset=self.preset.name,
                 model=drafter.name,
                 sandbox=self.bed.session.name,
+                basis=await asyncio.to_thread(basis.of, self.bed.place, problem, calibration.outcomes),
             )
             history.attempt(number, baseline)
             keep = Keeping(history=history, run=number, emit=emit)
@@ -176,9 +177,9 @@ class Course:
         ]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
-    def _bench(self) -> acceptance.Bench:
+    def _bench(self) -> proofs.Bench:
         calibration = self.calibration
-        return acceptance.Bench(
+        return proofs.Bench(
             problem=calibration.problem,
             outcomes=calibration.outcomes,
             limits=calibration.limits,

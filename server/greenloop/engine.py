@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop import acceptance, interpreters, registry, targets, walls, workspace
+from greenloop import acceptance, interpreters, proofs, registry, targets, walls, workspace
 from greenloop.bed import Bed
 from greenloop.calibration import calibrate
 from greenloop.core.errors import SandboxBroke
@@ -127,16 +127,14 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     sandbox, place = await prepare(problem.root, settings)
     session = await sandbox.open(place)
     try:
-        run = Run(
-            selectors=acceptance.selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
-        )
+        run = Run(selectors=proofs.selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds)
         outcomes = {}
         if problem.neighbours:
             outcomes = {result.id: result.outcome for result in parse(await session.run(run))}
     finally:
         await session.close()
     known = {path: text for path, text in problem.files.items() if path not in files}
-    bench = acceptance.Bench(
+    bench = proofs.Bench(
         problem=replace(problem, buffers={**problem.buffers, **files}),
         outcomes=outcomes,
         # How long the target takes was learnt by a run that is over.

@@ -35,7 +35,11 @@ def solved(evidence: Evidence, verified: Verified) -> str:
         rows.append(f"already failing before {evidence.neighbours_already_failing}")
     if evidence.neighbours_left_out:
         rows.append(f"not run {evidence.neighbours_left_out}")
+    if evidence.neighbours_flaky:
+        rows.append(f"flaky {evidence.neighbours_flaky}")
     rows.append(f"canaried {evidence.canaried}/{evidence.canary_total}")
+    if evidence.out_of_process:
+        rows.append(f"out of process {evidence.out_of_process}/{evidence.canary_total}")
     label = {
         Verified.VERIFIED: "verified",
         Verified.PARTIALLY: "partially verified",

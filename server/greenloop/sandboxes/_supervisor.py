@@ -76,7 +76,7 @@ class Supervisor:
         """Whether the process is over, whoever ended it."""
         return self._process.returncode is not None
 
-    def pause(self, on: bool) -> None:  # noqa: FBT001 - it is the state that is wanted
+    def pause(self, *, on: bool) -> None:
         """Stops the processes inside, or lets them go on."""
         for pid in self._inner:
             with contextlib.suppress(OSError):

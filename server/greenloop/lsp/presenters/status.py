@@ -76,8 +76,12 @@ def counts(evidence: Evidence) -> str:
         parts.append(f"already failing before {evidence.neighbours_already_failing}")
     if evidence.neighbours_left_out:
         parts.append(f"neighbours not run {evidence.neighbours_left_out}")
+    if evidence.neighbours_flaky:
+        parts.append(f"neighbours flaky {evidence.neighbours_flaky}")
     if evidence.canary_total:
         parts.append(f"canaried {evidence.canaried} of {evidence.canary_total}")
+    if evidence.out_of_process:
+        parts.append(f"out of process {evidence.out_of_process} of {evidence.canary_total}")
     if evidence.sandbox:
         parts.append(wall(evidence))
     return ", ".join([*parts, *map(clean, evidence.warnings)])
