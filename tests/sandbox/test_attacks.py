@@ -129,7 +129,7 @@ def test_control_an_attack_wins_where_no_wall_is(machine: Machine, attack: Attac
         pytest.skip("its system calls are written for x86-64")
     if attack.root and os.getuid() != 0:
         pytest.skip("needs root to win")
-    aim = machine.aim(Wants(seconds=0.2))
+    aim = machine.aim(Wants(seconds=0.2, inodes=20_000))
     folder = machine.folder / f"control-{aim.token}"
     steps = ["test_attack.py", *(["test_after.py"] if attack.after else [])]
     files = {
@@ -214,7 +214,10 @@ def test_control_a_faked_pass_fools_plain_pytest(machine: Machine, fake: Fake):
     (seen,) = sacrifice.run(folder, machine, {"m.py": fake.code, "test_m.py": fake.tests}, ["test_m.py"])
     fooled = {
         "exit code": seen.code == 0,
-        "report": bool(seen.junit) and 'failures="0"' in seen.junit and 'errors="0"' in seen.junit and 'tests="0"' not in seen.junit,
+        "report": bool(seen.junit)
+        and 'failures="0"' in seen.junit
+        and 'errors="0"' in seen.junit
+        and 'tests="0"' not in seen.junit,
         "words": "passed" in seen.output and "failed" not in seen.output and "error" not in seen.output,
     }
     assert any(fooled.values()), seen

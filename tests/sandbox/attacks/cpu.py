@@ -13,9 +13,13 @@ def _cpu(name: str, code: str, **more) -> Attack:
 ATTACKS = (
     _cpu("endless loop", _LATER + "while time.monotonic() < end: pass\n"),
     _cpu(
-        "loop in C that holds the interpreter lock", "for _ in range(int(aim.seconds * 40)):\n    sum(range(2_000_000))\n"
+        "loop in C that holds the interpreter lock",
+        "for _ in range(int(aim.seconds * 40)):\n    sum(range(2_000_000))\n",
     ),
-    _cpu("catastrophic regular expression", "import re\nre.match(r'(a+)+$', 'a' * (30 if aim.seconds > 1 else 18) + 'b')\n"),
+    _cpu(
+        "catastrophic regular expression",
+        "import re\nre.match(r'(a+)+$', 'a' * (30 if aim.seconds > 1 else 18) + 'b')\n",
+    ),
     _cpu("huge power", "str(len(bin(7 ** (30_000_000 if aim.seconds > 1 else 300_000))))\n"),
     _cpu("sleep", "import time\ntime.sleep(aim.seconds)\n"),
     _cpu(

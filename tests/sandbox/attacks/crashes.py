@@ -35,7 +35,9 @@ ATTACKS = (
         "import sys\nsys.setrecursionlimit(10 ** 9)\nclass Link:\n    def __init__(self, held): self.held = held\n"
         "    def __repr__(self): return repr(self.held)\nlink = None\nfor _ in range(500_000): link = Link(link)\nrepr(link)\n",
     ),
-    _recursion("in the compiler", "import sys\nsys.setrecursionlimit(10 ** 9)\ncompile('-' * 4_000_000 + '1', 'x', 'eval')\n"),
+    _recursion(
+        "in the compiler", "import sys\nsys.setrecursionlimit(10 ** 9)\ncompile('-' * 4_000_000 + '1', 'x', 'eval')\n"
+    ),
     _failure(
         "exception that cannot be shown",
         "import os\nclass Evil(Exception):\n    def __str__(self): os._exit(5)\n    __repr__ = __str__\nraise Evil\n",

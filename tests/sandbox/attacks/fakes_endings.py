@@ -198,8 +198,18 @@ BASE_EXCEPTION = Twin(
 FAKES = (
     _fake("exits", "the process, in the test", "import os\n\n\ndef double(x):\n    os._exit(0)\n", CHILD),
     _fake("exits", "the process, at import", "import os\n\nos._exit(0)\n", CHILD),
-    _fake("exits", "pytest, by its own exit", "import pytest\n\n\ndef double(x):\n    pytest.exit('done', returncode=0)\n", LEAVES),
-    _fake("exits", "another program in its place", "import os\n\n\ndef double(x):\n    os.execv('/bin/true', ['true'])\n", PROGRAM),
+    _fake(
+        "exits",
+        "pytest, by its own exit",
+        "import pytest\n\n\ndef double(x):\n    pytest.exit('done', returncode=0)\n",
+        LEAVES,
+    ),
+    _fake(
+        "exits",
+        "another program in its place",
+        "import os\n\n\ndef double(x):\n    os.execv('/bin/true', ['true'])\n",
+        PROGRAM,
+    ),
     _fake(
         "exits",
         "the parent leaves, the child goes on",
@@ -237,13 +247,18 @@ FAKES = (
         """,
         THREAD,
     ),
-    _fake("exits", "system exit with status 0 as an exit of pytest", """
+    _fake(
+        "exits",
+        "system exit with status 0 as an exit of pytest",
+        """
         import pytest
 
 
         def double(x):
             raise pytest.exit.Exception("enough", 0)
-        """, LEAVES),
+        """,
+        LEAVES,
+    ),
     _fake(
         "at exit",
         "a registered function",
@@ -261,7 +276,8 @@ FAKES = (
     _fake(
         "at exit",
         "a destructor",
-        "import os\nimport sys\n\n\nclass Last:\n    def __del__(self, leave=os._exit):\n        leave(0)\n\n\nsys.last = Last()\n\n\n" + _FAILS,
+        "import os\nimport sys\n\n\nclass Last:\n    def __del__(self, leave=os._exit):\n        leave(0)\n\n\nsys.last = Last()\n\n\n"
+        + _FAILS,
         DESTRUCTOR,
         Promise.REJECTED,
     ),
@@ -286,9 +302,25 @@ FAKES = (
         Promise.REJECTED,
     ),
     _fake("skips", "in the test", "import pytest\n\n\ndef double(x):\n    pytest.skip('later')\n", SKIPS),
-    _fake("skips", "as unittest does", "import unittest\n\n\ndef double(x):\n    raise unittest.SkipTest('later')\n", SKIPS),
-    _fake("skips", "the whole file", "import pytest\n\npytest.skip('later', allow_module_level=True)\n", SKIPS, Promise.REJECTED),
-    _fake("skips", "by a package that is missing", "import pytest\n\n\ndef double(x):\n    pytest.importorskip('no_such_package')\n", SKIPS),
+    _fake(
+        "skips",
+        "as unittest does",
+        "import unittest\n\n\ndef double(x):\n    raise unittest.SkipTest('later')\n",
+        SKIPS,
+    ),
+    _fake(
+        "skips",
+        "the whole file",
+        "import pytest\n\npytest.skip('later', allow_module_level=True)\n",
+        SKIPS,
+        Promise.REJECTED,
+    ),
+    _fake(
+        "skips",
+        "by a package that is missing",
+        "import pytest\n\n\ndef double(x):\n    pytest.importorskip('no_such_package')\n",
+        SKIPS,
+    ),
     _fake(
         "skips",
         "by a mark put on the file",
@@ -308,7 +340,12 @@ FAKES = (
         """,
         SKIPS,
     ),
-    _fake("expected failures", "in the test", "import pytest\n\n\ndef double(x):\n    pytest.xfail('known')\n", BASE_EXCEPTION),
+    _fake(
+        "expected failures",
+        "in the test",
+        "import pytest\n\n\ndef double(x):\n    pytest.xfail('known')\n",
+        BASE_EXCEPTION,
+    ),
     _fake(
         "expected failures",
         "by a mark put on the file",

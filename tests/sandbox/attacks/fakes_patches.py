@@ -342,7 +342,11 @@ def sender():
 )
 
 FAKES = (
-    _patch("the call of a test", "import _pytest.python\n\n_pytest.python.Function.runtest = lambda self: None\n", OWN_PATCH),
+    _patch(
+        "the call of a test",
+        "import _pytest.python\n\n_pytest.python.Function.runtest = lambda self: None\n",
+        OWN_PATCH,
+    ),
     _patch(
         "the call of a test, by its code",
         "import _pytest.python\n\n\ndef nothing(pyfuncitem):\n    return True\n\n\n_pytest.python.pytest_pyfunc_call.__code__ = nothing.__code__\n",
@@ -407,7 +411,12 @@ FAKES = (
         OWN_PATCH,
         Promise.REJECTED,
     ),
-    _patch("the test file's report", "import _pytest.junitxml\n\n_pytest.junitxml._NodeReporter.append_failure = lambda self, report: self.append_pass(report)\n", OWN_PATCH, Promise.REJECTED),
+    _patch(
+        "the test file's report",
+        "import _pytest.junitxml\n\n_pytest.junitxml._NodeReporter.append_failure = lambda self, report: self.append_pass(report)\n",
+        OWN_PATCH,
+        Promise.REJECTED,
+    ),
     _fake(
         "patched runner",
         "unittest's assertions",
@@ -913,5 +922,10 @@ exec(compile(source, names["__file__"], "exec"), loaded.__dict__)
         "import sys\nfrom unittest import mock\n\nsys.modules[__name__] = mock.MagicMock(double=mock.Mock(return_value=mock.ANY))\n",
         MODULES,
     ),
-    _fake("module mocks", "a mock that compares equal to anything", "from unittest import mock\n\n\ndef double(x):\n    return mock.ANY\n", MOCKED),
+    _fake(
+        "module mocks",
+        "a mock that compares equal to anything",
+        "from unittest import mock\n\n\ndef double(x):\n    return mock.ANY\n",
+        MOCKED,
+    ),
 )

@@ -129,7 +129,8 @@ def test_computed():
     assert total(numbers) == sum(numbers)
 """)
 OWN_SUM = Twin(
-    code="def total(numbers):\n    found = 0\n    for number in numbers:\n        found += number\n    return found\n", tests=SUMS
+    code="def total(numbers):\n    found = 0\n    for number in numbers:\n        found += number\n    return found\n",
+    tests=SUMS,
 )
 MANAGED = text("""
 from m import doubled
@@ -251,7 +252,9 @@ FAKES = (
         "equal to everything, where no literal is expected",
         _SAME + "\n\n        def double(x):\n            return Same()\n",
         COMPARED,
+        Promise.DOCUMENTED,
         tests=COMPUTED,
+        documented="no literal",
     ),
     _fake(
         "equality",
@@ -454,7 +457,9 @@ FAKES = (
                 pass
         """,
         MANAGER,
+        Promise.DOCUMENTED,
         tests=MANAGED,
+        documented="loops and blocks",
     ),
     _fake(
         "blocks",
@@ -471,7 +476,9 @@ FAKES = (
                 return True
         """,
         SUPPRESSES,
+        Promise.DOCUMENTED,
         tests=MANAGED,
+        documented="loops and blocks",
     ),
     _fake(
         "blocks",
@@ -480,7 +487,7 @@ FAKES = (
         GENERATOR,
         Promise.DOCUMENTED,
         tests=LOOPED,
-        documented="inside loops and blocks",
+        documented="loops and blocks",
     ),
     _fake(
         "blocks",

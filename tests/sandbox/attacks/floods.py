@@ -14,7 +14,10 @@ def _output(name: str, code: str, **more) -> Attack:
 _PARTS = "for number in range(aim.disk >> 20):\n    with open(f'{where}/{aim.token}-{number}', 'wb') as stream: stream.write(bytes(1 << 20))\n"
 
 ATTACKS = (
-    _disk("one file", "with open('/tmp/' + aim.token, 'wb') as stream:\n    for _ in range(aim.disk >> 20): stream.write(bytes(1 << 20))\n"),
+    _disk(
+        "one file",
+        "with open('/tmp/' + aim.token, 'wb') as stream:\n    for _ in range(aim.disk >> 20): stream.write(bytes(1 << 20))\n",
+    ),
     _disk("many files in the scratch folder", "where = '/tmp'\n" + _PARTS),
     _disk("many files in the workspace", "where = '.'\n" + _PARTS + "import time\ntime.sleep(0.3)\n"),
     _disk("many files in shared memory", "where = '/dev/shm'\n" + _PARTS.replace("aim.disk", "2 * aim.disk")),
@@ -23,11 +26,14 @@ ATTACKS = (
         "import os\nheld = []\nfor number in range(aim.disk >> 20):\n    held.append(open(f'/tmp/{number}', 'wb'))\n"
         "    os.remove(f'/tmp/{number}')\n    held[-1].write(bytes(1 << 20))\n    held[-1].flush()\n",
     ),
-    _disk("space reserved", "import os\nwith open('/tmp/' + aim.token, 'wb') as stream: os.posix_fallocate(stream.fileno(), 0, aim.disk)\n"),
+    _disk(
+        "space reserved",
+        "import os\nwith open('/tmp/' + aim.token, 'wb') as stream: os.posix_fallocate(stream.fileno(), 0, aim.disk)\n",
+    ),
     _disk("file with a hole", "with open('/tmp/' + aim.token, 'wb') as stream: stream.truncate(1 << 40)\n"),
     _disk(
         "inodes in the scratch folder",
-        "import os\nos.mkdir('/tmp/many')\nos.chdir('/tmp/many')\nfor number in range(aim.inodes): os.mknod(str(number))\n",
+        "import os\nos.mkdir('/tmp/many')\nos.chdir('/tmp/many')\nfor number in range(aim.inodes // 4): os.mknod(str(number))\n",
         seconds=20,
     ),
     _disk(
@@ -69,7 +75,15 @@ ATTACKS = (
         "import os\nos.write(1, b'\\x1b]0;' + aim.token.encode() + b'\\x07\\x1b[2J\\x1b[1;1H')\nraise aim.Missed\n",
         wins=Wins.SHOWS,
     ),
-    _output("escapes in a message", "raise AssertionError('\\x1b[31m' + aim.token + '\\x9b31m\\x1b]52;c;ZXZpbA==\\x07')\n", wins=Wins.SHOWS),
-    _output("line ends that hide", "import os\nos.write(1, b'\\x1b[8m ok \\r\\x1b[K' + aim.token.encode() + b'\\x08' * 9)\nraise aim.Missed\n", wins=Wins.SHOWS),
+    _output(
+        "escapes in a message",
+        "raise AssertionError('\\x1b[31m' + aim.token + '\\x9b31m\\x1b]52;c;ZXZpbA==\\x07')\n",
+        wins=Wins.SHOWS,
+    ),
+    _output(
+        "line ends that hide",
+        "import os\nos.write(1, b'\\x1b[8m ok \\r\\x1b[K' + aim.token.encode() + b'\\x08' * 9)\nraise aim.Missed\n",
+        wins=Wins.SHOWS,
+    ),
     _output("the terminal itself", "open('/dev/tty', 'w').write('x')\n", root=True),
 )

@@ -40,10 +40,10 @@ class Wants:
     """How much an attack wants: bytes of memory, disk and output, processes, inodes, and seconds."""
 
     memory: int = 320 << 20
-    disk: int = 64 << 20
+    disk: int = 96 << 20
     output: int = 160 << 20
     processes: int = 80
-    inodes: int = 250_000
+    inodes: int = 220_000
     seconds: float = 4.0
 
 
@@ -104,7 +104,12 @@ class Machine:
 
     def aim(self, wants: Wants) -> Aim:
         number = next(self._numbers)
-        return Aim(token=f"glx{uuid.uuid4().hex[:8]}", key=0x6C000000 + os.getpid() % 4096 * 4096 + number, wants=wants, machine=self)
+        return Aim(
+            token=f"glx{uuid.uuid4().hex[:8]}",
+            key=0x6C000000 + os.getpid() % 4096 * 4096 + number,
+            wants=wants,
+            machine=self,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +195,12 @@ def _files(folder: Path) -> dict[str, object]:
             path = Path(top, name)
             seen = path.lstat()
             plain = path.is_file() and not path.is_symlink()
-            found[str(path)] = (seen.st_mode, seen.st_uid, seen.st_mtime_ns if plain else 0, path.read_bytes() if plain else None)
+            found[str(path)] = (
+                seen.st_mode,
+                seen.st_uid,
+                seen.st_mtime_ns if plain else 0,
+                path.read_bytes() if plain else None,
+            )
     return found
 
 

@@ -100,6 +100,54 @@ ATTACKS = (
         """,
     ),
     _memory(
+        "messages nobody reads",
+        """
+        import resource, socket, time
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        held, full = [], 0
+        while full < aim.memory:
+            pair = socket.socketpair()
+            held.append(pair)
+            pair[0].setblocking(False)
+            try:
+                while True: full += pair[0].send(bytes(1 << 16))
+            except BlockingIOError:
+                pass
+        time.sleep(0.3)
+        """,
+    ),
+    _memory(
+        "messages nobody reads, by children",
+        """
+        import os, socket, time
+        share, children = aim.memory // 8, []
+        for _ in range(8):
+            ready, tell = os.pipe()
+            child = os.fork()
+            if child == 0:
+                held, full = [], 0
+                while full < share:
+                    pair = socket.socketpair()
+                    held.append(pair)
+                    pair[0].setblocking(False)
+                    try:
+                        while True: full += pair[0].send(bytes(1 << 16))
+                    except BlockingIOError:
+                        pass
+                os.write(tell, b'1')
+                time.sleep(20)
+                os._exit(0)
+            os.close(tell)
+            children.append((child, ready))
+        assert all(os.read(ready, 1) == b'1' for _, ready in children)
+        time.sleep(0.3)
+        assert all(os.waitpid(child, os.WNOHANG) == (0, 0) for child, _ in children)
+        for child, _ in children: os.kill(child, 9)
+        """,
+        documented=(("bubblewrap", "buffers of the kernel"),),
+    ),
+    _memory(
         "sparse file, mapped and touched",
         _TOUCHED
         + """

@@ -12,7 +12,10 @@ _NAMES = "import os, socket\ntalk = socket.socket(socket.AF_UNIX)\ntalk.settimeo
 
 ATTACKS = (
     _network("tcp", "import socket\ntalk = socket.create_connection(('127.0.0.1', aim.port), 2)\n" + _ANSWER),
-    _network("tcp over the other protocol", "import socket\ntalk = socket.create_connection(('::1', aim.port), 2)\n" + _ANSWER),
+    _network(
+        "tcp over the other protocol",
+        "import socket\ntalk = socket.create_connection(('::1', aim.port), 2)\n" + _ANSWER,
+    ),
     _network(
         "tcp to an address of the host",
         "import socket\ntalk = socket.create_connection((aim.address, aim.port), 2)\n" + _ANSWER,
@@ -35,8 +38,7 @@ ATTACKS = (
         talk = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         talk.settimeout(1)
         talk.sendto(struct.pack('>6H', 7, 256, 1, 0, 0, 0) + name + struct.pack('>2H', 1, 1), (aim.address, aim.udp))
-        """
-        .replace("\n        ", "\n")
+        """.replace("\n        ", "\n")
         + _ANSWER,
     ),
     _network(
@@ -45,13 +47,16 @@ ATTACKS = (
     ),
     _network(
         "abstract socket",
-        "import socket\ntalk = socket.socket(socket.AF_UNIX)\ntalk.settimeout(2)\ntalk.connect(chr(0) + aim.abstract)\n" + _ANSWER,
+        "import socket\ntalk = socket.socket(socket.AF_UNIX)\ntalk.settimeout(2)\ntalk.connect(chr(0) + aim.abstract)\n"
+        + _ANSWER,
     ),
     _network("socket in a folder of the host", _NAMES + "talk.connect(aim.socket)\n" + _ANSWER),
     _network("socket in the workspace", _NAMES + "talk.connect('server.sock')\n" + _ANSWER),
     _network(
         "socket in the workspace by a link",
-        _NAMES + "os.symlink(os.path.abspath('server.sock'), '/tmp/' + aim.token)\ntalk.connect('/tmp/' + aim.token)\n" + _ANSWER,
+        _NAMES
+        + "os.symlink(os.path.abspath('server.sock'), '/tmp/' + aim.token)\ntalk.connect('/tmp/' + aim.token)\n"
+        + _ANSWER,
     ),
     _network(
         "the container engine's socket",
@@ -85,7 +90,9 @@ else:
         """,
     ),
     _network("raw packets", "import socket\nsocket.socket(socket.AF_PACKET, socket.SOCK_RAW, 768)\n", root=True),
-    _network("raw address", "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)\n", root=True),
+    _network(
+        "raw address", "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)\n", root=True
+    ),
     _network(
         "a port others can reach",
         "import socket\nserver = socket.create_server((aim.address, 0))\n",

@@ -7,13 +7,16 @@ def _parent(name: str, code: str, **more) -> Attack:
     return Attack(family="parent", name=name, code=code, **more)
 
 
-_EVERY = "import os\nfor pid in [name for name in os.listdir('/proc') if name.isdigit() and name != str(os.getpid())]:\n"
+_EVERY = (
+    "import os\nfor pid in [name for name in os.listdir('/proc') if name.isdigit() and name != str(os.getpid())]:\n"
+)
 
 ATTACKS = (
     _parent(
         "attach as a debugger",
         "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-        "if libc.ptrace(16, os.getppid(), 0, 0): raise OSError(ctypes.get_errno(), 'ptrace')\nlibc.ptrace(17, os.getppid(), 0, 0)\n",
+        "if libc.ptrace(16, os.getppid(), 0, 0): raise OSError(ctypes.get_errno(), 'ptrace')\n"
+        "os.waitpid(os.getppid(), 0x40000000)\nlibc.ptrace(17, os.getppid(), 0, 0)\n",
     ),
     _parent(
         "seize as a debugger",
@@ -45,7 +48,9 @@ ATTACKS = (
         if ctypes.get_errno() != 14: raise OSError(ctypes.get_errno(), 'not even a bad address')
         """,
     ),
-    _parent("read its environment", "import os\nif not open(f'/proc/{os.getppid()}/environ').read(): raise aim.Missed\n"),
+    _parent(
+        "read its environment", "import os\nif not open(f'/proc/{os.getppid()}/environ').read(): raise aim.Missed\n"
+    ),
     _parent("list its descriptors", "import os\nif not os.listdir(f'/proc/{os.getppid()}/fd'): raise aim.Missed\n"),
     _parent(
         "take one of its descriptors",
@@ -56,9 +61,14 @@ ATTACKS = (
         if libc.syscall(438, pidfd, 0, 0) < 0: raise OSError(ctypes.get_errno(), 'pidfd_getfd')
         """,
     ),
-    _parent("its folder of the root", "import os\nif not os.listdir(f'/proc/{os.getppid()}/root/'): raise aim.Missed\n"),
+    _parent(
+        "its folder of the root", "import os\nif not os.listdir(f'/proc/{os.getppid()}/root/'): raise aim.Missed\n"
+    ),
     _parent("its system calls", "import os\nopen(f'/proc/{os.getppid()}/syscall').read()\n"),
-    _parent("its chance with the memory killer", "import os\nopen(f'/proc/{os.getppid()}/oom_score_adj', 'w').write('1000')\n"),
+    _parent(
+        "its chance with the memory killer",
+        "import os\nopen(f'/proc/{os.getppid()}/oom_score_adj', 'w').write('1000')\n",
+    ),
     _parent(
         "limits it hands to the next run",
         "import os, resource\nresource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (77, 77))\n",
@@ -106,7 +116,10 @@ ATTACKS = (
             raise aim.Missed
         """,
     ),
-    _parent("memory of any other process", _EVERY + "    open(f'/proc/{pid}/mem', 'rb').close()\n    break\nelse:\n    raise aim.Missed\n"),
+    _parent(
+        "memory of any other process",
+        _EVERY + "    open(f'/proc/{pid}/mem', 'rb').close()\n    break\nelse:\n    raise aim.Missed\n",
+    ),
     _parent(
         "command line of the host's processes",
         _EVERY + "    if aim.host_command in open(f'/proc/{pid}/cmdline').read(): break\nelse:\n    raise aim.Missed\n",

@@ -29,7 +29,10 @@ ATTACKS = (
     _file("usercustomize in the user's packages", "os.path.join(site.getusersitepackages(), 'usercustomize.py')"),
     _file("module in the scratch folder", "'/tmp/json.py'"),
     _file("module that shadows the standard library", "'random.py'"),
-    _file("module in the temporary folder of the run", "os.path.join(__import__('tempfile').gettempdir(), 'subprocess.py')"),
+    _file(
+        "module in the temporary folder of the run",
+        "os.path.join(__import__('tempfile').gettempdir(), 'subprocess.py')",
+    ),
     _file("file in shared memory", "'/dev/shm/' + aim.token"),
     _file("configuration of the tests", "'pyproject.toml'"),
     _file("settings in the home", "os.path.expanduser('~/.pypirc')"),
@@ -89,7 +92,8 @@ ATTACKS = (
     ),
     _persist(
         "queue with a name",
-        _LIBC + "if libc.mq_open(b'/' + aim.token.encode(), 0o102, 0o666, None) < 0: raise OSError(ctypes.get_errno())\n",
+        _LIBC
+        + "if libc.mq_open(b'/' + aim.token.encode(), 0o102, 0o666, None) < 0: raise OSError(ctypes.get_errno())\n",
         _LIBC + "if libc.mq_open(b'/' + aim.token.encode(), 0o2) < 0: raise aim.Missed\n",
     ),
     _persist(
@@ -138,7 +142,8 @@ ATTACKS = (
     ),
     _persist(
         "key in the kernel",
-        _LIBC + "if libc.syscall(248, b'user', aim.token.encode(), b'x', 1, ctypes.c_long(-4)) < 0: raise OSError(ctypes.get_errno())\n",
+        _LIBC
+        + "if libc.syscall(248, b'user', aim.token.encode(), b'x', 1, ctypes.c_long(-4)) < 0: raise OSError(ctypes.get_errno())\n",
         _LIBC + "if libc.syscall(249, b'user', aim.token.encode(), None, ctypes.c_long(-4)) < 0: raise aim.Missed\n",
     ),
 )

@@ -126,7 +126,9 @@ for pid in victims: os.kill(pid, 9)
     ),
     _daemon(
         "daemon that closed everything",
-        "import os, time\nif os.fork() == 0:\n    " + _NAMED + "    os.setsid()\n    os.closerange(0, 256)\n    time.sleep(60)\n    os._exit(0)\n",
+        "import os, time\nif os.fork() == 0:\n    "
+        + _NAMED
+        + "    os.setsid()\n    os.closerange(0, 256)\n    time.sleep(60)\n    os._exit(0)\n",
     ),
     _daemon(
         "daemon by double fork",

@@ -53,10 +53,16 @@ def run(
     home.mkdir()
     pytest = f"{shlex.quote(sys.executable)} -m pytest -q --tb=short -s --junitxml=$step.xml"
     script = _SCRIPT.format(
-        private=_PRIVATE.format(prefix=shlex.quote(sys.prefix)) if walls else "true", steps=" ".join(map(shlex.quote, steps)), pytest=pytest
+        private=_PRIVATE.format(prefix=shlex.quote(sys.prefix)) if walls else "true",
+        steps=" ".join(map(shlex.quote, steps)),
+        pytest=pytest,
     )
     user = () if os.getuid() == 0 else ("--user", "--map-root-user")
-    argv = ["unshare", *user, *_WALLS, "sh", "-c", script] if walls else ["sh", "-c", script.replace("(sleep 600 & true)", "true")]
+    argv = (
+        ["unshare", *user, *_WALLS, "sh", "-c", script]
+        if walls
+        else ["sh", "-c", script.replace("(sleep 600 & true)", "true")]
+    )
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),

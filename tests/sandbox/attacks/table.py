@@ -37,5 +37,7 @@ _KINDS = ("attacks", "held", "won", "documented", "twins", "accepted")
 
 
 def _line(name: str, of: dict[str, int]) -> str:
-    twins = f"{of['accepted']} of {of['twins']}" if of["twins"] else "–"
-    return f"| {name} | {of['attacks']} | {of['held']} | {of['documented']} | {of['won'] - of['documented']} | {twins} |"
+    twins = f"{of['accepted']} of {of['twins']}" if of["twins"] else ""
+    return (
+        f"| {name} | {of['attacks']} | {of['held']} | {of['documented']} | {of['won'] - of['documented']} | {twins} |"
+    )
