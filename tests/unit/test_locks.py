@@ -238,6 +238,16 @@ def test_which_files_are_read(tmp_path, name, read):
     assert requirements.of(tmp_path).files == ((name,) if read else ())
 
 
+def test_links_out_of_the_workspace_are_not_read(tmp_path):
+    root = tmp_path / "w"
+    root.mkdir()
+    for name in ("requirements.txt", "uv.lock"):
+        (tmp_path / name).write_text("outside\n")
+        (root / name).symlink_to(tmp_path / name)
+    assert locks.find(root) is None
+    assert requirements.of(root).notes == ("requirements.txt leads out of the workspace and was left out.",)
+
+
 @pytest.mark.parametrize("line", ["a>=1 --hash=sha256:00", "a==1", "a==1.* --hash=sha256:00", "a --hash=sha256:00"])
 def test_only_exact_lines_with_hashes_are_a_lock(tmp_path, line):
     (tmp_path / "requirements.txt").write_text(f"b==2 --hash=sha256:11\n{line}\n")

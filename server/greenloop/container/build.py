@@ -77,7 +77,7 @@ def build(
     finally:
         writing.close()
     arguments = [FOLDER, json.dumps({"backend": backend, "path": path})]
-    with once(engine, image, PROGRAM, arguments, layer=layer, seconds=SECONDS, stop=stop, bounded=True) as done:
+    with once(engine, image, PROGRAM, arguments, layer=layer, seconds=SECONDS, stop=stop) as done:
         if done.status:
             raise CannotVerify(
                 f"{title} has no wheel for Python {facts.version} and could not be built: {done.last_line()}",

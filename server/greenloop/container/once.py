@@ -49,16 +49,12 @@ def once(
     layer: Path | None = None,
     seconds: float = 180,
     stop: Callable[[], bool] = bool,
-    bounded: bool = False,
 ) -> Iterator[Done]:
     """Runs the program to its end over the image and the archive `layer`; the container goes with the context.
 
-    `bounded`: it runs foreign code, so memory, processes and swap are limited as well.
+    Memory and processes are limited: packages may run code of their own as soon as Python starts.
     Raises `CannotVerify` when it takes too long or `stop()` says so, and what the engine raises.
     """
-    limits: dict[str, Any] = {}
-    if bounded:
-        limits = {"mem_limit": BUILD_MEMORY, "memswap_limit": BUILD_MEMORY, "pids_limit": BUILD_PROCESSES}
     container = engine.client.containers.create(
         image,
         entrypoint=["python3", "-I", "-c", program],
@@ -71,7 +67,9 @@ def once(
         working_dir="/",
         labels=labels(),
         log_config={"Type": "json-file", "Config": {"max-size": "1m", "max-file": "1"}},
-        **limits,
+        mem_limit=BUILD_MEMORY,
+        memswap_limit=BUILD_MEMORY,
+        pids_limit=BUILD_PROCESSES,
     )
     try:
         if layer is not None:
