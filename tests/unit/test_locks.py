@@ -178,6 +178,15 @@ def test_source_folders_inside_the_workspace_only(tmp_path):
     assert read.version == "7.1"
 
 
+def test_members_of_a_uv_workspace_are_found_too(tmp_path):
+    for folder in ("packages/one/src/one", "packages/two/two", "outside"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\nname = 'all'\n[tool.uv.workspace]\nmembers = ['packages/*', '../*', '/etc/*']\n"
+    )
+    assert set(project.read(tmp_path).sources) == {"packages/one/src", "packages/one", "packages/two"}
+
+
 # -- requirement files ------------------------------------------------------------------------------------------
 
 

@@ -80,7 +80,7 @@ def build(
     with once(engine, image, PROGRAM, arguments, layer=layer, seconds=SECONDS, stop=stop) as done:
         if done.status:
             raise CannotVerify(
-                f"{title} has no wheel for Python {facts.version} and could not be built: {done.last_line()}",
+                f"{title} has no wheel for Python {facts.version} and could not be built: {done.complaint()}",
                 remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
             )
         name, data = _wheel(done.archive(f"{FOLDER}/out", MOST_BYTES), title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,8 +26,11 @@ class Done:
     status: int
     output: str
 
-    def last_line(self) -> str:
-        return next((line.strip()[:300] for line in reversed(self.output.splitlines()) if line.strip()), "no output")
+    def complaint(self) -> str:
+        """The line of its output that says most: the last one about an error, else the last."""
+        lines = [line.strip()[:300] for line in self.output.splitlines() if line.strip()]
+        errors = [line for line in lines if re.search(r"(?i)\berror\b|Error:", line)]
+        return (errors or lines or ["no output"])[-1]
 
     def archive(self, path: str, most: int) -> bytes:
         """A folder of it as a tar archive. Raises `CannotVerify` when that has more than `most` bytes."""
