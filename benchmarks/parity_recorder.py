@@ -44,5 +44,14 @@ def pytest_runtest_logreport(report):
     )
 
 
+def pytest_configure(config):
+    # The processes of pytest-xdist are given the same options; only this one writes.
+    config.option.plugins = [name for name in config.option.plugins if name != "parity_recorder"]
+
+
 def pytest_sessionfinish(exitstatus):
     _say(kind="finished", status=int(exitstatus))
+
+
+def pytest_unconfigure():
+    _OUT.close()
