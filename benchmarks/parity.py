@@ -110,9 +110,15 @@ def on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = N
     out.unlink(missing_ok=True)
     began = time.monotonic()
     done = subprocess.run(
-        [python, "-m", "pytest", "-p", "parity_recorder", "--continue-on-collection-errors"],
+        [python, "-m", "pytest", "--continue-on-collection-errors"],
         cwd=folder,
-        env={**_user(python), "PYTHONPATH": str(plugin), "GREENLOOP_PARITY_OUT": str(out), "PYTHONHASHSEED": "0"},
+        env={
+            **_user(python),
+            "PYTHONPATH": str(plugin),
+            "PYTEST_PLUGINS": "parity_recorder",
+            "GREENLOOP_PARITY_OUT": str(out),
+            "PYTHONHASHSEED": "0",
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

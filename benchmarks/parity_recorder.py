@@ -12,6 +12,7 @@ import sys
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _OUT = open(os.environ.pop("GREENLOOP_PARITY_OUT", os.devnull), "w", encoding="utf-8")  # noqa: SIM115
+os.environ.pop("PYTEST_PLUGINS")  # how this was found; pytest-xdist's processes do without
 # Tests and what they start see the environment that they would see without this plugin.
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _FOLDER]
 _rest = [entry for entry in os.environ.pop("PYTHONPATH", "").split(os.pathsep) if entry and entry != _FOLDER]
@@ -42,11 +43,6 @@ def pytest_runtest_logreport(report):
         wasxfail=getattr(report, "wasxfail", None),
         message="" if report.passed else str(report.longrepr)[-2000:],
     )
-
-
-def pytest_configure(config):
-    # The processes of pytest-xdist are given the same options; only this one writes.
-    config.option.plugins = [name for name in config.option.plugins if name != "parity_recorder"]
 
 
 def pytest_sessionfinish(exitstatus):
