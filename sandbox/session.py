@@ -24,25 +24,26 @@ def prepare(request, parts):
     if not VERSIONS[0] <= version < VERSIONS[1]:
         return None, "pytest %s was never tried with it" % pytest.__version__
     root, folder = request["root"], parts["worker"].scratch_folder(request["scratch"])
-    opened = _descriptors()
+    opened, path = _descriptors(), list(sys.path)
     parts["worker"].surroundings(root, folder, request["environ"])
     parts["worker"].streams()
     try:
         session = Session(os.path.realpath(root), folder, parts)
+        session.path = list(sys.path)
     except BaseException as error:  # pytest says many things by raising
         return None, "%s: %s" % (type(error).__name__, str(error)[:300])
     finally:
-        if sys.path[:1] == [root]:
-            del sys.path[0]
+        sys.path[:] = path
         os.chdir("/")
     session.fds = _descriptors() - opened
     return session, ""
 
 
 class Session:
-    """What a worker goes on with. `fds`: descriptors that belong to it and must stay open."""
+    """What a worker goes on with. `fds`: descriptors that belong to it and must stay open; `path`: its import path."""
 
     fds = frozenset()
+    path = ()
 
     def __init__(self, root, folder, parts):
         from _pytest.config import PytestPluginManager, _prepareconfig
@@ -74,6 +75,7 @@ class Session:
 
         config = self.config
         os.environ["PYTEST_VERSION"] = pytest.__version__
+        sys.path[:] = self.path
         self._renew_faulthandler()
         known = self._late[0]
         if arguments:

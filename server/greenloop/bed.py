@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from greenloop import regions
 from greenloop.core.classify import classify
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerify, SandboxBroke
 from greenloop.core.nouns import (
     Attempt,
     Execution,
@@ -68,10 +68,8 @@ class Bed:
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
         """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
         laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
-        run = replace(
-            Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True), **kind
-        )  # type: ignore[arg-type]
-        execution = await self.session.run(run)
+        run = Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True)
+        execution = await self.session.run(replace(run, **kind))  # type: ignore[arg-type]
         if execution.broken:
             raise self.breakdown(execution.broken)
         return execution
@@ -80,7 +78,7 @@ class Bed:
         """What to tell when the sandbox itself failed."""
         if fault := broken(reason, self.place.environment):
             return CannotVerify(fault.sentence, remedy=fault.remedy)
-        return CannotVerify(f"The sandbox broke: {reason}", remedy="Run `greenloop doctor`.")
+        return SandboxBroke(reason)
 
     def limits(self, execution: Execution) -> Limits:
         """The limits of later runs, by how long this one took with the user's own code; nothing is learnt of a hang."""

@@ -113,7 +113,7 @@ def _first_line(file: Path) -> str:
 def _named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
     path = Path(name).expanduser()
     if len(path.parts) == 1 and not (root / path).exists():
-        found = shutil.which(name, path=_safe_path(root, environ))
+        found = shutil.which(name, path=safe_path(root, environ))
         if found is None:
             raise CannotVerify(f"The setting 'interpreter' names '{name}', which is not on PATH.")
         path = Path(found)
@@ -221,7 +221,7 @@ def _has_pytest(prefix: Path, version: tuple[int, int]) -> bool:
 
 
 def _system(root: Path, environ: Mapping[str, str]) -> Environment:
-    path = _safe_path(root, environ)
+    path = safe_path(root, environ)
     for name in ("python3", "python"):
         for folder in path.split(os.pathsep):
             found = shutil.which(name, path=folder)
@@ -237,7 +237,7 @@ def _system(root: Path, environ: Mapping[str, str]) -> Environment:
     )
 
 
-def _safe_path(root: Path, environ: Mapping[str, str]) -> str:
+def safe_path(root: Path, environ: Mapping[str, str]) -> str:
     """PATH without relative folders and those inside the repository, whose binaries must not run."""
     inside = root.resolve()
     folders = [Path(part) for part in environ.get("PATH", os.defpath).split(os.pathsep) if part]

@@ -110,7 +110,16 @@ class _Maker:
             image.add(self.engine, self.below, made, layer, kind="project", stop=self.stop)
 
     def _wheels(self, fetcher: Fetcher, folder: Path, made: str) -> list[Path]:
-        pins = self._pins(fetcher, folder, made)
+        kept = self._kept(made)
+        if kept.exists():
+            try:
+                return self._fetched(self._pins(fetcher, folder, kept), fetcher, folder)
+            except CannotVerify as problem:
+                log.info("What was resolved before cannot be had any more (%s); resolving again.", problem)
+                kept.unlink(missing_ok=True)
+        return self._fetched(self._pins(fetcher, folder, kept), fetcher, folder)
+
+    def _fetched(self, pins: list[Pin], fetcher: Fetcher, folder: Path) -> list[Path]:
         todo, found = list(pins), list((folder / "made").glob("*.whl"))
         built = {_package(wheel) for wheel in found}
         todo = [one for one in pins if one.name not in built]
@@ -126,13 +135,17 @@ class _Maker:
                 todo.remove(missing)
         return found
 
-    def _pins(self, fetcher: Fetcher, folder: Path, made: str) -> list[Pin]:
+    def _kept(self, made: str) -> Path:
+        """Where the packages are remembered that a project without a lock got, so that it is resolved once."""
+        digest = hashlib.sha256(self.wanted.content).hexdigest()[:32]
+        return cache_folder() / "resolved" / f"{made.partition(':')[2].partition('-')[0]}-{digest}.json"
+
+    def _pins(self, fetcher: Fetcher, folder: Path, kept: Path) -> list[Pin]:
         if not self.wanted.requirements:
             pins, notes = locks.pins(self.wanted, self.root, fetcher.facts.markers)
             self._note(notes)
             return pins
         self._note(self.wanted.notes)
-        kept = cache_folder() / "resolved" / f"{hashlib.sha256(self.wanted.content).hexdigest()[:32]}-{made[-8:]}.json"
         with contextlib.suppress(OSError, ValueError, TypeError):
             return [Pin(**{**one, "hashes": tuple(one["hashes"])}) for one in json.loads(kept.read_text("utf-8"))]
         self.say("resolving what the project asks for (once)")

@@ -21,6 +21,7 @@ from greenloop.locks.pins import pin
 Run = Callable[[list[str], float], str]
 SECONDS = 900
 _MISSING = re.compile(r"No matching distribution found for ([A-Za-z0-9][\w.-]*)")
+_OTHER_HASH = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n\s+([\w.-]+==[\w.!+-]+)")
 _UNREACHABLE = re.compile(
     r"(Temporary failure|Name or service|Connection refused|timed out|ProxyError|Max retries)[^\n]*"
 )
@@ -121,9 +122,16 @@ def _explained(problem: Failed) -> Exception:
     missing = _MISSING.search(text)
     if missing:
         return NoWheel(re.split(r"[=<>!~\[]", missing[1])[0])
-    last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no output")
+    other = _OTHER_HASH.search(text)
+    if other:
+        return CannotVerify(
+            f"What your package index has as {other[1]} is not what was locked: its hash is another.",
+            remedy="Lock anew if that is expected, or look at pip's configuration.",
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no output"]
+    why = next((line for line in lines if line.startswith("ERROR: ")), lines[-1])
     failed = Failed(
-        f"The project's packages cannot be had: {last.removeprefix('ERROR: ')[:300]}",
+        f"The project's packages cannot be had: {why.removeprefix('ERROR: ')[:300]}",
         remedy="Mend what describes them, or name an image that has them in `sandbox.image`.",
     )
     failed.output = text

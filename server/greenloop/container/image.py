@@ -13,7 +13,7 @@ from pathlib import Path
 
 from greenloop import inside
 from greenloop.container import base, wheels
-from greenloop.container.engine import MARK, Engine, sentence
+from greenloop.container.engine import MARK, Engine
 from greenloop.container.once import once
 from greenloop.container.program import runner
 from greenloop.core.errors import CannotVerify
@@ -110,11 +110,3 @@ def alone(work: str, stop: Callable[[], bool]) -> Iterator[None]:
                 time.sleep(0.5)
         os.ftruncate(file.fileno(), 0)
         yield
-
-
-def describe(error: Exception) -> CannotVerify:
-    """What the engine raised while an image was made, for the user."""
-    return CannotVerify(
-        f"The engine could not make the sandbox's image: {sentence(error)}",
-        remedy="Look for disk space: `docker system df`.",
-    )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop.core.nouns import Limits
+from greenloop.locks.project import Project
 
 FOLDER = "/.greenloop/run"  # as in sandbox/image/boot.py
 CAPABILITIES = ("KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
@@ -25,7 +26,8 @@ ULIMITS = [
 class Shape:
     """What a container is made of: the image, the workspace's path inside, limits, network, extra variables.
 
-    `cargo` is the bytes of memory that the workspace's files take; `runtime` the engine's own where empty.
+    `cargo` is the bytes of memory that the workspace's files take; `runtime` the engine's own where empty; `project`
+    what the workspace says of itself.
     """
 
     image: str
@@ -35,6 +37,7 @@ class Shape:
     variables: Mapping[str, str]
     cargo: int = 0
     runtime: str = ""
+    project: Project = field(default_factory=Project)
 
     @property
     def workspace(self) -> int:

@@ -68,11 +68,16 @@ def twins(source: str) -> Twins:
         return Twins(texts=dict.fromkeys(Mode, source), mutated=nothing, total=len(names), unmutable=names)
     text = turning.Source(bare, tree)
     sure, unsure = tests(tree)
-    edits = {mode: _edits(mode, sure, text) for mode in Mode}
-    touched = {name for mode in Mode for name in edits[mode]}
+    texts, mutated = {}, {}
+    for mode in Mode:
+        edits = _edits(mode, sure, text)
+        edited = text.edited([edit for mine in edits.values() for edit in mine])
+        whole = _parses(edited)  # a way of writing that the edits do not know would be held against the candidate
+        texts[mode], mutated[mode] = (mark + edited, frozenset(edits)) if whole else (source, frozenset())
+    touched = frozenset().union(*mutated.values())
     return Twins(
-        texts={mode: mark + text.edited([edit for mine in edits[mode].values() for edit in mine]) for mode in Mode},
-        mutated={mode: frozenset(edits[mode]) for mode in Mode},
+        texts=texts,
+        mutated=mutated,
         total=len(sure) + len(unsure),
         unmutable=(*(name for name in sure if name not in touched), *unsure),
     )
@@ -122,6 +127,14 @@ def _edits(mode: Mode, functions: Mapping[str, Test], text: turning.Source) -> d
         if first is not None:
             found[name] = first
     return found
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _fails(result: CaseResult) -> bool:

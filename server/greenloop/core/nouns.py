@@ -232,13 +232,15 @@ class CaseResult:
 class Verdict:
     """What an execution proves about the target cases and the neighbours.
 
-    `score` is passed/total of the target cases; `collateral` are neighbours that newly fail;
+    `score` is passed/total of the target cases; `collateral` are neighbours that newly fail; `flaky` are ids of
+    neighbours that failed and, run once more, passed;
     `reason` is one sentence when there is more to say than the cases do (kill reason, tampering, missing package).
     """
 
     status: Status
     cases: tuple[CaseResult, ...] = ()
     collateral: tuple[CaseResult, ...] = ()
+    flaky: tuple[str, ...] = ()
     reason: str = ""
     output: str = ""
     seconds: float = 0.0
@@ -330,15 +332,22 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What speaks for an accepted candidate, counted out."""
+    """What speaks for an accepted candidate, counted out. `network`: tests could reach it.
+
+    `canaried` of `canary_total` cases failed as they must when turned round; `out_of_process` passed while the
+    candidate's code was in a process of its own.
+    """
 
     sandbox: str = ""
+    network: bool = False
     cases: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # provenance -> (passed, total)
     neighbours_unchanged: int = 0
     neighbours_already_failing: int = 0
     neighbours_left_out: int = 0
+    neighbours_flaky: int = 0
     canaried: int = 0
     canary_total: int = 0
+    out_of_process: int = 0
     warnings: tuple[str, ...] = ()
 
 

@@ -103,7 +103,9 @@ def poetry(text: str, project: Project, markers: Markers) -> Answer:
     pins, notes = [], []
     for name in sorted(seen):
         for package in by_name.get(name, ()):
-            if not _python_fits(package.get("python-versions"), markers) or not _poetry_applies(package, markers):
+            if not _python_fits(package.get("python-versions"), markers) or not _poetry_applies(
+                package, markers, project
+            ):
                 continue
             kind = package.get("source", {}).get("type", "legacy")
             if kind == "legacy":
@@ -131,12 +133,15 @@ def _poetry_edges(
                 yield canonicalize_name(name), frozenset(about.get("extras", ()))
 
 
-def _poetry_applies(package: Mapping[str, Any], markers: Markers) -> bool:
+def _poetry_applies(package: Mapping[str, Any], markers: Markers, project: Project) -> bool:
     """Since Poetry 2 a package has a marker, or one for each of its groups."""
+    extras = project.extras
     marker = package.get("markers")
     if isinstance(marker, dict):
-        return any(applies(text, markers) for text in marker.values()) or set(marker) != set(package.get("groups", ()))
-    return applies(marker, markers)
+        return any(applies(text, markers, extras) for text in marker.values()) or set(marker) != set(
+            package.get("groups", ())
+        )
+    return applies(marker, markers, extras)
 
 
 def _python_fits(versions: str | None, markers: Markers) -> bool:

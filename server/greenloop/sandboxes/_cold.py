@@ -60,6 +60,12 @@ class ColdSession:
             if supervisor is not None:
                 await asyncio.shield(self._end(supervisor))
 
+    async def warm(self) -> None:
+        """Each run builds its own wall, so there is nothing to warm."""
+
+    async def pause(self) -> None:
+        """Between runs nothing is there."""
+
     async def close(self) -> None:
         """Ends whatever still runs; nothing is left on the host."""
         await asyncio.gather(*(self._end(supervisor) for supervisor in tuple(self._running)))

@@ -13,23 +13,27 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from greenloop import inside
-from greenloop.container import cargo
+from greenloop.container import cargo, distribution
 from greenloop.container.box import Box, Broken
-from greenloop.container.engine import Engine, boot
+from greenloop.container.engine import Engine
 from greenloop.container.selftest import FILES, SELECTORS, complaint
 from greenloop.container.shape import Shape
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Execution, Limits, Place, Run
+from greenloop.locks import project
+from greenloop.passed import boot
 from greenloop.sandboxes._supervisor import Lost, execution
 from greenloop.settings import cache_folder
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 NAME = "docker"
 GRACE = 10.0  # seconds beyond a run's own limit after which the supervisor is taken for hung
@@ -39,6 +43,16 @@ TESTED_KEPT = 20
 RUNS_KEPT = 200  # after so many runs a container makes room for a fresh one
 SLACK = 8 << 20  # bytes that a small workspace may grow by before it needs another container
 LEAST_UID, UIDS = 20_000, 40_000  # within what a rootless engine maps
+
+
+# Not asyncio's own few threads: each session may hold one for as long as a run takes, and an end must never wait.
+RUNNING = ThreadPoolExecutor(64, "greenloop-container")
+ENDING = ThreadPoolExecutor(16, "greenloop-container-end")
+
+
+def in_thread(work: Callable[..., T], *arguments: Any, pool: ThreadPoolExecutor = RUNNING) -> asyncio.Future[T]:
+    """Runs blocking work beside the event loop."""
+    return asyncio.get_running_loop().run_in_executor(pool, work, *arguments)
 
 
 @dataclass(kw_only=True)
@@ -55,14 +69,14 @@ class Session:
     _laid: cargo.Cargo = field(default_factory=cargo.Cargo)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _abandoned: asyncio.Future[Execution] | None = None
-    _background: set[asyncio.Task[None]] = field(default_factory=set)
+    _background: set[asyncio.Future[None]] = field(default_factory=set)
 
     async def run(self, run: Run) -> Execution:
         """Runs once. Never raises for what a candidate, the container or the engine does; cancelling kills the tree."""
         async with self._turn:
             await self._settled()
             stop = threading.Event()
-            work = asyncio.ensure_future(asyncio.to_thread(self._run, run, stop.is_set))
+            work = in_thread(self._run, run, stop.is_set)
             try:
                 return await asyncio.shield(work)
             except asyncio.CancelledError:
@@ -70,16 +84,26 @@ class Session:
                 await self._abandon(work)
                 raise
 
+    async def warm(self) -> None:
+        """The container was started when this was opened."""
+
     async def close(self) -> None:
         """Removes the container; returns when it is gone."""
         box, self._box = self._box, None
         if box is not None:
-            self._start(asyncio.to_thread(box.close))
+            self._start(in_thread(box.close, pool=ENDING))
         await self._settled()
-        await asyncio.to_thread(self.end)
+        await in_thread(self.end)
         if self._background:
             await asyncio.shield(asyncio.gather(*self._background, return_exceptions=True))
-        await asyncio.to_thread(self.engine.client.close)
+        await in_thread(self.engine.client.close)
+
+    async def pause(self) -> None:
+        """Pauses the container until the next run, which does not notice. Does nothing while there is none to pause."""
+        async with self._turn:
+            await self._settled()
+            if self._box is not None:
+                await in_thread(self._pause)
 
     async def _abandon(self, work: asyncio.Future[Execution]) -> None:
         """Kills the container and waits for that, but not for an engine that hangs."""
@@ -87,9 +111,9 @@ class Session:
         box, self._box = self._box, None
         if box is None:
             return  # it is still being opened: nothing of the candidate's has begun, and `stop` keeps it from beginning
-        killing = asyncio.ensure_future(asyncio.to_thread(box.kill))
+        killing = in_thread(box.kill, pool=ENDING)
         await asyncio.wait([killing], timeout=KILL_SECONDS)
-        self._start(asyncio.to_thread(box.close))
+        self._start(in_thread(box.close, pool=ENDING))
 
     async def _settled(self) -> None:
         """Waits until the thread of a cancelled run has let go of this session."""
@@ -97,10 +121,9 @@ class Session:
         if work is not None:
             await asyncio.wait([work])
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+    def _start(self, work: asyncio.Future[None]) -> None:
+        self._background.add(work)
+        work.add_done_callback(self._background.discard)
 
     # -- blocking, in threads ---------------------------------------------------------------------------------------
 
@@ -117,6 +140,7 @@ class Session:
             self._box = Box.open(self.engine, self._shape(now.memory))
             self._compare_versions(tuple(self._box.hello["python"][:2]))
         box = self._box
+        box.resume()
         box.supervise(hash_seed)
         self._lay(box, now)
         return box
@@ -166,6 +190,14 @@ class Session:
         if box is not None:
             box.close()
 
+    def _pause(self) -> None:
+        try:
+            if self._box is not None and not self._box.ended:
+                self._box.pause()
+        except Broken as problem:
+            log.info("%s", problem)
+            self.end()
+
     def _run(self, run: Run, stop: Callable[[], bool]) -> Execution:
         try:
             return self.once(run, stop)
@@ -189,6 +221,7 @@ class Session:
             variables=place.variables,
             cargo=max(memory, SLACK),
             runtime=self.runtime,
+            project=project.read(place.root),
         )
 
 
@@ -218,6 +251,7 @@ def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
         files=run.files,
         without=run.without,
         oracle=run.oracle,
+        environ={"PYTHONPATH": path} if (path := distribution.path(box.shape.project, box.shape.root)) else {},
         uid=LEAST_UID + secrets.randbelow(UIDS),  # whoever it is, nobody else's processes count against its limit
         count_processes=True,
     )

@@ -107,6 +107,12 @@ class ResidentSession:
             with contextlib.suppress(_supervisor.Lost, CannotVerify, OSError):
                 await self._standing(0)
 
+    async def pause(self) -> None:
+        """Stops the walls that stand; the next run lets its own go on."""
+        for seed, wall in tuple(self._walls.items()):
+            async with self._turn(seed):
+                wall.supervisor.pause(on=True)
+
     async def close(self) -> None:
         """Takes every wall down; nothing is left on the host."""
         if self._learning is not None:
@@ -171,7 +177,9 @@ class ResidentSession:
         if wall is not None and (wall.stamp != stamp or wall.supervisor.ended):
             await self._down(seed)
             wall = None
-        if wall is None:
+        if wall is not None:
+            wall.supervisor.pause(on=False)
+        else:
             while len(self._walls) >= SEEDS:
                 await self._down(next(iter(self._walls)))
             wall = await self._built(seed, stamp)

@@ -18,12 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from greenloop import distribution
 from greenloop.container import base, environment, image
 from greenloop.container.box import Broken
 from greenloop.container.engine import Engine, sentence, sweep
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Probe
-from greenloop.sandboxes._container import NAME, Session, self_test
+from greenloop.sandboxes._container import NAME, Session, in_thread, self_test
 from greenloop.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ CALL_SECONDS = 30
 IMAGE_SECONDS = 600
 
 START_REMEDY = "Start the engine: `systemctl start docker` (or `dockerd &` as root)."
-INSTALL_REMEDY = "Install one: `apt-get install docker.io` (or podman), then start it."
+SPACE_REMEDY = "Make room on the engine's disk: `docker system df` shows what takes it."
 GROUP_REMEDY = "Join the group docker: `sudo usermod -aG docker $USER`, then log in again."
 
 
@@ -65,7 +66,7 @@ class DockerSandbox:
         Raises `CannotVerify` with the remedy.
         """
         stop = threading.Event()
-        work = asyncio.ensure_future(asyncio.to_thread(self._open, place, stop.is_set))
+        work = in_thread(self._open, place, stop.is_set)
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -113,7 +114,10 @@ class DockerSandbox:
             name = self._image(engine, place, stop)
             complaint = self_test(engine, name, place.limits, self.runtime)
         except engine.errors as error:
-            raise CannotVerify(f"{engine.name} failed: {sentence(error)}", remedy=START_REMEDY) from error
+            full = "no space left" in sentence(error).lower()
+            raise CannotVerify(
+                f"{engine.name} failed: {sentence(error)}", remedy=SPACE_REMEDY if full else START_REMEDY
+            ) from error
         if complaint:
             raise CannotVerify(
                 f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
@@ -204,7 +208,10 @@ def _socket() -> str:
         or shutil.which("docker")
     ):
         raise CannotVerify("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
-    raise CannotVerify("Neither Docker nor podman is installed.", remedy=INSTALL_REMEDY)
+    raise CannotVerify(
+        "Neither Docker nor podman is installed.",
+        remedy=f"Install one: {distribution.install('docker', apt='docker.io', dnf='moby-engine')}, then start it.",
+    )
 
 
 def _sockets() -> list[str]:
