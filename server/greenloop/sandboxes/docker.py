@@ -122,7 +122,8 @@ class DockerSandbox:
             raise CannotVerify(
                 f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
             )
-        session = Session(engine=engine, place=place, image=name, runtime=self.runtime)
+        title = f"{NAME} with network" if place.network else NAME  # it stands in every result
+        session = Session(engine=engine, place=place, image=name, runtime=self.runtime, name=title)
         try:
             session.prepare(0)
         except Broken as problem:
