@@ -47,6 +47,34 @@ async def opened(root: Path):
         yield open_session
 
 
+# -- what the user's own code teaches ---------------------------------------------------------------------------
+
+
+async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(root, opened):
+    (root / "m.py").write_text("v = 1\n")
+    (root / "test_m.py").write_text("from m import v\ndef test_v(): assert v == 1\n")
+    session = await opened()
+
+    async def outcomes(text: str, **more) -> list[str]:
+        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
+        assert not execution.broken, execution.broken
+        return [result.outcome for result in results(execution)]
+
+    assert await outcomes("v = 1\n", baseline=True) == ["passed"]
+    await session._learning
+    assert session.learnt.agreed == {("test_m.py",)}
+    assert session._box.session
+    assert await outcomes("v = 1\n") == ["passed"]
+    assert await outcomes("v = 2\n") == ["failed"]
+    # Another configuration: another supervisor, which has the session again.
+    (root / "pytest.ini").write_text("[pytest]\npython_functions = none_*\n")
+    assert await outcomes("v = 1\n") == []
+    assert session._box.session
+    # Another hash seed likewise; what is learnt is shared by all sessions of the back end.
+    (root / "pytest.ini").write_text("[pytest]\n")
+    assert await outcomes("v = 2\n", hash_seed=7) == ["failed"]
+
+
 # -- one image per lock -----------------------------------------------------------------------------------------
 
 
@@ -376,7 +404,7 @@ async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     assert (await tried(session, "pass")).passed
 
 
-def _silent(box, hash_seed):
+def _silent(box, hash_seed, *, anew=False):
     box._reply(time.monotonic() + 0.2)
 
 
