@@ -22,6 +22,11 @@ PLACE = Place(
 )
 
 
+class Session:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
 @dataclass
 class Wall:
     name: str
@@ -36,7 +41,7 @@ class Wall:
         if not self.opens:
             raise CannotVerify(f"{self.name} stays shut.", remedy=f"Push {self.name}.")
         self.opened.append(place)
-        return SimpleNamespace(name=self.name)
+        return Session(self.name)
 
 
 @pytest.fixture
