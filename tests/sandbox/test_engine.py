@@ -313,10 +313,9 @@ class TestUnit(unittest.TestCase):
 CHECKED = "def double(x):\n    if isinstance(x, str):\n        raise ValueError(x)\n    return x * 2\n"
 SWALLOWS = """import unittest.case
 
-unittest.case._AssertRaisesContext.__exit__ = lambda *_details: True
-
 
 def double(x):
+    unittest.case._AssertRaisesContext.__exit__.__code__ = (lambda self, kind, error, trace: True).__code__
     return x
 """
 
