@@ -4,7 +4,8 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
 
     supervisor -> host   {"kind": "ready", "protocol", "python": [3, 11, 7], "pytest": "9.2.0", "borrowed": bool}
                          {"kind": "broken", "reason"}              instead of ready: nothing can be run here
-    host -> supervisor   {"kind": "write", "root", "files"}        lay files down for good (base64 by relative path)
+    host -> supervisor   {"kind": "write", "root", "files", "executable", "folders"}
+                                                                   lay files down for good (base64 by relative path)
     supervisor -> host   {"kind": "written"}  or  {"kind": "broken", "reason"}
     host -> supervisor   {"kind": "prepare", "root", "scratch", "environ", "modules": [name], "trial": bool,
                           "session": bool}
@@ -12,7 +13,8 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
     supervisor -> host   {"kind": "prepared", "modules", "left_out": {name: why}, "session": bool, "reason", "spoilt"}
                          `reason`: why there is no session; `spoilt`: why this supervisor must not be used any more
     host -> supervisor   {"kind": "run", ...}                      see `run_request`
-    supervisor -> host   {"kind": "done", "report", "status", "killed", "output", "leftover", "seconds"}
+    supervisor -> host   {"kind": "done", "report", "status", "killed", "output", "leftover", "seconds", "dirty"}
+                         `dirty`: something of the run could not be removed, so nothing more may be run here;
                          `status` is the worker's exit status by waitpid (negative: signal), `killed` is empty or one of
                          timeout, memory, processes, disk, output, report
 
@@ -169,9 +171,18 @@ def run_request(
     }
 
 
-def write_request(root, files):
-    """A request to lay files down for good, before any run. Big workspaces take several of them."""
-    return {"kind": "write", "root": root, "files": encode_files(files)}
+def write_request(root, files, executable=(), folders=()):
+    """A request to lay files down for good, before any run. Big workspaces take several of them.
+
+    `executable` names those that may be run as programs, `folders` are made also where nothing lies in them.
+    """
+    return {
+        "kind": "write",
+        "root": root,
+        "files": encode_files(files),
+        "executable": [check_path(path) for path in executable],
+        "folders": [check_path(path) for path in folders],
+    }
 
 
 def prepare_request(root, modules, *, trial, session, scratch="/tmp", environ=None):
@@ -191,7 +202,7 @@ def prepare_request(root, modules, *, trial, session, scratch="/tmp", environ=No
 
 
 def wall(seccomp, hidden_files=(), hidden_folders=()):
-    """The field of that name: `seccomp` (bytes, may be empty) is installed, relative paths are covered."""
+    """The field of that name: `seccomp` (bytes, may be empty) is installed, paths (or absolute ones) are covered."""
     return {"filter": encode(seccomp), "hidden": {"files": list(hidden_files), "folders": list(hidden_folders)}}
 
 

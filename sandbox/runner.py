@@ -1,35 +1,38 @@
 """The supervisor: lives inside the wall, forks one worker for each run and reports how it ended.
 
-    python -s -B runner.py [--alone] [--packages FOLDER]
+    python -s -B runner.py [--alone] [--packages FOLDER] [--addresses A,B]
 
 `--alone`: every process of the pid namespace but pid 1 and this one belongs to the runs, so all may be killed.
 `--packages`: a folder with pytest and what it needs, used only where the interpreter has no pytest of its own.
+`--addresses`: what the loopback device is given beside its own addresses.
 Standard library on Python 3.9 or newer, and the project's own pytest. Single-threaded, so that forking is safe.
 """
 
 import gc
 import importlib.util
 import os
-import shutil
+import select
 import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PARTS = ("processes", "watch", "worker", "wall", "warmth", "options", "failures", "crossing", "jail", "oracle")
-PYTEST_PARTS = ("plugin", "session", "examples", "tracing")
-WARM = ("doctest", "unittest.mock", "_pytest.assertion.rewrite", "_pytest.fixtures", "_pytest.runner", "_pytest.tmpdir")
+FIRST = ("processes", "watch", "worker", "wall", "wipe", "laying", "options", "failures", "plugin")
+LATER = ("warmth", "session", "examples", "tracing", "crossing", "jail", "oracle")
 
 
 def main(argv):
+    gc.disable()  # importing makes no garbage worth looking for
     requests, replies = _claim_streams()
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
-    protocol, parts = _load("protocol"), {name: _load(name) for name in PARTS}
+    protocol, parts = _load("protocol"), Parts()
     # As pid 1 of the namespace no signal from inside can end this process; SIGINT has Python's handler otherwise.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     processes = parts["processes"]
     # A worker of the same uid can neither trace this process nor read its memory.
     processes.prctl(processes.PR_SET_DUMPABLE, 0)
     processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 1)
+    if "--addresses" in argv:
+        parts["addresses"].add(argv[argv.index("--addresses") + 1].split(","))
 
     def send(message):
         replies.write(protocol.pack(message, protocol.REPLY_LIMIT))
@@ -41,11 +44,10 @@ def main(argv):
         return 1
     import pytest
 
-    parts.update((name, _load(name)) for name in PYTEST_PARTS)
-    # What is imported before the fork is paid for once, and a frozen heap makes the worker's collections short.
-    for name in WARM:
-        __import__(name)
-    freeze()
+    for name in FIRST:
+        parts[name]
+    gc.freeze()
+    gc.enable()
     send(
         {
             "kind": "ready",
@@ -57,7 +59,10 @@ def main(argv):
     )
     runs = Runs(parts, protocol, "--alone" in argv)
     answers = {"write": runs.write, "run": runs.run, "prepare": runs.prepare}
+    chores = None
     while True:
+        if chores is not None:
+            _while_idle(requests, chores)
         request = protocol.read(requests, protocol.REQUEST_LIMIT)
         if request is None:
             return 0
@@ -69,6 +74,39 @@ def main(argv):
             send(answer(request))
         except (OSError, protocol.ProtocolError) as error:
             send({"kind": "broken", "reason": "The files could not be laid down: %s." % error})
+        if request["kind"] == "run" and chores is None:
+            chores = _chores(parts)
+
+
+def _while_idle(requests, chores):
+    """Does one small thing after the other until somebody asks for something."""
+    while not select.select([requests], [], [], 0)[0]:
+        if next(chores, chores) is chores:
+            return
+
+
+def _chores(parts):
+    """What makes later runs shorter and the first one later: imports that every run would do for itself."""
+    from _pytest.config import default_plugins
+
+    for name in (*("_pytest." + plugin for plugin in default_plugins), "doctest", "unittest.mock"):
+        try:
+            __import__(name)
+        except ImportError:
+            pass  # not in this version
+        yield
+    for name in LATER:
+        parts[name]
+        yield
+    freeze()
+
+
+class Parts(dict):
+    """The neighbours of this file by name, each loaded when it is first asked for."""
+
+    def __missing__(self, name):
+        self[name] = _load(name)
+        return self[name]
 
 
 class Runs:
@@ -76,26 +114,29 @@ class Runs:
 
     def __init__(self, parts, protocol, alone):
         self._parts, self._protocol, self._alone = parts, protocol, alone
-        self._kept = {}
+        self._kept, self._known = {}, {}
         self._session = None
 
     def write(self, request):
-        _lay(request["root"], self._protocol.decode_files(request["files"]))
+        self._known.clear()
+        self._parts["laying"].lay_for_good(request, self._protocol, self._parts["wipe"])
         return {"kind": "written"}
 
     def run(self, request):
         session = self._session if request["session"] else None
         if request["wall"] is not None:  # the worker lays its files itself, where nobody else sees them
             return self._parts["watch"].run(request, self._parts, self._protocol, self._alone, session)
-        scratch = request["scratch"]
-        kept = self._kept.setdefault(scratch, frozenset(os.listdir(scratch)))
-        taken = _lay(request["root"], self._protocol.decode_files(request["files"]), request["without"])
+        laying, wipe, root = self._parts["laying"], self._parts["wipe"], request["root"]
+        left = wipe.Left(root, request["scratch"], request["uid"], self._kept, self._known)
+        taken = laying.lay(wipe, root, self._protocol.decode_files(request["files"]), request["without"])
         try:
-            return self._parts["watch"].run(request, self._parts, self._protocol, self._alone, session)
+            reply = self._parts["watch"].run(request, self._parts, self._protocol, self._alone, session)
         finally:
             # Before the reply: whoever hears it may look at the files.
-            _take_back(taken)
-            _empty(scratch, kept, request["uid"], self._parts)
+            left.give(self._parts["worker"].become)
+            laying.take_back(wipe, taken)
+            clean = left.clear()
+        return dict(reply, dirty=not clean)
 
     def prepare(self, request):
         """Imports packages and opens a pytest session, both once for all later runs."""
@@ -119,13 +160,14 @@ class Runs:
 
 
 def freeze():
+    """A frozen heap makes the worker's collections short."""
     gc.collect()
     gc.freeze()
 
 
 def _claim_streams():
     """The real stdin and stdout for messages alone; whatever else writes to fd 1 goes to stderr."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests, replies = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)
@@ -156,87 +198,6 @@ def _import_pytest(packages):
             continue
         return "", borrowed
     return "pytest cannot be imported by %s (%s): install it there." % (sys.executable, missing), False
-
-
-# -- files ------------------------------------------------------------------------------------------------------
-
-
-def _lay(root, files, without=()):
-    """Writes and removes files; returns what undoes it: (path, old content or None where none was, folder made)."""
-    taken = []
-    for relative in without:
-        path = os.path.join(root, relative)
-        if os.path.isfile(path) and not os.path.islink(path):
-            with open(path, "rb") as stream:
-                taken.append((path, stream.read(), None))
-            os.unlink(path)
-    for relative, data in files.items():
-        path = os.path.join(root, relative)
-        made = _make_folders(root, os.path.dirname(path))
-        old = None
-        if os.path.lexists(path):
-            with open(path, "rb") as stream:
-                old = stream.read()
-        taken.append((path, old, made))
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644), "wb") as stream:
-            stream.write(data)
-    return taken
-
-
-def _make_folders(root, folder):
-    made = None
-    missing = []
-    while len(folder) > len(root) and not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for path in reversed(missing):
-        os.mkdir(path, 0o755)
-        made = made or path
-    return made
-
-
-def _take_back(taken):
-    for path, old, made in reversed(taken):
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
-        elif old is None:
-            try:
-                os.unlink(path)
-            except OSError:
-                pass
-        else:
-            with open(path, "wb") as stream:
-                stream.write(old)
-
-
-def _empty(scratch, keep, uid, parts):
-    """What a run left in the scratch folder goes, or the next run could import it.
-
-    Folders of another user are closed to a root without capabilities, so that user removes its own first.
-    """
-    if uid is not None:
-        child = os.fork()
-        if child == 0:
-            try:
-                parts["worker"].become(uid)
-                _remove(scratch, keep)
-                _remove("/dev/shm", frozenset())
-            finally:
-                os._exit(0)
-        parts["processes"].wait(child, 0)
-    _remove(scratch, keep)
-
-
-def _remove(scratch, keep):
-    for name in set(os.listdir(scratch)) - keep:
-        path = os.path.join(scratch, name)
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            try:
-                os.unlink(path)
-            except OSError:
-                pass
 
 
 if __name__ == "__main__":

@@ -24,25 +24,26 @@ def prepare(request, parts):
     if not VERSIONS[0] <= version < VERSIONS[1]:
         return None, "pytest %s was never tried with it" % pytest.__version__
     root, folder = request["root"], parts["worker"].scratch_folder(request["scratch"])
-    opened = _descriptors()
+    opened, path = _descriptors(), list(sys.path)
     parts["worker"].surroundings(root, folder, request["environ"])
     parts["worker"].streams()
     try:
         session = Session(os.path.realpath(root), folder, parts)
+        session.path = list(sys.path)
     except BaseException as error:  # pytest says many things by raising
         return None, "%s: %s" % (type(error).__name__, str(error)[:300])
     finally:
-        if sys.path[:1] == [root]:
-            del sys.path[0]
+        sys.path[:] = path
         os.chdir("/")
     session.fds = _descriptors() - opened
     return session, ""
 
 
 class Session:
-    """What a worker goes on with. `fds`: descriptors that belong to it and must stay open."""
+    """What a worker goes on with. `fds`: descriptors that belong to it and must stay open; `path`: its import path."""
 
     fds = frozenset()
+    path = ()
 
     def __init__(self, root, folder, parts):
         from _pytest.config import PytestPluginManager, _prepareconfig
@@ -63,6 +64,9 @@ class Session:
         self._capture = config.pluginmanager.getplugin("capturemanager")
         self._capture.stop_global_capturing()
         config._do_configure()
+        self._session = pytest.Session.from_config(config)
+        config.hook.pytest_sessionstart(session=self._session)
+        self._known = config.pluginmanager.get_plugins()
         self._options = len(_options(config))
 
     def run(self, arguments, plugins, starter):
@@ -71,6 +75,7 @@ class Session:
 
         config = self.config
         os.environ["PYTEST_VERSION"] = pytest.__version__
+        sys.path[:] = self.path
         self._renew_faulthandler()
         known = self._late[0]
         if arguments:
@@ -88,7 +93,7 @@ class Session:
             self._capture.suspend_global_capture()
         if len(_options(config)) != self._options:
             return UNFIT
-        config._do_configure = lambda: None  # it is; conftests were configured when they were registered
+        self._open_again()
         try:
             return int(config.hook.pytest_cmdline_main(config=config))
         except UsageError as error:
@@ -105,6 +110,14 @@ class Session:
         config.known_args_namespace.file_or_dir = list(arguments)
         if hasattr(config, "args_source"):
             config.args_source = config.ArgsSource.ARGS
+
+    def _open_again(self):
+        """What pytest does first in a session was done before the fork, for all but the plugins that came since."""
+        config, opened = self.config, self._session
+        config._do_configure = lambda: None  # conftests were configured when they were registered
+        pytest.Session.from_config = lambda _config: opened
+        late = config.pluginmanager.subset_hook_caller("pytest_sessionstart", self._known)
+        config.hook.pytest_sessionstart = late
 
     def _renew_faulthandler(self):
         """It writes to a copy of the descriptor that was standard error before the fork."""

@@ -64,8 +64,10 @@ def surroundings(root, folder, environ):
     os.environ.update({"HOME": os.path.join(folder, "home"), "TMPDIR": folder, "PWD": root})
     tempfile.tempdir = None
     sys.argv[:] = ["pytest"]
-    if sys.path[:1] != [root]:
-        sys.path.insert(0, root)
+    # PYTHONPATH as if the interpreter had been started with it.
+    wanted = [root, *(entry for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry)]
+    if sys.path[: len(wanted)] != wanted:
+        sys.path[:0] = wanted
 
 
 def streams():

@@ -5,7 +5,7 @@ Messages have the shape of protocol.py: four bytes of length (big endian), then 
 
     boot -> host   {"kind": "hello", "python": [3, 11, 2], "pytest": bool, "packages": bool}
     host -> boot   {"kind": "boot", "argv": [...], "environ": {...},
-                    "files": {relative path: base64}, "open": [folder], "empty": [folder]}
+                    "files": {relative path: base64}, "open": {folder: mode}, "empty": [folder]}
     (the supervisor has stdin and stdout now and speaks protocol.py)
     boot -> host   {"kind": "ended", "status"}     the supervisor is over, its processes are dead; boot waits again
 
@@ -45,8 +45,8 @@ def main():
         _lay(message["files"])
         for folder in message["empty"]:
             _empty(folder)
-        for folder in message["open"]:
-            os.chmod(folder, 0o755)
+        for folder, mode in message["open"].items():
+            os.chmod(folder, mode)
         # A fresh copy of the environment each time: nothing of the last supervisor's remains.
         child = subprocess.Popen(message["argv"], cwd="/", env=dict(os.environ, **message["environ"]))
         status = _watch(child.pid, wake)

@@ -11,4 +11,6 @@ import sysconfig
 LEFT_OUT = re.compile(r"[/\\](test|tests|idlelib|lib2to3|turtledemo|site-packages|dist-packages)[/\\]")
 
 compileall.compile_dir(sysconfig.get_path("stdlib"), quiet=2, rx=LEFT_OUT)
+# Packages may hold files that are no Python of this version (templates, tests of syntax): those are left as they are.
+compileall.compile_dir(sysconfig.get_path("purelib"), quiet=2)
 sys.exit(not compileall.compile_dir("/.greenloop/packages", quiet=1))

@@ -137,6 +137,7 @@ def evidence(
     red = sum(bench.outcomes.get(case) in {"failed", "error", "missing"} for case in bench.problem.neighbours)
     return Evidence(
         sandbox=sandbox,
+        network=bench.network,
         cases=counts,
         neighbours_unchanged=green - len(verdict.flaky),
         neighbours_already_failing=red,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core import canary
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import SandboxBroke
 from greenloop.core.nouns import Case, CaseResult, Execution, Limits, Problem, Run, Status, Verdict
 from greenloop.core.ports import Session
 from greenloop.core.records import end_of, of_kind
@@ -44,6 +44,7 @@ class Bench:
     suite_seconds: float
     encode: Encode
     left_out: int = 0
+    network: bool = False
 
     @property
     def expected(self) -> tuple[str, ...]:
@@ -66,9 +67,9 @@ def of_candidate(verdict: Verdict, execution: Execution) -> Verdict:
 
 
 def unbroken(execution: Execution) -> None:
-    """Raises `CannotVerify` when the sandbox itself failed."""
+    """Raises `SandboxBroke` when the sandbox itself failed."""
     if execution.broken:
-        raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
+        raise SandboxBroke(execution.broken)
 
 
 def selectors(ids: Sequence[str]) -> tuple[str, ...]:

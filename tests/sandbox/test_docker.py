@@ -9,24 +9,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
+from containers import BUSY, one, own_containers, place, tried, until
 from greenloop.container import base, cargo, engine, shape
 from greenloop.container.engine import BOOT, MARK, OWNER
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import CaseResult, Environment, Execution, Limits, Place, Run, Status
+from greenloop.core.nouns import Limits, Run, Status
 from greenloop.core.records import collected, reached, results
 from greenloop.core.verdict import judge
 from greenloop.sandboxes import _container, docker
 from greenloop.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(600)]  # the first opening ever makes the image
-
-BUSY = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass\n"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -45,18 +43,6 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def place(root: Path, **more) -> Place:
-    environment = Environment(
-        executable=Path(sys.executable),
-        prefix=Path(sys.prefix),
-        base=Path(sys.base_prefix),
-        version=sys.version_info[:2],
-        source="test",
-        has_pytest=True,
-    )
-    return Place(root=root, environment=environment, masked=(".env*", "*.pem", ".git"), **more)
-
-
 @pytest.fixture
 async def opened(root: Path):
     """`opened(**place)`: a session that is closed after the test."""
@@ -68,33 +54,6 @@ async def opened(root: Path):
             return session
 
         yield open_session
-
-
-def one(execution: Execution) -> CaseResult:
-    assert not execution.broken, execution.broken
-    found = results(execution)
-    assert len(found) == 1, (found, execution.output)
-    return found[0]
-
-
-async def tried(session: _container.Session, source: str, **run) -> CaseResult:
-    """The result of a single test with this body."""
-    body = "".join(f"    {line}\n" for line in source.splitlines())
-    files = {"test_tried.py": f"def test_it():\n{body}".encode()}
-    return one(await session.run(Run(selectors=("test_tried.py",), files=files, **run)))
-
-
-def own_containers() -> list[str]:
-    """Ids of the running containers that this process owns."""
-    listed = docker.connect(10).client.containers.list(all=True, filters={"label": MARK}, ignore_removed=True)
-    return [container.id for container in listed if container.labels.get(OWNER) == engine.labels()[OWNER]]
-
-
-async def until(condition: Callable[[], bool], seconds: float = 10) -> None:
-    end = time.monotonic() + seconds
-    while not await asyncio.to_thread(condition):
-        assert time.monotonic() < end, "it did not come true in time"
-        await asyncio.sleep(0.02)
 
 
 # -- honest runs ------------------------------------------------------------------------------------------------

@@ -62,12 +62,12 @@ def laid(root: Path, *paths: str) -> Path:
     ],
 )
 def test_which_files_travel(tmp_path, path, travels):
-    assert set(cargo.scan(laid(tmp_path, path), MASKED)) == ({path} if travels else set())
+    assert set(cargo.scan(laid(tmp_path, path), MASKED).files) == ({path} if travels else set())
 
 
 def test_a_virtual_environment_by_any_name_stays(tmp_path):
     laid(tmp_path, "env311/pyvenv.cfg", "env311/lib/x.py", "m.py")
-    assert set(cargo.scan(tmp_path, ())) == {"m.py"}
+    assert set(cargo.scan(tmp_path, ()).files) == {"m.py"}
 
 
 def test_links_travel_only_when_they_stay_inside_and_lead_to_nothing_hidden(tmp_path):
@@ -83,22 +83,22 @@ def test_links_travel_only_when_they_stay_inside_and_lead_to_nothing_hidden(tmp_
         "broken.py": root / "nowhere",
     }.items():
         (root / link).symlink_to(target)
-    assert set(cargo.scan(root, MASKED)) == {"m.py", "file.py", "pkg/a.py", "linked/a.py"}
+    assert set(cargo.scan(root, MASKED).files) == {"m.py", "file.py", "pkg/a.py", "linked/a.py"}
 
 
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert cargo.scan(tmp_path, ()) == {}
+    assert cargo.scan(tmp_path, ()).files == {}
 
 
 @pytest.mark.parametrize(
-    ("bytes_", "files", "said"), [(100, 1000, "data/big alone"), (10**6, 4, "many alone has 5 files")]
+    ("bytes_", "files", "said"), [(8192, 1000, "data/big alone"), (10**6, 4, "many alone has 5 files")]
 )
 def test_too_much_names_the_biggest_folder(tmp_path, monkeypatch, bytes_, files, said):
     monkeypatch.setattr(cargo, "MOST_BYTES", bytes_)
     monkeypatch.setattr(cargo, "MOST_FILES", files)
     laid(tmp_path, *(f"many/{number}" for number in range(5)))
-    laid(tmp_path, "data/big/x").joinpath("data/big/x").write_bytes(bytes(200))
+    laid(tmp_path, "data/big/x").joinpath("data/big/x").write_bytes(bytes(200_000))
     with pytest.raises(CannotVerify, match=said) as caught:
         cargo.scan(tmp_path, ())
     assert "bubblewrap" in caught.value.remedy
@@ -109,6 +109,16 @@ def test_contents_come_in_batches_without_what_vanished(tmp_path, monkeypatch):
     laid(tmp_path, "a.py", "b.py", "c.py")
     batches = list(cargo.load(tmp_path, ["a.py", "gone.py", "b.py", "c.py"]))
     assert batches == [{"a.py": b"a.py", "b.py": b"b.py"}, {"c.py": b"c.py"}]
+
+
+def test_empty_folders_and_executable_files_travel(tmp_path):
+    laid(tmp_path, "bin/tool", "m.py")
+    (tmp_path / "bin/tool").chmod(0o755)
+    (tmp_path / "var/empty").mkdir(parents=True)
+    (tmp_path / ".git/refs").mkdir(parents=True)
+    found = cargo.scan(tmp_path, MASKED)
+    assert found.folders == {"bin", "var", "var/empty"}
+    assert {path for path, stamp in found.files.items() if stamp.executable} == {"bin/tool"}
 
 
 def test_a_stamp_tells_that_a_file_changed(tmp_path):
@@ -136,9 +146,16 @@ def test_the_container_is_hardened():
     assert "nr_inodes" not in str(shape.flags(SHAPE, "podman")["tmpfs"])
 
 
-def test_only_folders_that_hold_the_workspace_are_opened():
-    assert shape.closed("/root/a b") == ["/root/a b", "/root"]
-    assert shape.closed("/home/me/p") == ["/home/me/p"]
+def test_the_workspace_is_open_and_sticky_and_what_holds_it_is_not_writable():
+    assert shape.modes("/root/a b") == {"/root/a b": 0o1777, "/root": 0o755}
+    assert shape.modes("/home/me/p") == {"/home/me/p": 0o1777}
+
+
+def test_memory_follows_what_travels_and_the_runtime_is_passed_on():
+    small, large = (shape.flags(replace(SHAPE, cargo=size), "Docker")["mem_limit"] for size in (0, 100 << 20))
+    assert large - small == 200 << 20
+    assert shape.flags(SHAPE, "Docker")["runtime"] is None
+    assert shape.flags(replace(SHAPE, runtime="runsc"), "Docker")["runtime"] == "runsc"
 
 
 class Container:
@@ -347,7 +364,7 @@ def test_no_registry_and_no_tools_names_both_and_the_remedy(monkeypatch):
         (errno.EACCES, True, "No permission", "group docker"),
         (errno.ECONNREFUSED, True, "not running", "Start the engine"),
         (errno.ENOENT, True, "not running", "Start the engine"),
-        (errno.ENOENT, False, "Neither Docker nor podman is installed", "apt-get install docker.io"),
+        (errno.ENOENT, False, "Neither Docker nor podman is installed", "docker.io`"),
     ],
 )
 async def test_each_reason_without_an_engine_has_its_remedy(monkeypatch, error, installed, detail, remedy):

@@ -94,7 +94,7 @@ def pull(engine: Engine, name: str, stop: Callable[[], bool]) -> str:
 
 def _make(engine: Engine, name: str, suite: str, say: Callable[[str], None], stop: Callable[[], bool]) -> None:
     say(f"making an image from Debian {suite} (once, about two minutes)")
-    with tempfile.TemporaryDirectory(prefix="greenloop-image-", dir=_roomy()) as folder:
+    with tempfile.TemporaryDirectory(prefix="greenloop-image-", dir=roomy()) as folder:
         rootfs = Path(folder) / "rootfs"
         # In namespaces of its own: whatever ends this, no mount and no process of it is left.
         debootstrap = ["unshare", "--mount", "--pid", "--fork", "--kill-child", str(tool_path("debootstrap"))]
@@ -120,6 +120,6 @@ def _import(engine: Engine, name: str, rootfs: Path) -> None:
         )
 
 
-def _roomy() -> str | None:
+def roomy() -> str | None:
     """A folder on a disk; /tmp may be memory."""
     return "/var/tmp" if os.path.isdir("/var/tmp") else None  # noqa: PTH112, S108

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop import inside
-from greenloop.container import wheels
+from greenloop.container import distribution, wheels
 from greenloop.container.engine import Engine, is_missing, labels, sentence
-from greenloop.container.shape import FOLDER, Shape, closed, flags
+from greenloop.container.shape import FOLDER, Shape, flags, modes
 
 START_SECONDS = 30.0
 STDERR_KEPT = 8192
@@ -41,6 +41,7 @@ class Box:
     ready: Mapping[str, Any] = field(default_factory=dict)
     hash_seed: int | None = None
     ended: bool = False
+    paused: bool = False
     _raw: bytearray = field(default_factory=bytearray)
     _out: bytearray = field(default_factory=bytearray)
     _err: bytearray = field(default_factory=bytearray)
@@ -82,7 +83,7 @@ class Box:
             return
         files: dict[str, bytes] = {}
         if self.hash_seed is None:
-            files = dict(inside.sources())
+            files = {**inside.sources(), **distribution.files(self.shape.project)}
             if not self.hello["pytest"] and not self.hello["packages"]:
                 files |= {f"packages/{name}": data for name, data in wheels.borrowed().items()}
         else:
@@ -107,7 +108,7 @@ class Box:
             "argv": argv,
             "environ": environ,
             "files": encoded,
-            "open": closed(self.shape.root) if files else [],
+            "open": modes(self.shape.root) if files else {},
             "empty": [self.shape.root] if files else [],
         }
         self._send(message, time.monotonic() + START_SECONDS)
@@ -123,6 +124,24 @@ class Box:
         if answer["kind"] == "ended":
             raise Broken(self._why_over(answer))
         return answer
+
+    def pause(self) -> None:
+        """Stops its clock: it takes no time of a processor until `resume`. Raises `Broken`."""
+        try:
+            self.container.pause()
+        except self.engine.errors as error:
+            raise Broken(self._lost(error)) from error
+        self.paused = True
+
+    def resume(self) -> None:
+        """Goes on after `pause`. Raises `Broken`."""
+        if not self.paused:
+            return
+        try:
+            self.container.unpause()
+        except self.engine.errors as error:
+            raise Broken(self._lost(error)) from error
+        self.paused = False
 
     def kill(self) -> None:
         """Ends every process in it and wakes whoever waits for an answer. Never raises, whatever the engine does."""
@@ -259,6 +278,8 @@ def _refused(shape: Shape, error: Exception) -> str:
     if is_missing(error):
         return f"The image {shape.image} is not there (any more)."
     text = sentence(error)
+    if shape.runtime and "runtime" in text.lower():
+        return f"The engine does not know the runtime {shape.runtime} of `sandbox.runtime`: {text}"
     if "python3" in text and ("not found" in text or "no such file" in text):
         return f"The image {shape.image} has no python3."
     return f"The container could not be started: {text}"

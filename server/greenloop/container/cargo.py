@@ -9,14 +9,15 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
 
-MOST_BYTES = 64 << 20
-MOST_FILES = 20_000
+MOST_BYTES = 256 << 20
+MOST_FILES = 50_000
+PAGE = 4096  # a file in memory takes whole pages
 BATCH = 8 << 20  # bytes of one write request
 
 # Made by tools, never by hand, and mostly large; no test reads them.
@@ -37,19 +38,36 @@ class Stamp:
     size: int
     modified: int
     inode: int
+    executable: bool = False
 
 
-def scan(root: Path, masked: Sequence[str]) -> dict[str, Stamp]:
-    """Every regular file that travels, by relative path.
+@dataclass(frozen=True, kw_only=True)
+class Cargo:
+    """What travels: files and folders by relative path."""
+
+    files: Mapping[str, Stamp] = field(default_factory=dict)
+    folders: frozenset[str] = frozenset()
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the files take in memory."""
+        return sum(-(-stamp.size // PAGE) * PAGE for stamp in self.files.values())
+
+
+def scan(root: Path, masked: Sequence[str]) -> Cargo:
+    """Every regular file and every folder that travels.
 
     Left out: what `masked` hides (glob patterns of names), virtual environments, caches, links that lead out of the
     workspace, and names that cannot be told to the other side.
     Raises `CannotVerify` when there is too much of it, naming the biggest folder.
     """
-    found = dict(_files(root, root.resolve(), masked))
-    size = sum(stamp.size for stamp in found.values())
-    if size > MOST_BYTES or len(found) > MOST_FILES:
-        raise _too_much(found, size)
+    entries = dict(_entries(root, root.resolve(), masked))
+    found = Cargo(
+        files={path: stamp for path, stamp in entries.items() if stamp is not None},
+        folders=frozenset(path for path, stamp in entries.items() if stamp is None),
+    )
+    if found.memory > MOST_BYTES or len(found.files) > MOST_FILES:
+        raise _too_much(found.files, found.memory)
     return found
 
 
@@ -70,7 +88,8 @@ def load(root: Path, paths: Sequence[str]) -> Iterator[dict[str, bytes]]:
         yield batch
 
 
-def _files(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tuple[str, Stamp]]:
+def _entries(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tuple[str, Stamp | None]]:
+    """Files with their stamps, folders without one."""
     todo: list[tuple[str, frozenset[str]]] = [("", frozenset({str(real_root)}))]
     while todo:
         folder, above = todo.pop()
@@ -90,11 +109,20 @@ def _files(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tuple
                 continue  # a broken link, or gone meanwhile
             if stat.S_ISREG(about.st_mode):
                 if not any(fnmatch(entry.name, pattern) for pattern in LEFT_OUT_FILES):
-                    yield path, Stamp(size=about.st_size, modified=about.st_mtime_ns, inode=about.st_ino)
+                    yield (
+                        path,
+                        Stamp(
+                            size=about.st_size,
+                            modified=about.st_mtime_ns,
+                            inode=about.st_ino,
+                            executable=bool(about.st_mode & stat.S_IXUSR),
+                        ),
+                    )
             elif stat.S_ISDIR(about.st_mode) and _travels(entry):
                 real = os.path.realpath(entry.path)
                 if real not in above:  # a link to a folder above would never end
                     todo.append((path, above | {real}))
+                    yield path, None
 
 
 def _hidden(name: str, masked: Sequence[str]) -> bool:

@@ -6,22 +6,23 @@ import contextlib
 import hashlib
 import logging
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from greenloop import inside
 from greenloop.container import base, wheels
-from greenloop.container.engine import MARK, Engine, labels, sentence
+from greenloop.container.engine import MARK, Engine
+from greenloop.container.once import once
 from greenloop.container.program import runner
-from greenloop.container.shape import ULIMITS
 from greenloop.core.errors import CannotVerify
 from greenloop.settings import cache_folder
 
 log = logging.getLogger(__name__)
 
 REPOSITORY = "greenloop-python"
-COMPILE_SECONDS = 180
+COMPILE_SECONDS = 900
 
 
 def name(version: tuple[int, int]) -> str:
@@ -41,12 +42,15 @@ def ensure(
     wanted = name(version)
     if base.has(engine, wanted):
         return wanted
-    with _alone(stop):
+    with alone(f"{version[0]}.{version[1]}", stop):
         if not base.has(engine, wanted):
             began = time.monotonic()
             below = base.ensure(engine, version, say, stop)
             say("adding pytest to the image")
-            _add(engine, below, wanted, wheels.layer(version, runner(stop)))
+            with tempfile.NamedTemporaryFile(prefix="greenloop-layer-", dir=base.roomy()) as file:
+                file.write(wheels.layer(version, runner(stop)))
+                file.flush()
+                add(engine, below, wanted, Path(file.name), kind="python", stop=stop)
             _forget(engine, wanted)
             log.info("Made %s in %.0f s.", wanted, time.monotonic() - began)
     return wanted
@@ -66,51 +70,35 @@ def _compile_source() -> str:
     return (inside.folder() / "image" / "compile.py").read_text(encoding="utf-8")
 
 
-def _add(engine: Engine, below: str, wanted: str, layer: bytes) -> None:
-    """Lays the archive over the image below, compiles it in a container without network, and keeps the result."""
-    container = engine.client.containers.create(
-        below,
-        entrypoint=["python3", "-I", "-c", _compile_source()],
-        command=[],
-        user="0:0",
-        network_mode="none",
-        cap_drop=["ALL"],
-        security_opt=["no-new-privileges:true"],
-        ulimits=ULIMITS,
-        working_dir="/",
-        labels=labels(),
-    )
-    try:
-        container.put_archive("/", layer)
-        container.start()
-        status = container.wait(timeout=COMPILE_SECONDS).get("StatusCode")
-        if status:
-            said = container.logs(tail=5).decode("utf-8", "replace")
+def add(engine: Engine, below: str, wanted: str, layer: Path, *, kind: str, stop: Callable[[], bool] = bool) -> None:
+    """Lays the archive over the image below, compiles it in a container without network, and keeps the result.
+
+    `kind` is written on the image. Raises `CannotVerify`, or what the engine raises.
+    """
+    with once(engine, below, _compile_source(), layer=layer, seconds=COMPILE_SECONDS, stop=stop) as done:
+        if done.status:
             raise CannotVerify(
-                f"The image could not be made: python3 in {below} ended with status {status} ({said.strip()})."
+                f"The image could not be made: python3 in {below} ended with status {done.status} ({done.complaint()})."
             )
         repository, _, tag = wanted.partition(":")
         # The image must not carry the marks of the container, or it would look like something to be removed.
         changes = [
-            f'LABEL {MARK}="" {MARK}.owner="" {MARK}.boot="" {MARK}.image=python',
+            f'LABEL {MARK}="" {MARK}.owner="" {MARK}.boot="" {MARK}.image={kind}',
             "ENTRYPOINT []",
             'CMD ["python3"]',
         ]
-        container.commit(repository=repository, tag=tag, changes=changes)
-    finally:
-        with contextlib.suppress(*engine.errors):
-            container.remove(force=True, v=True)
+        done.container.commit(repository=repository, tag=tag, changes=changes)
 
 
 @contextlib.contextmanager
-def _alone(stop: Callable[[], bool]) -> Iterator[None]:
-    """Holds the lock file of image making; waits for it, looking at `stop` twice a second."""
+def alone(work: str, stop: Callable[[], bool]) -> Iterator[None]:
+    """Holds the lock file of this work; waits for it, looking at `stop` twice a second."""
     try:
         import fcntl  # noqa: PLC0415 - not on Windows, where two makers do the same work twice and the last one wins
     except ImportError:
         yield
         return
-    path: Path = cache_folder() / "image.lock"
+    path: Path = cache_folder() / f"image-{work}.lock"
     with path.open("w") as file:
         while True:
             try:
@@ -122,11 +110,3 @@ def _alone(stop: Callable[[], bool]) -> Iterator[None]:
                 time.sleep(0.5)
         os.ftruncate(file.fileno(), 0)
         yield
-
-
-def describe(error: Exception) -> CannotVerify:
-    """What the engine raised while an image was made, for the user."""
-    return CannotVerify(
-        f"The engine could not make the sandbox's image: {sentence(error)}",
-        remedy="Look for disk space: `docker system df`.",
-    )

@@ -9,10 +9,16 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerify
 
 
+class Failed(CannotVerify):
+    """A program ended with an error; `output` is all it wrote."""
+
+    output = ""
+
+
 def runner(stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
     """`run(arguments, seconds)` gives a program's output, or up within a second once `stop()` says so.
 
-    It raises `CannotVerify` with the program's last line when that fails, is stopped or takes too long.
+    It raises `CannotVerify` when that is stopped or takes too long, and `Failed` with its last line when it fails.
     """
 
     def run(arguments: list[str], seconds: float) -> str:
@@ -37,7 +43,9 @@ def runner(stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
                         raise CannotVerify(f"`{_brief(arguments)}` {why}.") from None
         if process.returncode:
             last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
-            raise CannotVerify(f"`{_brief(arguments)}` failed: {last[:300]}")
+            failed = Failed(f"`{_brief(arguments)}` failed: {last[:300]}")
+            failed.output = output
+            raise failed
         return output
 
     return run

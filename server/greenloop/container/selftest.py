@@ -26,10 +26,21 @@ def test_cannot_become_root():
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-@pytest.mark.parametrize("folder", ["/", "/etc", "/usr", "/opt", "/.greenloop", "/.greenloop/run", HERE])
+@pytest.mark.parametrize("folder", ["/", "/etc", "/usr", "/opt", "/.greenloop", "/.greenloop/run"])
 def test_cannot_write_outside_tmp(folder):
     with pytest.raises(OSError):
         open(os.path.join(folder, "written"), "w")
+
+
+@pytest.mark.parametrize("change", [os.remove, lambda path: open(path, "a"), lambda path: os.rename(path, path + "x")])
+def test_cannot_change_the_workspace(change):
+    with pytest.raises(OSError):
+        change(__file__)
+
+
+def test_can_write_beside_itself():
+    with tempfile.TemporaryFile(dir=HERE) as file:
+        file.write(b"x")
 
 
 def test_can_write_to_tmp():
@@ -44,7 +55,7 @@ def test_has_no_network():
 """
 FILES = {"test_wall.py": WALL}
 SELECTORS = ("test_wall.py",)
-LEAST = 11
+LEAST = 14
 
 
 def complaint(execution: Execution) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.container.cargo import MOST_BYTES
 from greenloop.core.nouns import Limits
+from greenloop.locks.project import Project
 
 FOLDER = "/.greenloop/run"  # as in sandbox/image/boot.py
 CAPABILITIES = ("KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
@@ -24,19 +24,32 @@ ULIMITS = [
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What a container is made of: the image, the workspace's path inside, limits, network, extra variables."""
+    """What a container is made of: the image, the workspace's path inside, limits, network, extra variables.
+
+    `cargo` is the bytes of memory that the workspace's files take; `runtime` the engine's own where empty; `project`
+    what the workspace says of itself.
+    """
 
     image: str
     root: str
     limits: Limits
     network: bool
     variables: Mapping[str, str]
+    cargo: int = 0
+    runtime: str = ""
+    project: Project = field(default_factory=Project)
+
+    @property
+    def workspace(self) -> int:
+        """Bytes that may lie in the workspace: twice what does now, for it grows, and what tests write."""
+        return 2 * self.cargo + self.limits.disk
 
 
 def flags(shape: Shape, engine: str) -> dict[str, Any]:
     """Everything that hardens the container, as `containers.create` of the engine (Docker, podman) wants it."""
-    memory = shape.limits.memory + TMP + MOST_BYTES + OWN
+    memory = shape.limits.memory + TMP + shape.workspace + OWN
     return {
+        "runtime": shape.runtime or None,
         "network_mode": "bridge" if shape.network else "none",
         "read_only": True,
         "user": "0:0",
@@ -50,7 +63,9 @@ def flags(shape: Shape, engine: str) -> dict[str, Any]:
         "nano_cpus": 1_000_000_000,
         "ipc_mode": "private",
         "shm_size": 16 << 20,
-        "tmpfs": {folder: _options(options, engine) for folder, options in _mounts(shape.root).items()},
+        "tmpfs": {
+            folder: _options(options, engine) for folder, options in _mounts(shape.root, shape.workspace).items()
+        },
         "ulimits": ULIMITS,
         "log_config": {"Type": "none", "Config": {}},
         "healthcheck": {"Test": ["NONE"]},
@@ -59,9 +74,12 @@ def flags(shape: Shape, engine: str) -> dict[str, Any]:
     }
 
 
-def closed(root: str) -> list[str]:
-    """Folders that boot opens for everybody: the image's mode of a folder becomes that of the tmpfs on it."""
-    return [folder for folder in _mounts(root) if folder in {"/root", root}]
+def modes(root: str) -> dict[str, int]:
+    """The modes that boot gives to folders, because the image's mode of a folder becomes that of the tmpfs on it.
+
+    Tests may write beside themselves in the workspace, but neither change nor remove what was laid (sticky).
+    """
+    return {folder: 0o1777 if folder == root else 0o755 for folder in _mounts(root, 0) if folder in {"/root", root}}
 
 
 def _options(options: str, engine: str) -> str:
@@ -71,11 +89,11 @@ def _options(options: str, engine: str) -> str:
     return ",".join(option for option in options.split(",") if not option.startswith("nr_inodes="))
 
 
-def _mounts(root: str) -> dict[str, str]:
+def _mounts(root: str, size: int) -> dict[str, str]:
     mounts = {
-        "/tmp": f"rw,nosuid,nodev,size={TMP},nr_inodes=50000,mode=1777",  # noqa: S108 - inside the wall
+        "/tmp": f"rw,exec,nosuid,nodev,size={TMP},nr_inodes=50000,mode=1777",  # noqa: S108 - inside the wall
         FOLDER: f"rw,nosuid,nodev,noexec,size={32 << 20},mode=755",
-        root: f"rw,nosuid,nodev,size={2 * MOST_BYTES},nr_inodes=100000,mode=755",
+        root: f"rw,exec,nosuid,nodev,size={size},nr_inodes=150000,mode=1777",
     }
     if root.startswith("/root/"):
         mounts["/root"] = f"rw,nosuid,nodev,size={1 << 20},mode=755"  # to be opened, see `closed`

@@ -332,13 +332,14 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What speaks for an accepted candidate, counted out.
+    """What speaks for an accepted candidate, counted out. `network`: tests could reach it.
 
     `canaried` of `canary_total` cases failed as they must when turned round; `out_of_process` passed while the
     candidate's code was in a process of its own.
     """
 
     sandbox: str = ""
+    network: bool = False
     cases: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # provenance -> (passed, total)
     neighbours_unchanged: int = 0
     neighbours_already_failing: int = 0
@@ -392,7 +393,8 @@ class Excerpt:
 class Environment:
     """Whose Python runs the tests: the executable, its prefixes, what was read about it without running it.
 
-    `executable` is absolute, symlinks of the environment kept; `base` is the prefix of the base installation.
+    `executable` is absolute, symlinks of the environment kept; `base` is the prefix of the base installation; `extra`
+    are folders and files outside both, and outside the workspace, that its editable installs name.
     """
 
     executable: Path
@@ -401,6 +403,7 @@ class Environment:
     version: tuple[int, int]
     source: str
     has_pytest: bool
+    extra: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -467,12 +470,16 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """Result of a self-test: usable or not, what was found, and the one remedy where it is not."""
+    """Result of a self-test: usable or not, what was found, and the one remedy where it is not.
+
+    `image`: one that is there and would do, for back ends that have such.
+    """
 
     name: str
     ok: bool
     detail: str
     remedy: str = ""
+    image: str = ""
 
 
 # -- the model --------------------------------------------------------------------------------------------------

@@ -14,6 +14,19 @@ def trust(evidence: Evidence) -> Verified:
     return Verified.VERIFIED
 
 
+def wall(evidence: Evidence) -> str:
+    """Where it ran: `in bubblewrap`, `in docker with the network on`, `no sandbox`."""
+    place = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
+    return place + (" with the network on" if evidence.network and evidence.sandbox != "none" else "")
+
+
+def caveat(evidence: Evidence) -> str:
+    """What of the wall was open while this ran, as a sentence; empty when nothing was."""
+    if evidence.sandbox == "none":
+        return "It ran without a sandbox."
+    return "It ran with the network on." if evidence.network else ""
+
+
 def solved(evidence: Evidence, verified: Verified) -> str:
     """What verified the result, counted out."""
     rows = [f"{kind} {passed}/{total}" for kind, (passed, total) in evidence.cases.items()]
@@ -32,7 +45,9 @@ def solved(evidence: Evidence, verified: Verified) -> str:
         Verified.PARTIALLY: "partially verified",
         Verified.UNVERIFIED: "unverified",
     }[verified]
-    text = f"{label} in {evidence.sandbox}: {', '.join(rows)}"
+    # "unverified: no sandbox" says why; with a wall its name is only one more fact.
+    where = f"{label}: {wall(evidence)}" if evidence.sandbox == "none" else f"{label} {wall(evidence)}"
+    text = f"{where}: {', '.join(rows)}"
     return "; ".join([text, *evidence.warnings])
 
 

@@ -22,7 +22,7 @@ class ColdSession:
 
     def __init__(self, place: Place, program: Program, identity: _mounts.Identity) -> None:
         self._place, self._program, self._identity = place, program, identity
-        self._search = _hidden.Search(place.root, place.masked, place.environment.prefix)
+        self._search = _hidden.Everywhere(place)
         self._running: set[_supervisor.Supervisor] = set()
         self._empty: Path | None = None
 
@@ -59,6 +59,12 @@ class ColdSession:
                 os.close(fd)
             if supervisor is not None:
                 await asyncio.shield(self._end(supervisor))
+
+    async def warm(self) -> None:
+        """Each run builds its own wall, so there is nothing to warm."""
+
+    async def pause(self) -> None:
+        """Between runs nothing is there."""
 
     async def close(self) -> None:
         """Ends whatever still runs; nothing is left on the host."""

@@ -4,37 +4,55 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import logging
 import os
 import secrets
+import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from greenloop import inside
-from greenloop.container import cargo
+from greenloop.container import cargo, distribution
 from greenloop.container.box import Box, Broken
-from greenloop.container.engine import Engine, boot
+from greenloop.container.engine import Engine
 from greenloop.container.selftest import FILES, SELECTORS, complaint
 from greenloop.container.shape import Shape
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Execution, Limits, Place, Run
+from greenloop.locks import project
+from greenloop.passed import boot
 from greenloop.sandboxes._supervisor import Lost, execution
 from greenloop.settings import cache_folder
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 NAME = "docker"
 GRACE = 10.0  # seconds beyond a run's own limit after which the supervisor is taken for hung
 WRITE_SECONDS = 60.0
 KILL_SECONDS = 0.8  # a cancelled run gives control back within a second
 TESTED_KEPT = 20
+RUNS_KEPT = 200  # after so many runs a container makes room for a fresh one
+SLACK = 8 << 20  # bytes that a small workspace may grow by before it needs another container
 LEAST_UID, UIDS = 20_000, 40_000  # within what a rootless engine maps
+
+
+# Not asyncio's own few threads: each session may hold one for as long as a run takes, and an end must never wait.
+RUNNING = ThreadPoolExecutor(64, "greenloop-container")
+ENDING = ThreadPoolExecutor(16, "greenloop-container-end")
+
+
+def in_thread(work: Callable[..., T], *arguments: Any, pool: ThreadPoolExecutor = RUNNING) -> asyncio.Future[T]:
+    """Runs blocking work beside the event loop."""
+    return asyncio.get_running_loop().run_in_executor(pool, work, *arguments)
 
 
 @dataclass(kw_only=True)
@@ -44,19 +62,21 @@ class Session:
     engine: Engine
     place: Place
     image: str
+    runtime: str = ""
     name: str = NAME
+    _runs: int = 0
     _box: Box | None = None
-    _laid: dict[str, cargo.Stamp] = field(default_factory=dict)
+    _laid: cargo.Cargo = field(default_factory=cargo.Cargo)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _abandoned: asyncio.Future[Execution] | None = None
-    _background: set[asyncio.Task[None]] = field(default_factory=set)
+    _background: set[asyncio.Future[None]] = field(default_factory=set)
 
     async def run(self, run: Run) -> Execution:
         """Runs once. Never raises for what a candidate, the container or the engine does; cancelling kills the tree."""
         async with self._turn:
             await self._settled()
             stop = threading.Event()
-            work = asyncio.ensure_future(asyncio.to_thread(self._run, run, stop.is_set))
+            work = in_thread(self._run, run, stop.is_set)
             try:
                 return await asyncio.shield(work)
             except asyncio.CancelledError:
@@ -64,16 +84,26 @@ class Session:
                 await self._abandon(work)
                 raise
 
+    async def warm(self) -> None:
+        """The container was started when this was opened."""
+
     async def close(self) -> None:
         """Removes the container; returns when it is gone."""
         box, self._box = self._box, None
         if box is not None:
-            self._start(asyncio.to_thread(box.close))
+            self._start(in_thread(box.close, pool=ENDING))
         await self._settled()
-        await asyncio.to_thread(self.end)
+        await in_thread(self.end)
         if self._background:
             await asyncio.shield(asyncio.gather(*self._background, return_exceptions=True))
-        await asyncio.to_thread(self.engine.client.close)
+        await in_thread(self.engine.client.close)
+
+    async def pause(self) -> None:
+        """Pauses the container until the next run, which does not notice. Does nothing while there is none to pause."""
+        async with self._turn:
+            await self._settled()
+            if self._box is not None:
+                await in_thread(self._pause)
 
     async def _abandon(self, work: asyncio.Future[Execution]) -> None:
         """Kills the container and waits for that, but not for an engine that hangs."""
@@ -81,9 +111,9 @@ class Session:
         box, self._box = self._box, None
         if box is None:
             return  # it is still being opened: nothing of the candidate's has begun, and `stop` keeps it from beginning
-        killing = asyncio.ensure_future(asyncio.to_thread(box.kill))
+        killing = in_thread(box.kill, pool=ENDING)
         await asyncio.wait([killing], timeout=KILL_SECONDS)
-        self._start(asyncio.to_thread(box.close))
+        self._start(in_thread(box.close, pool=ENDING))
 
     async def _settled(self) -> None:
         """Waits until the thread of a cancelled run has let go of this session."""
@@ -91,10 +121,9 @@ class Session:
         if work is not None:
             await asyncio.wait([work])
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+    def _start(self, work: asyncio.Future[None]) -> None:
+        self._background.add(work)
+        work.add_done_callback(self._background.discard)
 
     # -- blocking, in threads ---------------------------------------------------------------------------------------
 
@@ -104,21 +133,41 @@ class Session:
         Raises `Broken`, and `CannotVerify` for a workspace that is too large.
         """
         now = cargo.scan(self.place.root, self.place.masked)
-        if self._box is not None and (self._box.ended or self._laid.keys() - now.keys()):
-            self.end()  # what was deleted on the host must not stay importable
+        if self._box is not None and (self._box.ended or self._outdated(now) or self._runs >= RUNS_KEPT):
+            self.end()
         if self._box is None:
-            self._laid = {}
-            self._box = Box.open(self.engine, self._shape())
+            self._laid, self._runs = cargo.Cargo(), 0
+            self._box = Box.open(self.engine, self._shape(now.memory))
             self._compare_versions(tuple(self._box.hello["python"][:2]))
         box = self._box
+        box.resume()
         box.supervise(hash_seed)
-        changed = [path for path, stamp in now.items() if self._laid.get(path) != stamp]
-        for files in cargo.load(self.place.root, changed):
-            answer = box.ask(inside.protocol().write_request(box.shape.root, files), WRITE_SECONDS)
+        self._lay(box, now)
+        return box
+
+    def _outdated(self, now: cargo.Cargo) -> bool:
+        """Must the container go? What was deleted on the host must not stay importable, and memory is set once."""
+        assert self._box is not None
+        deleted = self._laid.files.keys() - now.files.keys() or self._laid.folders - now.folders
+        return bool(deleted) or now.memory > 2 * self._box.shape.cargo
+
+    def _lay(self, box: Box, now: cargo.Cargo) -> None:
+        """Sends what changed since. Raises `Broken`."""
+        changed = [path for path, stamp in now.files.items() if self._laid.files.get(path) != stamp]
+        executable = [path for path in changed if now.files[path].executable]
+        folders = sorted(now.folders - self._laid.folders)
+        empty: list[dict[str, bytes]] = [{}] if folders else []
+        for files in itertools.chain(empty, cargo.load(self.place.root, changed)):
+            request = inside.protocol().write_request(
+                box.shape.root,
+                files,
+                executable=[path for path in executable if path in files],
+                folders=() if files else folders,
+            )
+            answer = box.ask(request, WRITE_SECONDS)
             if answer["kind"] != "written":
                 raise Broken(str(answer.get("reason") or "The workspace could not be laid down."))
         self._laid = now
-        return box
 
     def once(self, run: Run, stop: Callable[[], bool] = bool) -> Execution:
         """One run in the prepared container. Raises `Broken`, `Lost` or `CannotVerify`."""
@@ -129,13 +178,25 @@ class Session:
         done = box.ask(_request(box, self.place, run, key), run.seconds + GRACE)
         if done["kind"] != "done":
             raise Broken(str(done.get("reason") or f"The supervisor said {done['kind']!r}."))
-        return execution(done, key)
+        self._runs += 1
+        result = execution(done, key)
+        if done.get("dirty") or _suspect(result):
+            self.end()
+        return result
 
     def end(self) -> None:
         """Removes the container, if there is one."""
         box, self._box = self._box, None
         if box is not None:
             box.close()
+
+    def _pause(self) -> None:
+        try:
+            if self._box is not None and not self._box.ended:
+                self._box.pause()
+        except Broken as problem:
+            log.info("%s", problem)
+            self.end()
 
     def _run(self, run: Run, stop: Callable[[], bool]) -> Execution:
         try:
@@ -150,7 +211,7 @@ class Session:
             text = "The image %s has Python %s, the project %s: a test may fail for that alone."
             log.warning(text, self.image, ".".join(map(str, found)), ".".join(map(str, wanted)))
 
-    def _shape(self) -> Shape:
+    def _shape(self, memory: int) -> Shape:
         place = self.place
         return Shape(
             image=self.image,
@@ -158,7 +219,16 @@ class Session:
             limits=place.limits,
             network=place.network,
             variables=place.variables,
+            cargo=max(memory, SLACK),
+            runtime=self.runtime,
+            project=project.read(place.root),
         )
+
+
+def _suspect(result: Execution) -> bool:
+    """Did the run do something after which its container is not used again: memory at its end, a forged report?"""
+    out_of_memory = result.killed == "memory" or (result.status == -signal.SIGKILL and not result.killed)
+    return out_of_memory or any(record.get("kind") == "forged" for record in result.records)
 
 
 def inside_path(root: Path) -> str:
@@ -181,6 +251,7 @@ def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
         files=run.files,
         without=run.without,
         oracle=run.oracle,
+        environ={"PYTHONPATH": path} if (path := distribution.path(box.shape.project, box.shape.root)) else {},
         uid=LEAST_UID + secrets.randbelow(UIDS),  # whoever it is, nobody else's processes count against its limit
         count_processes=True,
     )
@@ -190,23 +261,23 @@ def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
 # -- the self-test ----------------------------------------------------------------------------------------------
 
 
-def self_test(engine: Engine, image: str, limits: Limits) -> str:
+def self_test(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
     """What is wrong with the wall (empty: nothing). Tried once per boot, engine and image; only success is kept."""
-    key = f"{boot()}|{engine.name}|{engine.version}|{engine.client.images.get(image).id}"
+    key = f"{boot()}|{engine.name}|{engine.version}|{engine.client.images.get(image).id}|{runtime}"
     file = cache_folder() / "docker-selftest.json"
     passed: list[str] = []
     with contextlib.suppress(OSError, ValueError):
         passed = list(json.loads(file.read_text(encoding="utf-8")))
     if key in passed:
         return ""
-    problem = _tried(engine, image, limits)
+    problem = _tried(engine, image, limits, runtime)
     if not problem:
         with contextlib.suppress(OSError):
             file.write_text(json.dumps([*passed, key][-TESTED_KEPT:]), encoding="utf-8")
     return problem
 
 
-def _tried(engine: Engine, image: str, limits: Limits) -> str:
+def _tried(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
     with _folder() as root:
         environment = Environment(
             executable=Path(sys.executable),
@@ -217,7 +288,7 @@ def _tried(engine: Engine, image: str, limits: Limits) -> str:
             has_pytest=True,
         )
         place = Place(root=root, environment=environment, limits=limits)
-        session = Session(engine=engine, place=place, image=image)
+        session = Session(engine=engine, place=place, image=image, runtime=runtime)
         try:
             return complaint(session.once(Run(selectors=SELECTORS, seconds=30.0)))
         except (Broken, Lost) as problem:

@@ -78,7 +78,7 @@ class ResidentSession:
         self, place: Place, program: Program, identity: _mounts.Identity, learnt: Learnt, cold: ColdSession
     ) -> None:
         self._place, self._program, self._identity, self._learnt = place, program, identity, learnt
-        self._search = _hidden.Search(place.root, place.masked, place.environment.prefix)
+        self._search = _hidden.Everywhere(place)
         self._walls: dict[int, Wall] = {}
         self._turns: dict[int, asyncio.Lock] = {}
         self._learning: asyncio.Task[None] | None = None
@@ -106,6 +106,12 @@ class ResidentSession:
         async with self._turn(0):
             with contextlib.suppress(_supervisor.Lost, CannotVerify, OSError):
                 await self._standing(0)
+
+    async def pause(self) -> None:
+        """Stops the walls that stand; the next run lets its own go on."""
+        for seed, wall in tuple(self._walls.items()):
+            async with self._turn(seed):
+                wall.supervisor.pause(on=True)
 
     async def close(self) -> None:
         """Takes every wall down; nothing is left on the host."""
@@ -171,7 +177,9 @@ class ResidentSession:
         if wall is not None and (wall.stamp != stamp or wall.supervisor.ended):
             await self._down(seed)
             wall = None
-        if wall is None:
+        if wall is not None:
+            wall.supervisor.pause(on=False)
+        else:
             while len(self._walls) >= SEEDS:
                 await self._down(next(iter(self._walls)))
             wall = await self._built(seed, stamp)
@@ -205,6 +213,8 @@ class ResidentSession:
         words = _mounts.resident(self._place, self._identity, hash_seed=seed, staged=staged)
         command = [str(self._place.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/runner.py"]
         command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
+        if not self._place.network and (addresses := _mounts.addresses()):
+            command += ["--addresses", addresses]
         argv = [*open_words([self._program.path, *words], descriptors), *command]
         return staging(argv, root, self._identity, descriptors, files={}, disk=0) if staged else argv
 

@@ -77,6 +77,12 @@ class Supervisor:
         """Whether the process is over, whoever ended it."""
         return self._process.returncode is not None
 
+    def pause(self, *, on: bool) -> None:
+        """Stops the processes inside, or lets them go on."""
+        for pid in self._inner:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGSTOP if on else signal.SIGCONT)
+
     async def end(self) -> None:
         """Kills the supervisor and all it started; returns when they are gone. Safe to call twice."""
         outer = [self._process.pid] if self._process.returncode is None else []

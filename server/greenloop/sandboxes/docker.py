@@ -18,12 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.container import base, image
+from greenloop import distribution
+from greenloop.container import base, environment, image
 from greenloop.container.box import Broken
 from greenloop.container.engine import Engine, sentence, sweep
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Probe
-from greenloop.sandboxes._container import NAME, Session, self_test
+from greenloop.sandboxes._container import NAME, Session, in_thread, self_test
 from greenloop.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -33,20 +34,21 @@ CALL_SECONDS = 30
 IMAGE_SECONDS = 600
 
 START_REMEDY = "Start the engine: `systemctl start docker` (or `dockerd &` as root)."
-INSTALL_REMEDY = "Install one: `apt-get install docker.io` (or podman), then start it."
+SPACE_REMEDY = "Make room on the engine's disk: `docker system df` shows what takes it."
 GROUP_REMEDY = "Join the group docker: `sudo usermod -aG docker $USER`, then log in again."
 
 
 def create(settings: Settings) -> DockerSandbox:
     """The back end; nothing is connected before `probe` or `open`."""
-    return DockerSandbox(image=settings.sandbox.image)
+    return DockerSandbox(image=settings.sandbox.image, runtime=settings.sandbox.runtime)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DockerSandbox:
-    """Container engines. `image` is the user's own, or empty for the one that greenloop makes."""
+    """Container engines. `image` and `runtime` are the user's; empty: greenloop's own, the engine's own."""
 
     image: str = ""
+    runtime: str = ""
     name: str = NAME
     say: Callable[[str], None] = log.info  # told what goes on while an image is made
 
@@ -64,7 +66,7 @@ class DockerSandbox:
         Raises `CannotVerify` with the remedy.
         """
         stop = threading.Event()
-        work = asyncio.ensure_future(asyncio.to_thread(self._open, place, stop.is_set))
+        work = in_thread(self._open, place, stop.is_set)
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -80,7 +82,7 @@ class DockerSandbox:
         except engine.errors as error:
             raise CannotVerify(f"{about} does not answer: {sentence(error)}", remedy=START_REMEDY) from error
         if found:
-            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}")
+            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}", image=found)
         if self.image:
             return Probe(name=NAME, ok=True, detail=f"{about}; the image {self.image} will be pulled when first used")
         wanted = sys.version_info[:2]
@@ -110,14 +112,18 @@ class DockerSandbox:
         sweep(engine)
         try:
             name = self._image(engine, place, stop)
-            complaint = self_test(engine, name, place.limits)
+            complaint = self_test(engine, name, place.limits, self.runtime)
         except engine.errors as error:
-            raise CannotVerify(f"{engine.name} failed: {sentence(error)}", remedy=START_REMEDY) from error
+            full = "no space left" in sentence(error).lower()
+            raise CannotVerify(
+                f"{engine.name} failed: {sentence(error)}", remedy=SPACE_REMEDY if full else START_REMEDY
+            ) from error
         if complaint:
             raise CannotVerify(
                 f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
             )
-        session = Session(engine=engine, place=place, image=name)
+        title = f"{NAME} with network" if place.network else NAME  # it stands in every result
+        session = Session(engine=engine, place=place, image=name, runtime=self.runtime, name=title)
         try:
             session.prepare(0)
         except Broken as problem:
@@ -130,12 +136,10 @@ class DockerSandbox:
     def _image(self, engine: Engine, place: Place, stop: Callable[[], bool]) -> str:
         wanted = place.image or self.image
         if not wanted:
-            if base.has(engine, image.name(place.environment.version)):
-                return image.name(place.environment.version)
             # Importing and committing take longer than a container's calls may.
             patient = connect(IMAGE_SECONDS)
             try:
-                return image.ensure(patient, place.environment.version, say=self.say, stop=stop)
+                return environment.image_for(patient, place, say=self.say, stop=stop)
             finally:
                 patient.client.close()
         if not base.has(engine, wanted):
@@ -205,7 +209,10 @@ def _socket() -> str:
         or shutil.which("docker")
     ):
         raise CannotVerify("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
-    raise CannotVerify("Neither Docker nor podman is installed.", remedy=INSTALL_REMEDY)
+    raise CannotVerify(
+        "Neither Docker nor podman is installed.",
+        remedy=f"Install one: {distribution.install('docker', apt='docker.io', dnf='moby-engine')}, then start it.",
+    )
 
 
 def _sockets() -> list[str]:

@@ -1,0 +1,61 @@
+"""What the Python of an image is: its markers, where it keeps packages, and which wheels it can take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from greenloop.core.errors import CannotVerify
+
+ASK = """
+import json, os, platform, sys, sysconfig
+full = platform.python_version()
+print(json.dumps({
+    "paths": sysconfig.get_paths(), "executable": sys.executable, "libc": platform.libc_ver(),
+    "markers": {
+        "implementation_name": sys.implementation.name, "implementation_version": full, "os_name": os.name,
+        "platform_machine": platform.machine(), "platform_release": platform.release(),
+        "platform_system": platform.system(), "platform_version": platform.version(),
+        "python_full_version": full, "platform_python_implementation": platform.python_implementation(),
+        "python_version": "%d.%d" % sys.version_info[:2], "sys_platform": sys.platform,
+    },
+}))
+"""
+# Older names of the same platforms, by the version of glibc that they stand for.
+_LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """`paths` as sysconfig names them, `markers` as PEP 508 does, `libc` the minor version of glibc 2 (0: another)."""
+
+    paths: Mapping[str, str]
+    executable: str
+    markers: Mapping[str, str]
+    libc: int
+
+    @property
+    def version(self) -> str:
+        return self.markers["python_version"]
+
+    def platforms(self) -> list[str]:
+        """The platform tags of wheels that can be installed, the newest first."""
+        machine = self.markers["platform_machine"]
+        found = []
+        for minor in range(self.libc, 4, -1):
+            found.append(f"manylinux_2_{minor}_{machine}")
+            if minor in _LEGACY and (minor == 17 or machine == "x86_64"):
+                found.append(f"{_LEGACY[minor]}_{machine}")
+        return [*found, f"linux_{machine}"]
+
+
+def read(text: str) -> Facts:
+    """What `ASK` printed. Raises `CannotVerify` when it is something else."""
+    try:
+        said = json.loads(text.strip().splitlines()[-1])
+        kind, _, version = said["libc"][0], None, said["libc"][1]
+        libc = int(version.split(".")[1]) if kind == "glibc" and version.startswith("2.") else 0
+        return Facts(paths=said["paths"], executable=said["executable"], markers=said["markers"], libc=libc)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise CannotVerify(f"The image's Python does not say what it is: {text.strip()[-200:]}") from error
