@@ -77,7 +77,7 @@ async def rerun(
         failed=failed,
         fixed=tuple(case for case in passed if then.outcomes.get(case) != "passed"),
         canaried=canaried,
-        not_canaried=tuple(case for case in passed if case not in canaried),
+        not_canaried=() if reason else tuple(case for case in passed if case not in canaried),
         sandbox=sandbox.name,
         network=place.network,
         changes=tuple(changes),
