@@ -27,7 +27,7 @@ from pathlib import Path
 
 import differences
 
-from greenloop import engine, settings
+from greenloop import engine, interpreters, settings
 from greenloop.core import canary
 from greenloop.core.nouns import CaseResult, Execution, Run
 from greenloop.core.records import collect_errors, collected, end_of, results
@@ -72,7 +72,8 @@ class Row:
 def prepared(project: Project, cache: Path) -> Path:
     """The folder of the project, unpacked and installed; what is there already is used again."""
     folder = cache / project.name / f"{project.name}-{project.version}"
-    if (folder / ".venv" / "ready").exists():
+    ready, wanted = folder / ".venv" / "ready", "\n".join(project.tests)
+    if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
         return folder
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.parent.mkdir(parents=True)
@@ -83,7 +84,7 @@ def prepared(project: Project, cache: Path) -> Path:
     next((folder.parent / "unpacked").iterdir()).rename(folder)
     _quiet([sys.executable, "-m", "venv", folder / ".venv"])
     _quiet([folder / ".venv/bin/python", "-m", "pip", "install", "-q", "-e", folder, *project.tests])
-    (folder / ".venv" / "ready").touch()
+    ready.write_text(wanted, encoding="utf-8")
     return folder
 
 
@@ -109,9 +110,15 @@ def on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = N
     out.unlink(missing_ok=True)
     began = time.monotonic()
     done = subprocess.run(
-        [python, "-m", "pytest", "-p", "parity_recorder", "--continue-on-collection-errors"],
+        [python, "-m", "pytest", "--continue-on-collection-errors"],
         cwd=folder,
-        env={**_user(python), "PYTHONPATH": str(plugin), "GREENLOOP_PARITY_OUT": str(out), "PYTHONHASHSEED": "0"},
+        env={
+            **_user(python),
+            "PYTHONPATH": str(plugin),
+            "PYTEST_PLUGINS": "parity_recorder",
+            "GREENLOOP_PARITY_OUT": str(out),
+            "PYTHONHASHSEED": "0",
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -132,9 +139,9 @@ def _user(python: Path) -> dict[str, str]:
     return {**kept, "VIRTUAL_ENV": str(python.parents[1]), "PATH": f"{python.parent}:{os.environ['PATH']}"}
 
 
-async def in_sandbox(folder: Path, seconds: float) -> tuple[Execution, float, str]:
-    """The same suite in the back end that greenloop chooses: the execution, its seconds and the back end's name."""
-    found, _warnings = settings.load(folder, command_line={"suite.seconds": seconds})
+async def in_sandbox(folder: Path, seconds: float) -> tuple[Execution, float]:
+    """The same suite in the back end that greenloop chooses, with its own settings but for the time limit."""
+    found, _warnings = settings.load(folder)
     back_end, place = await engine.prepare(folder, found)
     session = await back_end.open(place)
     try:
@@ -143,7 +150,7 @@ async def in_sandbox(folder: Path, seconds: float) -> tuple[Execution, float, st
         await session.close()
     if execution.broken:
         raise RuntimeError(execution.broken)
-    return execution, execution.seconds, back_end.name
+    return execution, execution.seconds
 
 
 def outcomes(execution: Execution) -> dict[str, CaseResult]:
@@ -170,7 +177,8 @@ def compared(project: Project, cache: Path) -> Row:
         first, row.host = on_host(folder, project.seconds, folder.parent)
         second, again = on_host(folder, project.seconds, folder.parent)
         row.host = min(row.host, again)
-        execution, row.sandbox, _name = asyncio.run(in_sandbox(folder, project.seconds))
+        environment = interpreters.environment(folder, settings.load(folder)[0])
+        execution, row.sandbox = asyncio.run(in_sandbox(folder, project.seconds))
     except (RuntimeError, OSError, subprocess.TimeoutExpired, engine.CannotVerify) as error:
         row.problem = str(error)
         return row
@@ -184,7 +192,7 @@ def compared(project: Project, cache: Path) -> Row:
     for case in every:
         if case not in flaky and _word(host, case) != _word(inside, case):
             failure = inside[case].failure if case in inside else errors.get(case.partition("::")[0])
-            cause = differences.cause(case, failure, _host_words(first, case), root=folder)
+            cause = differences.cause(failure, _host_words(first, case), root=folder, environment=environment)
             row.differing[case] = (_word(host, case), _word(inside, case), cause)
     _keep(folder.parent / "last.json", row, first, inside)
     return row

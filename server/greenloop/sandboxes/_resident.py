@@ -213,6 +213,8 @@ class ResidentSession:
         words = _mounts.resident(self._place, self._identity, hash_seed=seed, staged=staged)
         command = [str(self._place.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/runner.py"]
         command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
+        if not self._place.network and (addresses := _mounts.addresses()):
+            command += ["--addresses", addresses]
         argv = [*open_words([self._program.path, *words], descriptors), *command]
         return staging(argv, root, self._identity, descriptors, files={}, disk=0) if staged else argv
 
