@@ -177,19 +177,7 @@ async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict
     )
     tests = ground.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
     verdict, evidence = await acceptance.accept(bench, ground.open, {}, tests)
-    if verdict.status is not Status.PASSED:
-        return verdict, None
-    return verdict, with_canary(spec, tests) if evidence.canaried else ()
-
-
-def with_canary(spec: Spec, tests: Mapping[str, str]) -> tuple[str, ...]:
-    """The cases whose function has a twin in the test files' texts."""
-    turned = {path: frozenset[str]().union(*canary.twins(text).mutated.values()) for path, text in tests.items()}
-    return tuple(
-        case.id
-        for case in spec.cases
-        if case.provenance is Provenance.USER and canary.function_of(case.id) in turned.get(case.path, frozenset())
-    )
+    return verdict, evidence.canaried_cases if verdict.status is Status.PASSED else None
 
 
 async def _new(ground: Ground) -> tuple[CaseResult, ...]:
