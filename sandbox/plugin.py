@@ -13,27 +13,34 @@ import time
 import pytest
 
 
-def run(request, report, key, folder, sign, parts):
+def run(request, report, key, folder, sign, parts, session=None, oracle=None):
     """Runs pytest on the request's selectors and reports to the descriptor `report`. Returns pytest's exit status.
 
-    `parts` has the neighbours of this file by name: options, failures, examples, tracing.
+    `parts` has the neighbours of this file by name; `session` is a pytest that has configured itself before the fork;
+    `oracle` a process for the request's modules, where there is one.
     """
+    before = frozenset(sys.modules)
     root = os.path.realpath(request["root"])
     send = _sender(report, key, sign)
     place = _placer(root)
     doctests = [selector[len("doctest:") :] for selector in request["selectors"] if selector.startswith("doctest:")]
     plain = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
-    failures = parts["failures"]
-    plugins = [_recorder(send, place, failures), _starter(send, root, place, failures, parts["options"].reruns())]
-    args = [*parts["options"].arguments(root, folder), *plain]
-    if request["collect"]:
-        args.insert(0, "--collect-only")
+    starter = _starter(send, root, place, parts["failures"], parts["options"].reruns())
+    plugins = [_recorder(send, place, parts["failures"]), starter]
+    if request["baseline"]:
+        plugins.append(_census(send, before, parts["warmth"].loaded))
     if doctests:
         plugins.append(parts["examples"].plugin(root, doctests, only=not plain))
-        args.extend(parts["examples"].argument(selector) for selector in doctests)
+        plain = [*plain, *(parts["examples"].argument(selector) for selector in doctests)]
     if request["trace"]:
         plugins.append(parts["tracing"].plugin(root, send))
-    return int(pytest.main(args, plugins=plugins))
+    if oracle is not None:
+        oracle.stand_in()
+        plugins.append(oracle.plugin(send))
+    if session is not None:
+        return session.run(plain, plugins, starter)
+    options = parts["options"].arguments(root, folder)
+    return int(pytest.main([*(["--collect-only"] if request["collect"] else []), *options, *plain], plugins=plugins))
 
 
 # -- the report -----------------------------------------------------------------------------------------------------
@@ -113,8 +120,10 @@ def _starter(send, root, place, failures, reruns):
             outcome = yield
             if outcome.excinfo is None:
                 return
-            error = outcome.excinfo[1]
-            # pytest prints a broken conftest and ends without a session: nobody would be told.
+            self.tell(outcome.excinfo[1])
+
+        def tell(self, error):
+            """Pytest prints a broken conftest and ends without a session: nobody would be told."""
             info = getattr(error, "excinfo", None)
             cause = getattr(error, "cause", None) or (
                 info[1] if isinstance(info, tuple) else getattr(info, "value", None)
@@ -130,6 +139,17 @@ def _starter(send, root, place, failures, reruns):
             )
 
     return Starter()
+
+
+def _census(send, before, loaded):
+    """Which installed packages the run has imported: what a resident runner may import beforehand."""
+
+    class Census:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_sessionfinish(self):
+            send({"kind": "modules", "names": loaded(before)})
+
+    return Census()
 
 
 def _recorder(send, place, failures):

@@ -7,6 +7,11 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
     host -> supervisor   {"kind": "write", "root", "files", "executable", "folders"}
                                                                    lay files down for good (base64 by relative path)
     supervisor -> host   {"kind": "written"}  or  {"kind": "broken", "reason"}
+    host -> supervisor   {"kind": "prepare", "root", "scratch", "environ", "modules": [name], "trial": bool,
+                          "session": bool}
+                         import these packages, open a pytest session, both for all later runs
+    supervisor -> host   {"kind": "prepared", "modules", "left_out": {name: why}, "session": bool, "reason", "spoilt"}
+                         `reason`: why there is no session; `spoilt`: why this supervisor must not be used any more
     host -> supervisor   {"kind": "run", ...}                      see `run_request`
     supervisor -> host   {"kind": "done", "report", "status", "killed", "output", "leftover", "seconds", "dirty"}
                          `dirty`: something of the run could not be removed, so nothing more may be run here;
@@ -24,7 +29,9 @@ where they lie in it; lines are 1-based. Kinds, in the order they come:
     begin          id
     phase          id, when (setup|call|teardown), outcome (passed|failed|skipped), wasxfail (reason or null), seconds,
                    type (exception class from the call itself or null), message, frames, text, expected, observed
+    modules        names: installed packages (top level) that were imported; only where `baseline` is asked for
     trace          id, functions: [{path, line (co_firstlineno), name, depth, caller: Frame or null}]
+    oracle         calls (answered by the other process), unfit (why not everything could cross, or ""); with an oracle
     finished       status (pytest's exit status)
 
 The host adds `{"kind": "forged", "seq": -1}` where a line's MAC does not fit.
@@ -112,6 +119,9 @@ def run_request(
     processes,
     collect=False,
     trace=False,
+    baseline=False,
+    session=False,
+    wall=None,
     files=None,
     without=(),
     oracle=(),
@@ -128,6 +138,8 @@ def run_request(
     `seconds` of wall time; `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
     `files` (relative path -> bytes) are laid over the workspace for this run and taken back after it; the files of
     `without` are not there meanwhile. `oracle` names modules whose code runs in a process of its own.
+    `baseline`: tell which packages were imported. `session`: go on with the prepared pytest session.
+    `wall`: the worker makes mounts of its own ({"filter": seccomp program in base64, "hidden": {"files", "folders"}}).
     `uid`: the worker drops to this user and group (the supervisor must be root).
     `count_processes`: RLIMIT_NPROC may be used, because nobody else has the worker's uid in its user namespace.
     `watch_disk`: the workspace is a writable throw-away layer whose size must be watched.
@@ -140,6 +152,9 @@ def run_request(
         "selectors": list(selectors),
         "collect": bool(collect),
         "trace": bool(trace),
+        "baseline": bool(baseline),
+        "session": bool(session),
+        "wall": wall,
         "seconds": float(seconds),
         "memory": int(memory),
         "disk": int(disk),
@@ -168,6 +183,35 @@ def write_request(root, files, executable=(), folders=()):
         "executable": [check_path(path) for path in executable],
         "folders": [check_path(path) for path in folders],
     }
+
+
+def prepare_request(root, modules, *, trial, session, scratch="/tmp", environ=None):
+    """A request to import packages and to open a pytest session, before any run that shall profit from it.
+
+    `trial`: a forked process tries the packages first, and only those that are slow and harmless are imported.
+    """
+    return {
+        "kind": "prepare",
+        "root": root,
+        "modules": list(modules),
+        "trial": bool(trial),
+        "session": bool(session),
+        "scratch": scratch,
+        "environ": dict(environ or {}),
+    }
+
+
+def wall(seccomp, hidden_files=(), hidden_folders=()):
+    """The field of that name: `seccomp` (bytes, may be empty) is installed, paths (or absolute ones) are covered."""
+    return {"filter": encode(seccomp), "hidden": {"files": list(hidden_files), "folders": list(hidden_folders)}}
+
+
+def encode(data):
+    return base64.b64encode(data).decode()
+
+
+def decode(text):
+    return base64.b64decode(text, validate=True)
 
 
 def encode_files(files):

@@ -10,11 +10,17 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# A busy machine is no fault of the code under test.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
 
 Missing = tuple[str, str] | None  # the reason and the line that installs it
 
@@ -50,10 +56,22 @@ def _model() -> Missing:
     return None if present() else ("the embedded model's weights are not here", "greenloop model pull")
 
 
+@cache
+def _network() -> Missing:
+    with tempfile.TemporaryDirectory() as folder:
+        fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, "iniconfig"]
+        try:
+            done = subprocess.run(fetch, capture_output=True, timeout=60, check=False)
+        except subprocess.TimeoutExpired:
+            return "the package index does not answer", "a network, or PIP_INDEX_URL with an index that answers"
+    return None if done.returncode == 0 else ("no package index answers", "a network, or PIP_INDEX_URL")
+
+
 PARTS: dict[str, Callable[[], Missing]] = {
     "bubblewrap": _bubblewrap,
     "docker": _docker,
     "model": _model,
+    "network": _network,
     "nvim": _program("nvim", "apt-get install neovim"),
     "emacs": _program("emacs", "apt-get install emacs-nox elpa-eglot elpa-lsp-mode"),
 }

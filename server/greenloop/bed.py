@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from greenloop import regions
 from greenloop.core.classify import classify
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerify, SandboxBroke
 from greenloop.core.nouns import (
     Attempt,
     Execution,
     Failure,
+    Limits,
     Place,
     Problem,
     Region,
@@ -24,17 +25,21 @@ from greenloop.core.nouns import (
 from greenloop.core.ports import Session
 from greenloop.core.records import Reach
 from greenloop.core.verdict import judge
-from greenloop.faults import Fault, environment_fault
+from greenloop.faults import Fault, broken, environment_fault
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
 from greenloop.sources import file_patterns
+
+# A candidate may take so many times what the user's own code took: a loaded machine, a slower way to the same end.
+SLOWER = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
     """What is known before the first model call.
 
+    `limits`: those of the place, with the seconds that the target took by the user's own code in view;
     `outcomes`: case id -> outcome with the user's own code; `left_out`: neighbours that the time did not suffice for;
     `fault`: one sentence when the red is not the code's, with `remedy`; `green`: there is nothing to do.
     """
@@ -42,6 +47,7 @@ class Calibration:
     problem: Problem
     baseline: Attempt
     outcomes: Mapping[str, str]
+    limits: Limits = field(default_factory=Limits)
     left_out: int = 0
     fault: str = ""
     remedy: str = ""
@@ -62,11 +68,24 @@ class Bed:
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
         """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
         laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
-        run = replace(Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds), **kind)  # type: ignore[arg-type]
-        execution = await self.session.run(run)
+        run = Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True)
+        execution = await self.session.run(replace(run, **kind))  # type: ignore[arg-type]
         if execution.broken:
-            raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
+            raise self.breakdown(execution.broken)
         return execution
+
+    def breakdown(self, reason: str) -> CannotVerify:
+        """What to tell when the sandbox itself failed."""
+        if fault := broken(reason, self.place.environment):
+            return CannotVerify(fault.sentence, remedy=fault.remedy)
+        return SandboxBroke(reason)
+
+    def limits(self, execution: Execution) -> Limits:
+        """The limits of later runs, by how long this one took with the user's own code; nothing is learnt of a hang."""
+        if execution.killed:
+            return self.place.limits
+        longest = min(SLOWER * execution.seconds, self.settings.sandbox.longest)
+        return replace(self.place.limits, seconds=max(self.place.limits.seconds, longest))
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -80,7 +99,14 @@ class Bed:
 
     def fault(self, failures: Sequence[Failure]) -> Fault | None:
         """What only the environment can cure."""
-        return environment_fault(failures, self.place.environment, root=self.snapshot.root, network=self.place.network)
+        return environment_fault(
+            failures,
+            self.place.environment,
+            root=self.snapshot.root,
+            network=self.place.network,
+            masked=self.place.masked,
+            text_of=self.snapshot.text,
+        )
 
 
 def ready(
@@ -98,7 +124,13 @@ def ready(
     outcomes = {**around, **{case: results.get(case, "missing") for case in targets}}
     problem = _problem(bed, spec, chosen, stubs, neighbours=tuple(case for case in around if case not in targets))
     verdict = judge([case.id for case in spec.cases], outcomes, execution)
-    return Calibration(problem=problem, baseline=_attempt(verdict), outcomes=outcomes, left_out=left_out)
+    return Calibration(
+        problem=problem,
+        baseline=_attempt(verdict),
+        outcomes=outcomes,
+        limits=bed.limits(execution),
+        left_out=left_out,
+    )
 
 
 def _problem(

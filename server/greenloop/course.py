@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
 
-from greenloop import acceptance, registry, workspace
+from greenloop import acceptance, basis, proofs, registry, walls, workspace
 from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after
-from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem
+from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.gate import warnings
 from greenloop.core.nouns import (
@@ -39,7 +39,7 @@ from greenloop.core.nouns import (
 from greenloop.core.ports import Model, Sandbox, Session, Tools, User
 from greenloop.core.prompt import assemble
 from greenloop.core.redact import redact
-from greenloop.core.summary import solved, trust, unsolved
+from greenloop.core.summary import caveat, solved, trust, unsolved
 from greenloop.history import History
 from greenloop.roles import Models
 from greenloop.settings import Settings
@@ -96,6 +96,7 @@ class Course:
                 preset=self.preset.name,
                 model=drafter.name,
                 sandbox=self.bed.session.name,
+                basis=await asyncio.to_thread(basis.of, self.bed.place, problem, calibration.outcomes),
             )
             history.attempt(number, baseline)
             keep = Keeping(history=history, run=number, emit=emit)
@@ -119,6 +120,8 @@ class Course:
         try:
             return await loop.refine(problem, started, parts, budget, keep)
         except (ModelProblem, CannotVerify) as error:
+            if isinstance(error, SandboxBroke):
+                await walls.with_another(error, settings, self.bed.session.name)
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools, excerpts: Sequence[Excerpt]) -> loop.Parts:
@@ -174,15 +177,16 @@ class Course:
         ]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
-    def _bench(self) -> acceptance.Bench:
+    def _bench(self) -> proofs.Bench:
         calibration = self.calibration
-        return acceptance.Bench(
+        return proofs.Bench(
             problem=calibration.problem,
             outcomes=calibration.outcomes,
-            limits=self.bed.place.limits,
+            limits=calibration.limits,
             suite_seconds=self.settings.suite.seconds,
             encode=lambda files: {path: self.bed.snapshot.encoded(path, text) for path, text in files.items()},
             left_out=calibration.left_out,
+            network=self.bed.place.network,
         )
 
     async def _verify(self, files: Mapping[str, str]) -> Verdict:
@@ -212,22 +216,29 @@ class Course:
     def _judged(self, outcome: Outcome, problem: Problem) -> Outcome:
         """Adds the result's texts, what speaks for it, and the sentence for the user."""
         if outcome.best is None:
-            return replace(outcome, message=outcome.message or unsolved(outcome))
+            return self._walled(replace(outcome, message=outcome.message or unsolved(outcome)))
         attempt = outcome.attempts[outcome.best]
         assert attempt.candidate is not None
         before, after = before_after(problem, attempt.candidate)
         outcome = replace(outcome, before=before, after=after)
         if not outcome.solved:
-            return replace(outcome, message=outcome.message or unsolved(outcome))
+            return self._walled(replace(outcome, message=outcome.message or unsolved(outcome)))
         evidence = replace(self.evidence, warnings=warnings(problem, after))
         verified = trust(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
 
+    def _walled(self, outcome: Outcome) -> Outcome:
+        """An outcome without a proof names the wall all the same, and says what of it was open."""
+        wall = Evidence(sandbox=self.bed.session.name, network=self.bed.place.network)
+        return replace(outcome, evidence=wall, message=f"{outcome.message} {caveat(wall)}".strip())
+
     def _without_model(self) -> Outcome:
         calibration = self.calibration
-        return Outcome(
+        outcome = Outcome(
             solved=calibration.green,
-            verified=Verified.VERIFIED if calibration.green else Verified.UNVERIFIED,
+            verified=Verified.VERIFIED
+            if calibration.green and self.bed.session.name != "none"
+            else Verified.UNVERIFIED,
             reason=StopReason.ALREADY_GREEN if calibration.green else StopReason.ENVIRONMENT,
             message=f"{self.bed.target.selector} is already green; nothing was changed."
             if calibration.green
@@ -235,6 +246,7 @@ class Course:
             attempts=(calibration.baseline,),
             usage=Usage(test_seconds=calibration.baseline.verdict.seconds),
         )
+        return self._walled(outcome)
 
 
 @dataclass(kw_only=True)

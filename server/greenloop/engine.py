@@ -12,21 +12,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop import acceptance, interpreters, registry, targets, workspace
+from greenloop import acceptance, interpreters, proofs, registry, targets, walls, workspace
 from greenloop.bed import Bed
 from greenloop.calibration import calibrate
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import SandboxBroke
 from greenloop.core.events import Event, Finished
 from greenloop.core.nouns import Limits, Outcome, Place, Problem, Run, Target, Verdict
-from greenloop.core.ports import Model, Nobody, Sandbox, User
+from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
 from greenloop.course import Course
+from greenloop.keeper import Keeper
 from greenloop.roles import Models
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
-
-# Back ends by preference; on other systems than Linux only the second can work.
-ORDER = ("bubblewrap", "docker")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +54,12 @@ async def refine(
     say: Callable[[str], None] = quiet,
     user: User | None = None,
     model: Model | None = None,
+    keeper: Keeper | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
     `say` gets one-line descriptions of what is going on now.
-    `model` overrides the settings' model (the editor's own).
+    `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
@@ -70,9 +69,9 @@ async def refine(
     target = request.target
     if isinstance(target, str):
         target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
-    sandbox, place = await prepare(root, settings, say)
-    say(f"opening the sandbox ({sandbox.name})")
-    session = await sandbox.open(place)
+    place = await place_of(root, settings, say)
+    house = keeper or Keeper()
+    sandbox, session = await walls.opened(place, settings, say, house)
     models = Models(settings=settings, override=model)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
@@ -90,14 +89,41 @@ async def refine(
             trusted=trusted,
         )
         outcome = await course.outcome(emit)
+    except SandboxBroke as error:
+        raise await walls.with_another(error, settings, sandbox.name) from error
     finally:
-        await asyncio.shield(asyncio.gather(session.close(), models.close()))
+        await asyncio.shield(asyncio.gather(_let_go(session, house, keep=keeper is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
 
 
+async def warm(root: Path, settings: Settings, keeper: Keeper) -> None:
+    """Opens a sandbox for this workspace and keeps it, so that the next request finds it ready.
+
+    Raises `CannotVerify` where none can be used; the request itself will say so to the user.
+    """
+    place = await place_of(workspace.checked_root(root), settings)
+    _sandbox, session = await walls.opened(place, settings, quiet, keeper)
+    try:
+        await session.warm()
+    finally:
+        await asyncio.shield(keeper.release(session))
+
+
+async def _let_go(session: Session, keeper: Keeper, *, keep: bool) -> None:
+    await keeper.release(session)
+    if not keep:
+        await keeper.close()
+
+
 async def prepare(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> tuple[Sandbox, Place]:
     """The sandbox that passed its self-test and where it will run. Raises `CannotVerify` with each one's remedy."""
+    place = await place_of(root, settings, say)
+    return await walls.choose(settings, say), place
+
+
+async def place_of(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> Place:
+    """Where tests run: the workspace, its interpreter, what is hidden, limits. Raises `CannotVerify` without one."""
     environment = await asyncio.to_thread(interpreters.environment, root, settings)
     place = Place(
         root=root,
@@ -112,19 +138,7 @@ async def prepare(root: Path, settings: Settings, say: Callable[[str], None] = q
         network=settings.sandbox.network,
         variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ},
     )
-    kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
-    refusals = []
-    for kind in kinds:
-        say(f"looking for a sandbox ({kind})")
-        sandbox: Sandbox = registry.load("sandboxes", kind).create(settings)
-        probe = await sandbox.probe()
-        if probe.ok:
-            return sandbox, place
-        refusals.append((f"{kind}: {probe.detail}", probe.remedy))
-    raise CannotVerify(
-        "No sandbox can be used here (" + "; ".join(text for text, _ in refusals) + ").",
-        remedy=" Or: ".join(remedy for _, remedy in refusals if remedy),
-    )
+    return replace(place, limits=walls.fitting(place.limits, say))
 
 
 async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
@@ -135,20 +149,20 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     sandbox, place = await prepare(problem.root, settings)
     session = await sandbox.open(place)
     try:
-        run = Run(
-            selectors=acceptance.selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
-        )
+        run = Run(selectors=proofs.selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds)
         outcomes = {}
         if problem.neighbours:
             outcomes = {result.id: result.outcome for result in parse(await session.run(run))}
     finally:
         await session.close()
     known = {path: text for path, text in problem.files.items() if path not in files}
-    bench = acceptance.Bench(
+    bench = proofs.Bench(
         problem=replace(problem, buffers={**problem.buffers, **files}),
         outcomes=outcomes,
-        limits=place.limits,
+        # How long the target takes was learnt by a run that is over.
+        limits=replace(place.limits, seconds=max(settings.sandbox.seconds, settings.sandbox.longest)),
         suite_seconds=settings.suite.seconds,
+        network=place.network,
         encode=lambda texts: {path: text.encode() for path, text in texts.items()},
     )
     tests = {case.path: known[case.path] for case in problem.spec.cases if case.path in known}
@@ -158,13 +172,14 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
 
 async def red_tests(root: Path, *, settings: Settings, say: Callable[[str], None] = quiet) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
-    sandbox, place = await prepare(workspace.checked_root(root), settings, say)
-    session = await sandbox.open(place)
+    place = await place_of(workspace.checked_root(root), settings, say)
+    keeper = Keeper()
+    sandbox, session = await walls.opened(place, settings, say, keeper)
     try:
         say("running the suite")
         execution = await session.run(Run(selectors=(), seconds=max(settings.suite.seconds, settings.sandbox.seconds)))
     finally:
-        await session.close()
+        await _let_go(session, keeper, keep=False)
     if execution.broken:
-        raise CannotVerify(f"The sandbox broke: {execution.broken}", remedy="Run `greenloop doctor`.")
+        raise await walls.with_another(SandboxBroke(execution.broken), settings, sandbox.name)
     return [result.id for result in parse(execution) if result.outcome in {"failed", "error"}]

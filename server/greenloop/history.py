@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from greenloop.basis import Basis
 from greenloop.core.encode import from_json, to_json
 from greenloop.core.nouns import Attempt, CaseResult, Outcome
 from greenloop.settings import state_folder
 
-FORMAT = 1
+FORMAT = 2
 BUSY_SECONDS = 5.0
 # A test may print a megabyte for each attempt; the history keeps the two ends of it.
 LONGEST_OUTPUT = 8_000
@@ -37,6 +38,9 @@ CREATE INDEX IF NOT EXISTS runs_of_root ON runs(root, id);
 CREATE TABLE IF NOT EXISTS attempts(
   run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL, attempt TEXT NOT NULL,
   PRIMARY KEY(run, number)
+);
+CREATE TABLE IF NOT EXISTS bases(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, basis TEXT NOT NULL
 );
 """
 
@@ -107,14 +111,22 @@ class History:
 
     # -- writing: never raises for the disk's sake ---------------------------------------------------------------
 
-    def begin(self, root: Path, target: str, *, preset: str, model: str, sandbox: str) -> int | None:
-        """A run begins in this process. Returns its id; None where nothing can be kept (all calls take that)."""
+    def begin(
+        self, root: Path, target: str, *, preset: str, model: str, sandbox: str, basis: Basis | None = None
+    ) -> int | None:
+        """A run begins in this process. Returns its id; None where nothing can be kept (all calls take that).
+
+        `basis` is what its result will rest on.
+        """
+        rests = json.dumps(to_json(basis)) if basis is not None else None
         pid = os.getpid()
         row = (*map(_plain, (str(root), target, preset, model, sandbox)), time.time(), pid, _born(pid) or 0.0)
 
         def write(connection: sqlite3.Connection) -> int | None:
             columns = "root, target, preset, model, sandbox, started, pid, born"
             run = connection.execute(f"INSERT INTO runs({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row).lastrowid  # noqa: S608 - names of columns, fixed above
+            if rests is not None:
+                connection.execute("INSERT INTO bases VALUES (?, ?)", (run, rests))
             connection.execute(
                 "DELETE FROM runs WHERE id <= (SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?)", (self._keep,)
             )
@@ -182,6 +194,14 @@ class History:
         record = _record(rows[0])
         outcome = replace(record.outcome, attempts=attempts) if record.outcome else None
         return replace(record, attempts=attempts, outcome=outcome)
+
+    def basis(self, run: int) -> Basis | None:
+        """What the run's result rests on; None when it was not kept (an older greenloop, a run without candidates)."""
+        rows = self._read("SELECT basis FROM bases WHERE run = ?", (run,))
+        try:
+            return from_json(Basis, json.loads(rows[0][0])) if rows else None
+        except ValueError:
+            return None
 
     def export(self, run: int | None = None) -> Iterator[dict[str, Any]]:
         """Whole runs as JSON values, oldest first: one, or all."""

@@ -17,9 +17,11 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from greenloop import editables
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment
 from greenloop.settings import Settings
@@ -38,7 +40,12 @@ def environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | 
 
     Raises `CannotVerify` when there is none, the chosen one is broken, or it is older than Python 3.9.
     """
-    environ = os.environ if environ is None else environ
+    found = _found(root, settings, os.environ if environ is None else environ)
+    packages = site_packages(found.prefix, found.version)
+    return replace(found, extra=editables.folders(packages, shown=(root, found.prefix, found.base, Path("/usr"))))
+
+
+def _found(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
     if settings.interpreter:
         return _named(settings.interpreter, root, environ)
     for folder, source in _hints(root, environ):
@@ -106,7 +113,7 @@ def _first_line(file: Path) -> str:
 def _named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
     path = Path(name).expanduser()
     if len(path.parts) == 1 and not (root / path).exists():
-        found = shutil.which(name, path=_safe_path(root, environ))
+        found = shutil.which(name, path=safe_path(root, environ))
         if found is None:
             raise CannotVerify(f"The setting 'interpreter' names '{name}', which is not on PATH.")
         path = Path(found)
@@ -214,7 +221,7 @@ def _has_pytest(prefix: Path, version: tuple[int, int]) -> bool:
 
 
 def _system(root: Path, environ: Mapping[str, str]) -> Environment:
-    path = _safe_path(root, environ)
+    path = safe_path(root, environ)
     for name in ("python3", "python"):
         for folder in path.split(os.pathsep):
             found = shutil.which(name, path=folder)
@@ -230,7 +237,7 @@ def _system(root: Path, environ: Mapping[str, str]) -> Environment:
     )
 
 
-def _safe_path(root: Path, environ: Mapping[str, str]) -> str:
+def safe_path(root: Path, environ: Mapping[str, str]) -> str:
     """PATH without relative folders and those inside the repository, whose binaries must not run."""
     inside = root.resolve()
     folders = [Path(part) for part in environ.get("PATH", os.defpath).split(os.pathsep) if part]

@@ -23,10 +23,18 @@ APP = "greenloop"
 
 
 def setting(
-    default: Any, doc: str, *, repository: Literal["no", "yes", "lower"] = "no", least: float | None = None
+    default: Any,
+    doc: str,
+    *,
+    repository: Literal["no", "yes", "lower"] = "no",
+    least: float | None = None,
+    editor: bool = True,
 ) -> Any:
-    """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?"""
-    metadata = {"doc": doc, "repository": repository, "least": least}
+    """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?
+
+    `editor`: may an editor, whose settings a repository can bring along (`.vscode`)?
+    """
+    metadata = {"doc": doc, "repository": repository, "least": least, "editor": editor}
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -42,6 +50,13 @@ class SandboxSettings:
     seconds: float = setting(
         10.0, "Seconds of wall time for one execution of the target tests.", repository="lower", least=0.1
     )
+    longest: float = setting(
+        120.0,
+        "Seconds that one execution of slow target tests may get: ten times what they took with your own code, "
+        "at least `sandbox.seconds` and at most this.",
+        repository="lower",
+        least=0.1,
+    )
     memory: int = setting(1024, "Mebibytes of memory for one execution.", repository="lower", least=64)
     processes: int = setting(64, "Processes and threads that tests may have at once.", repository="lower", least=8)
     network: bool = setting(False, "Let tests reach the network; named in every result.")
@@ -49,7 +64,12 @@ class SandboxSettings:
     expose: list[str] = setting(
         [], "Glob patterns of hidden workspace files (`.env*`, keys, `.git`) that tests may see."
     )
-    unsafe: bool = setting(False, "Consent to `sandbox.kind = none`: candidates then run with your rights.")
+    unsafe: bool = setting(
+        False,
+        "Consent to `sandbox.kind = none`: candidates then run with your rights; not taken from an editor, whose "
+        "settings may be the repository's.",
+        editor=False,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +210,7 @@ def load(
     if problem:
         warnings.append(problem)
     settings = _merge(settings, found, str(user_file()), warnings)
-    settings = _merge(settings, editor or {}, "the editor", warnings)
+    settings = _merge(settings, editor or {}, "the editor", warnings, editor=True)
     settings = _merge(settings, _environment(os.environ if environ is None else environ), "the environment", warnings)
     refused: list[str] = []
     settings = _merge(settings, command_line or {}, "the command line", refused)
@@ -244,7 +264,13 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def _merge(
-    settings: Settings, table: Mapping[str, Any], source: str, warnings: list[str], *, repository: bool = False
+    settings: Settings,
+    table: Mapping[str, Any],
+    source: str,
+    warnings: list[str],
+    *,
+    repository: bool = False,
+    editor: bool = False,
 ) -> Settings:
     known = {key: (kind, metadata) for key, kind, _default, metadata in keys()}
     for key, value in _flatten(table):
@@ -261,6 +287,10 @@ def _merge(
             continue
         if repository and metadata["repository"] == "no":
             warnings.append(f"Setting '{key}' in {source} is ignored: a repository may not set it; use {user_file()}.")
+            continue
+        if editor and not metadata["editor"]:
+            why = "an editor's settings may be the repository's"
+            warnings.append(f"Setting '{key}' in {source} is ignored: {why}; use {user_file()}.")
             continue
         if repository and metadata["repository"] == "lower" and clean > get(settings, key):
             warnings.append(f"Setting '{key}' in {source} is ignored: a repository may only lower it.")

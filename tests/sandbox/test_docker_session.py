@@ -57,6 +57,34 @@ async def opened(root: Path, forget):
         yield open_session
 
 
+# -- what the user's own code teaches ---------------------------------------------------------------------------
+
+
+async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(root, opened):
+    (root / "m.py").write_text("v = 1\n")
+    (root / "test_m.py").write_text("from m import v\ndef test_v(): assert v == 1\n")
+    session = await opened()
+
+    async def outcomes(text: str, **more) -> list[str]:
+        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
+        assert not execution.broken, execution.broken
+        return [result.outcome for result in results(execution)]
+
+    assert await outcomes("v = 1\n", baseline=True) == ["passed"]
+    await session._learning
+    assert session.learnt.agreed == {("test_m.py",)}
+    assert session._box.session
+    assert await outcomes("v = 1\n") == ["passed"]
+    assert await outcomes("v = 2\n") == ["failed"]
+    # Another configuration: another supervisor, which has the session again.
+    (root / "pytest.ini").write_text("[pytest]\npython_functions = none_*\n")
+    assert await outcomes("v = 1\n") == []
+    assert session._box.session
+    # Another hash seed likewise; what is learnt is shared by all sessions of the back end.
+    (root / "pytest.ini").write_text("[pytest]\n")
+    assert await outcomes("v = 2\n", hash_seed=7) == ["failed"]
+
+
 # -- one image per lock -----------------------------------------------------------------------------------------
 
 
@@ -290,19 +318,19 @@ async def test_an_idle_session_is_paused_until_the_next_run(opened):
     session = await opened()
     (box,) = own_containers()
     container = docker.connect(10).client.containers.get(box)
-    await session.idle()
+    await session.pause()
     container.reload()
     assert container.status == "paused"
     assert (await tried(session, "pass")).passed
     assert own_containers() == [box]
-    await session.idle()
+    await session.pause()
     await session.close()
     assert own_containers() == []
 
 
 async def test_a_paused_container_that_went_away_costs_nothing_but_time(opened):
     session = await opened()
-    await session.idle()
+    await session.pause()
     await asyncio.to_thread(docker.connect(10).client.containers.get(own_containers()[0]).remove, force=True)
     execution = await session.run(Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "from outside" in execution.broken
@@ -375,7 +403,7 @@ async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     assert (await tried(session, "pass")).passed
 
 
-def _silent(box, hash_seed):
+def _silent(box, hash_seed, *, anew=False):
     box._reply(time.monotonic() + 0.2)
 
 

@@ -322,3 +322,28 @@ async def test_every_step_says_what_goes_on(play):
     assert any("sandbox" in text for text in play.said)
     assert any("neighbour" in text for text in play.said)
     assert replace(play.outcome).run is not None
+
+
+async def test_without_a_wall_every_result_says_so(play):
+    bare = {"sandbox.kind": "none", "sandbox.unsafe": True}
+    solved = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **bare)
+    assert solved.message.startswith("unverified: no sandbox")
+    assert not solved.applicable
+    unsolved = await play({}, "test_m.py::test_double", WRONG, attempts=1, **bare)
+    assert not unsolved.solved
+    assert "It ran without a sandbox." in unsolved.message
+    green = await play({"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **bare)
+    assert (green.reason, green.verified) == (StopReason.ALREADY_GREEN, Verified.UNVERIFIED)
+    assert green.evidence.sandbox == "none"
+
+
+async def test_with_the_network_on_every_result_says_so(play):
+    outcome = await play(
+        {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **{"sandbox.network": True}
+    )
+    assert outcome.evidence.network
+    assert "in bubblewrap with the network on" in outcome.message
+    green = await play(
+        {"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **{"sandbox.network": True}
+    )
+    assert "It ran with the network on." in green.message

@@ -101,9 +101,9 @@ def test_the_worker_drops_to_a_user():
     if not python.exists():
         pytest.skip("needs an interpreter that everybody may read")
     script = (
-        f"import os, resource, sys; sys.path.insert(0, {str(inside.folder())!r}); import runner\n"
+        f"import os, resource, sys; sys.path.insert(0, {str(inside.folder())!r}); import worker\n"
         "request = dict(uid=4242, seconds=5, memory=1 << 30, disk=1 << 20, processes=9, count_processes=True)\n"
-        "runner._become(4242); runner._limit(request)\n"
+        "worker.become(4242); worker.limit(request)\n"
         "print(os.getresuid(), os.getresgid(), os.getgroups(), resource.getrlimit(resource.RLIMIT_NPROC))\n"
     )
     done = subprocess.run([str(python), "-c", script], capture_output=True, text=True, timeout=20, check=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Place
 from greenloop.sandboxes import _mounts, _programs, _seccomp, bubblewrap
-from greenloop.sandboxes._hidden import Hidden, Search
+from greenloop.sandboxes._hidden import Everywhere, Hidden, Search
 
 ME = _mounts.Identity(uid=1000, gid=1000)
 
@@ -112,6 +113,22 @@ def test_paths_in_the_way(place, name):
     (place.root / "pkg" / "link.py").symlink_to("/etc/passwd")
     with pytest.raises(ValueError, match=r"plain"):
         _mounts.check(place.root, [name])
+
+
+def test_what_an_editable_install_names_is_shown_read_only_and_covered_too(place, tmp_path):
+    lib = tmp_path / "lib"
+    (lib / ".git").mkdir(parents=True)
+    (lib / ".env").touch()
+    (place.root / ".env").touch()
+    environment = replace(place.environment, extra=(lib,))
+    place = replace(place, environment=environment, masked=(".env", ".git"))
+    hidden = Everywhere(place).now()
+    assert hidden == Hidden(files=(".env", f"{lib}/.env"), folders=(f"{lib}/.git",))
+    words = words_of(place, hidden=hidden)
+    assert (str(lib), str(lib)) in pairs(words, "--ro-bind")
+    assert {f"{place.root}/.env", f"{lib}/.env"} <= {target for _data, target in pairs(words, "--ro-bind-data")}
+    assert f"{lib}/.git" in [target for target, _ in pairs(words, "--tmpfs")]
+    assert words.index(f"{lib}/.env") > words.index(str(lib))
 
 
 def test_hidden_files_are_found_and_kept_up_to_date(tmp_path):

@@ -8,14 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.canary import Mode, function_of, twins, violations
+from greenloop.core.canary import Mode, function_of, settled, share, twins, violations
 from greenloop.core.nouns import CaseResult, Failure
 
-SOURCE = """import pytest
+SOURCE = """import io
+import unittest.mock
+import warnings
+
+import pytest
+from pytest import raises
 
 
 def double(n):
     return 2 * n
+
+
+def refuse(n):
+    raise KeyError(n)
 
 
 def test_plain():
@@ -47,20 +56,104 @@ def test_after_return():
     assert True
 
 
+def test_in_a_file():
+    with io.StringIO("x"), warnings.catch_warnings():
+        pass
+    with warnings.catch_warnings():
+        assert double(1) == 2
+
+
+def test_finally():
+    try:
+        assert double(1) == 2
+    finally:
+        double(2)
+
+
+def test_finally_swallows():
+    for _ in range(1):
+        pass
+    try:
+        assert double(1) == 2
+    finally:
+        return
+
+
+def test_swallowed():
+    with pytest.raises(ZeroDivisionError):
+        1 / 0
+        assert double(1) == 3
+    with unittest.mock.patch.object(io, "StringIO"), pytest.raises(
+        ZeroDivisionError
+    ) as info:
+        1 / 0
+    str(info.value)
+
+
 def test_raises():
-    with pytest.raises(TypeError):
+    with raises((TypeError, ValueError), match="positional") as info:
         double()
+    assert str(info.value)
 
 
-class TestUnit:
-    def assertEqual(self, a, b, msg=None):
-        assert a == b
+def test_raises_alone():
+    with (pytest.raises(KeyError)):
+        refuse(1)
+    with \\
+            pytest.raises(KeyError) as info:
+        refuse(1)
 
-    def assertNotEqual(self, a, b, msg=None):
-        assert a != b
 
+def test_raises_called():
+    info = pytest.raises(KeyError, refuse, 1)
+    info.match("1")
+
+
+def test_raises_skip():
+    with pytest.raises(pytest.skip.Exception):
+        pytest.skip("no")
+
+
+def test_warns():
+    with pytest.warns(UserWarning) as record:
+        warnings.warn("x")
+    len(record)
+
+
+class TestUnit(unittest.TestCase):
     def test_unit(self):
         self.assertEqual(double(3), 6)
+
+    def test_order(self):
+        self.assertGreater({1, 2},
+                           {1})
+
+    def test_raises(self):
+        with self.assertRaises(KeyError) as caught:
+            refuse(1)
+        print(caught.exception)
+
+    def test_raises_regex(self):
+        with self.assertRaisesRegex(KeyError, "1"):
+            refuse(1)
+
+    def test_raises_called(self):
+        self.assertRaises(KeyError, refuse, 1)
+
+    def test_raises_regex_called(self):
+        self.assertRaisesRegex(KeyError, "1", refuse, n=1)
+
+    def test_warns(self):
+        with self.assertWarns(UserWarning):
+            warnings.warn("x")
+
+
+class TestOwn(unittest.TestCase):
+    def assertIn(self, a, b):
+        return None
+
+    def test_own_meaning(self):
+        self.assertIn(1, [])
 
 
 def test_again():
@@ -69,21 +162,63 @@ def test_again():
 
 def test_again():
     assert double(1) == 2
+
+
+if double(1) == 2:
+    def test_conditional():
+        assert double(1) == 2
+
+
+def expect_failure(test):
+    def run():
+        with raises(ValueError):
+            test()
+
+    return run
+
+
+@expect_failure
+def test_decorated():
+    int("x")
+    assert double(1) == 3
 """
+
+UNMUTABLE = {
+    "test_after_return",
+    "test_finally_swallows",
+    "TestOwn::test_own_meaning",
+    "test_conditional",
+    "test_decorated",
+}
+EXPECTING = {
+    "test_swallowed",
+    "test_raises_alone",
+    "test_raises_called",
+    "test_raises_skip",
+    "test_warns",
+    "TestUnit::test_raises",
+    "TestUnit::test_raises_regex",
+    "TestUnit::test_raises_called",
+    "TestUnit::test_raises_regex_called",
+    "TestUnit::test_warns",
+}
 
 
 def run(text):
-    """Outcome of each test function by name: None, or the exception."""
+    """Outcome of each test function by name: None, or what it raised."""
     names = {}
     exec(compile(text, "t.py", "exec"), names)
-    unit = names["TestUnit"]()
     tests = {name: value for name, value in names.items() if name.startswith("test_")}
+    for kind in (names["TestUnit"], names["TestOwn"]):
+        for name in vars(kind):
+            if name.startswith("test_"):
+                tests[f"{kind.__name__}::{name}"] = getattr(kind(name), name)
     outcomes = {}
-    for name, test in {**tests, "TestUnit::test_unit": unit.test_unit}.items():
+    for name, test in tests.items():
         try:
             test()
             outcomes[name] = None
-        except Exception as error:  # noqa: BLE001 (whatever the test raises is its outcome)
+        except BaseException as error:  # noqa: BLE001 (whatever the test raises is its outcome)
             outcomes[name] = error
     return outcomes
 
@@ -97,13 +232,56 @@ def test_honest_code_does_what_it_must():
             if mode is Mode.EQUAL or name not in found.mutated[mode]:
                 assert outcome is None, (mode, name)
             else:
-                assert type(outcome) is AssertionError, (mode, name)
-    assert found.mutated[Mode.NEGATED] == found.mutated[Mode.EQUAL]
-    assert found.mutated[Mode.NEGATED] == {
-        "test_plain", "test_yoda", "test_brackets", "test_truth", "test_none", "TestUnit::test_unit", "test_again",
-    }  # fmt: skip
-    assert found.mutated[Mode.LITERAL] == found.mutated[Mode.NEGATED] - {"test_truth"}
-    assert (found.unmutable, found.total) == (("test_after_return", "test_raises"), 9)
+                assert isinstance(outcome, AssertionError | pytest.fail.Exception), (mode, name, outcome)
+    assert set(found.unmutable) == UNMUTABLE
+    assert found.total == len(run(SOURCE))
+    assert found.mutated[Mode.EQUAL] == found.mutated[Mode.NEGATED] == set(run(SOURCE)) - UNMUTABLE
+    assert found.mutated[Mode.NEGATED] > EXPECTING
+    without_literal = {"test_truth", "test_raises_called", "test_warns", "TestUnit::test_order"}
+    without_literal |= {
+        f"TestUnit::{name}" for name in ("test_raises_called", "test_raises_regex_called", "test_warns")
+    }
+    assert found.mutated[Mode.LITERAL] == found.mutated[Mode.NEGATED] - without_literal
+    assert share([SOURCE, SOURCE]) == (2 * (found.total - len(UNMUTABLE)), 2 * found.total)
+
+
+@pytest.mark.parametrize(
+    ("statement", "raised"),
+    [
+        ("with self.raises(KeyError):", "an own one"),
+        ("with (pytest.raises(KeyError) as info):", "in brackets"),
+        ("with helper(), pytest.raises(KeyError):", "inside of what may swallow"),
+        ("with pytest.raises(expected_exception=KeyError):", "by name"),
+        ("with pytest.raises(*KINDS):", "starred"),
+    ],
+)
+def test_expectations_that_are_left_alone(statement, raised):
+    found = twins(f"import pytest\n\n\ndef test_a(self):\n    {statement}\n        f()\n")
+    assert (found.unmutable, raised) == (("test_a",), raised)
+
+
+def test_an_expectation_that_swallows_everything_is_found():
+    class Swallow:
+        def __init__(self, *kinds, **_options):
+            self.kinds = kinds
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, *_rest):
+            return True
+
+    class Raised(Swallow):
+        def __exit__(self, kind, *_rest):
+            assert kind is not None
+            return True
+
+    found = twins("import pytest\n\n\ndef test_a():\n    with pytest.raises(KeyError):\n        1 / 0\n")
+    for kind, mode in ((Swallow, Mode.NEGATED), (Raised, Mode.LITERAL)):
+        names = {}
+        exec(found.texts[mode], names)
+        names["pytest"] = type("pytest", (), {"raises": kind})
+        names["test_a"]()  # passes, although it must not
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -169,15 +347,19 @@ def test_literals_really_change(value):
 
 
 def test_violations():
-    wrong = Failure(type="TypeError", message="")
-    right = Failure(type="AssertionError", message="")
-    results = [
-        CaseResult(id="t.py::test_a[1]", outcome="failed", failure=right),
-        CaseResult(id="t.py::test_a[2]", outcome="failed", failure=wrong),
-        CaseResult(id="t.py::TestB::test_b", outcome="error", failure=right),
-        CaseResult(id="t.py::test_other", outcome="passed"),
-    ]
+    def case(name, outcome, kind=""):
+        return CaseResult(id=f"t.py::{name}", outcome=outcome, failure=Failure(type=kind, message="") if kind else None)
+
     mutated = frozenset({"test_a", "TestB::test_b"})
-    assert violations(Mode.NEGATED, mutated, results) == ("t.py::test_a[2]", "t.py::TestB::test_b")
-    assert violations(Mode.EQUAL, mutated, results[:1]) == ("t.py::test_a[1]",)
+    right = case("test_a[1]", "failed", "AssertionError")
+    assert violations(Mode.EQUAL, mutated, [right]) == ("t.py::test_a[1]",)
+    for mode in (Mode.NEGATED, Mode.LITERAL):
+        assert violations(mode, mutated, [right, case("test_other", "passed")]) == ()
+        assert violations(mode, mutated, [case("test_a[1]", "passed")]) == ("t.py::test_a[1]",)
+        # What runs after a test that broke off may be spoilt by it; what runs first may not.
+        for spoilt in (case("TestB::test_b", "error", "KeyError"), case("TestB::test_b", "skipped", "Skipped")):
+            assert violations(mode, mutated, [right, spoilt]) == ()
+            assert settled(mode, mutated, [right, spoilt]) == ("t.py::test_a[1]",)
+            assert violations(mode, mutated, [spoilt]) == ("t.py::TestB::test_b",)
+        assert violations(mode, mutated, [case("test_a", "failed", "Crash")]) == ("t.py::test_a",)
     assert function_of("a b/t.py::TestB::test_b[x::y]") == "TestB::test_b"

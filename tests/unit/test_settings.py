@@ -98,3 +98,11 @@ def test_assignments_are_toml_where_they_parse(tmp_path):
 
 def test_every_setting_is_documented():
     assert all(metadata["doc"].endswith(".") for _key, _kind, _default, metadata in settings.keys())
+
+
+def test_no_consent_comes_from_an_editor_whose_settings_may_be_the_repositorys(tmp_path):
+    found, warnings = settings.load(tmp_path, editor={"sandbox": {"unsafe": True, "kind": "none"}}, environ={})
+    assert not found.sandbox.unsafe
+    assert any("'sandbox.unsafe' in the editor is ignored" in text for text in warnings)
+    own, _ = settings.load(tmp_path, command_line={"sandbox.unsafe": True}, environ={})
+    assert own.sandbox.unsafe

@@ -20,10 +20,13 @@ _ALIASES = {
 }
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """`--root`, `--set` and the short flags for the settings that are used most."""
+def add(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
+    """`--root`, `--set` and the short flags for the settings that are used most; `model`: is one asked at all?"""
     parser.add_argument("--root", metavar="FOLDER", help="the workspace (default: found from the current folder)")
-    parser.add_argument("--model", metavar="NAME", help="local, a litellm name such as ollama/llama3.2, scripted:FILE")
+    if model:
+        parser.add_argument(
+            "--model", metavar="NAME", help="local, a litellm name such as ollama/llama3.2, scripted:FILE"
+        )
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
     parser.add_argument(
         "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting; repeatable"

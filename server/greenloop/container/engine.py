@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import platform
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psutil
+
+from greenloop.passed import boot
 
 log = logging.getLogger(__name__)
 
@@ -44,15 +44,6 @@ def sentence(error: Exception) -> str:
 def labels() -> dict[str, str]:
     """The labels of everything that must not outlive this process."""
     return {MARK: "1", OWNER: _identity(os.getpid()), BOOT: boot()}
-
-
-def boot() -> str:
-    """Where process ids mean what they mean here: not on another machine, after a restart, or in another container."""
-    try:
-        started = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{started}/{os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - the link's text is the answer
-    except OSError:
-        return f"{platform.node()}/{int(psutil.boot_time())}"
 
 
 def _identity(pid: int) -> str:

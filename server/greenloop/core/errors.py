@@ -4,7 +4,8 @@
     ├── UsageProblem              2: the user asked for something that does not exist or cannot be read
     │   └── SettingsProblem
     ├── CannotVerify              3: no sandbox, no interpreter, a missing package
-    │   └── BaselineChanged       the tests changed while a run was under way
+    │   ├── BaselineChanged       the tests changed while a run was under way
+    │   └── SandboxBroke          the wall itself failed in the middle
     ├── ModelProblem              3: unreachable, refused, out of quota
     │   └── ContextTooLong
     └── WorkspaceProblem          1: the result could not be written; it stays in the history
@@ -39,6 +40,13 @@ class CannotVerify(GreenloopError):
 
 class BaselineChanged(CannotVerify):
     pass
+
+
+class SandboxBroke(CannotVerify):
+    """`str(error)` is the sentence with what the sandbox said."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The sandbox broke: {reason}", remedy="Run `greenloop doctor`.")
 
 
 class ModelProblem(GreenloopError):

@@ -232,13 +232,15 @@ class CaseResult:
 class Verdict:
     """What an execution proves about the target cases and the neighbours.
 
-    `score` is passed/total of the target cases; `collateral` are neighbours that newly fail;
+    `score` is passed/total of the target cases; `collateral` are neighbours that newly fail; `flaky` are ids of
+    neighbours that failed and, run once more, passed;
     `reason` is one sentence when there is more to say than the cases do (kill reason, tampering, missing package).
     """
 
     status: Status
     cases: tuple[CaseResult, ...] = ()
     collateral: tuple[CaseResult, ...] = ()
+    flaky: tuple[str, ...] = ()
     reason: str = ""
     output: str = ""
     seconds: float = 0.0
@@ -330,15 +332,22 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What speaks for an accepted candidate, counted out."""
+    """What speaks for an accepted candidate, counted out. `network`: tests could reach it.
+
+    `canaried` of `canary_total` cases failed as they must when turned round; `out_of_process` passed while the
+    candidate's code was in a process of its own.
+    """
 
     sandbox: str = ""
+    network: bool = False
     cases: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # provenance -> (passed, total)
     neighbours_unchanged: int = 0
     neighbours_already_failing: int = 0
     neighbours_left_out: int = 0
+    neighbours_flaky: int = 0
     canaried: int = 0
     canary_total: int = 0
+    out_of_process: int = 0
     warnings: tuple[str, ...] = ()
 
 
@@ -384,7 +393,8 @@ class Excerpt:
 class Environment:
     """Whose Python runs the tests: the executable, its prefixes, what was read about it without running it.
 
-    `executable` is absolute, symlinks of the environment kept; `base` is the prefix of the base installation.
+    `executable` is absolute, symlinks of the environment kept; `base` is the prefix of the base installation; `extra`
+    are folders and files outside both, and outside the workspace, that its editable installs name.
     """
 
     executable: Path
@@ -393,6 +403,7 @@ class Environment:
     version: tuple[int, int]
     source: str
     has_pytest: bool
+    extra: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -459,12 +470,16 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """Result of a self-test: usable or not, what was found, and the one remedy where it is not."""
+    """Result of a self-test: usable or not, what was found, and the one remedy where it is not.
+
+    `image`: one that is there and would do, for back ends that have such.
+    """
 
     name: str
     ok: bool
     detail: str
     remedy: str = ""
+    image: str = ""
 
 
 # -- the model --------------------------------------------------------------------------------------------------

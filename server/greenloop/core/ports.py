@@ -27,12 +27,20 @@ class Model(Protocol):
 
 
 class Session(Protocol):
-    """An open sandbox. `run` never raises for what a candidate does; cancelling it kills the candidate's tree."""
+    """An open sandbox. `run` never raises for what a candidate does; cancelling it kills the candidate's tree.
+
+    `warm` does beforehand what the first run would have to wait for, `pause` stops using the machine until the next
+    run; neither raises.
+    """
 
     @property
     def name(self) -> str: ...
 
     async def run(self, run: Run) -> Execution: ...
+
+    async def warm(self) -> None: ...
+
+    async def pause(self) -> None: ...
 
     async def close(self) -> None: ...
 

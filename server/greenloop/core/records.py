@@ -172,7 +172,7 @@ def _outcome(phase: Record) -> str:
         # An exception that a report calls passed is no pass, whoever wrote the report.
         if phase.get("type") is not None:
             return "failed"
-        return "xpassed" if wasxfail is not None and phase.get("when") == "call" else "passed"
+        return "xpassed" if wasxfail is not None else "passed"
     return "failed"
 
 
@@ -188,14 +188,19 @@ def _interrupted(case: str, execution: Execution) -> CaseResult:
     why = Failure(
         type=kind,
         message=f"{end_of(execution)} (after {execution.seconds:.1f} s)",
-        frames=_stack(execution),
+        frames=stack_of(execution),
         text=execution.output[-2000:],
     )
     return CaseResult(id=case, outcome="failed", failure=why, seconds=execution.seconds)
 
 
-def _stack(execution: Execution) -> tuple[Frame, ...]:
+def stack_of(execution: Execution) -> tuple[Frame, ...]:
     """The workspace's frames of the stack that faulthandler printed last, outermost first."""
+    return tuple(frame for frame in whole_stack(execution) if not frame.path.startswith(("/", "<")))
+
+
+def whole_stack(execution: Execution) -> tuple[Frame, ...]:
+    """All frames of that stack, outermost first; those outside the workspace have absolute paths."""
     roots = [str(record.get("root", "")) for record in of_kind(execution, "start")]
     _, mark, text = execution.output.rpartition("(most recent call first):\n")
     if not mark or not roots or not roots[0]:
@@ -206,8 +211,9 @@ def _stack(execution: Execution) -> tuple[Frame, ...]:
         found = _STACK_LINE.match(line)
         if found is None:
             break
-        if found["path"].startswith(prefix):
-            frames.append(Frame(path=found["path"][len(prefix) :], line=int(found["line"]), function=found["function"]))
+        frames.append(
+            Frame(path=found["path"].removeprefix(prefix), line=int(found["line"]), function=found["function"])
+        )
     return tuple(reversed(frames))
 
 

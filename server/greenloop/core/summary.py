@@ -14,6 +14,19 @@ def trust(evidence: Evidence) -> Verified:
     return Verified.VERIFIED
 
 
+def wall(evidence: Evidence) -> str:
+    """Where it ran: `in bubblewrap`, `in docker with the network on`, `no sandbox`."""
+    place = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
+    return place + (" with the network on" if evidence.network and evidence.sandbox != "none" else "")
+
+
+def caveat(evidence: Evidence) -> str:
+    """What of the wall was open while this ran, as a sentence; empty when nothing was."""
+    if evidence.sandbox == "none":
+        return "It ran without a sandbox."
+    return "It ran with the network on." if evidence.network else ""
+
+
 def solved(evidence: Evidence, verified: Verified) -> str:
     """What verified the result, counted out."""
     rows = [f"{kind} {passed}/{total}" for kind, (passed, total) in evidence.cases.items()]
@@ -22,13 +35,19 @@ def solved(evidence: Evidence, verified: Verified) -> str:
         rows.append(f"already failing before {evidence.neighbours_already_failing}")
     if evidence.neighbours_left_out:
         rows.append(f"not run {evidence.neighbours_left_out}")
+    if evidence.neighbours_flaky:
+        rows.append(f"flaky {evidence.neighbours_flaky}")
     rows.append(f"canaried {evidence.canaried}/{evidence.canary_total}")
+    if evidence.out_of_process:
+        rows.append(f"out of process {evidence.out_of_process}/{evidence.canary_total}")
     label = {
         Verified.VERIFIED: "verified",
         Verified.PARTIALLY: "partially verified",
         Verified.UNVERIFIED: "unverified",
     }[verified]
-    text = f"{label} in {evidence.sandbox}: {', '.join(rows)}"
+    # "unverified: no sandbox" says why; with a wall its name is only one more fact.
+    where = f"{label}: {wall(evidence)}" if evidence.sandbox == "none" else f"{label} {wall(evidence)}"
+    text = f"{where}: {', '.join(rows)}"
     return "; ".join([text, *evidence.warnings])
 
 

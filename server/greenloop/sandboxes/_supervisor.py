@@ -13,6 +13,7 @@ from typing import Any
 
 from greenloop import inside
 from greenloop.core.nouns import Execution, Place, Run
+from greenloop.core.shapes import well_formed
 
 BOOT_SECONDS = 30.0  # interpreter start and import of pytest, on a busy machine
 GRACE_SECONDS = 5.0  # what the supervisor may need beyond the run's own deadline
@@ -71,6 +72,17 @@ class Supervisor:
             pass  # its last words, or its silence, say more than a broken pipe
         return await self._reply(kind, seconds)
 
+    @property
+    def ended(self) -> bool:
+        """Whether the process is over, whoever ended it."""
+        return self._process.returncode is not None
+
+    def pause(self, *, on: bool) -> None:
+        """Stops the processes inside, or lets them go on."""
+        for pid in self._inner:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGSTOP if on else signal.SIGCONT)
+
     async def end(self) -> None:
         """Kills the supervisor and all it started; returns when they are gone. Safe to call twice."""
         outer = [self._process.pid] if self._process.returncode is None else []
@@ -127,45 +139,50 @@ class Supervisor:
 
 
 async def run_once(
-    supervisor: Supervisor, place: Place, run: Run, *, files: Mapping[str, bytes] | None = None, **request: Any
+    supervisor: Supervisor, place: Place, run: Run, *, files: Mapping[str, bytes] | None = None, **more: Any
 ) -> Execution:
     """Waits for the supervisor, has it run the tests once and checks the report's seals.
 
     `files` travel with the request; back ends that lay files by mounts leave them out.
     Raises `Lost` when the sandbox fails; cancelling it leaves the supervisor to the caller, who must end it.
     """
-    protocol = inside.protocol()
     key = secrets.token_bytes(32)
     await supervisor.ready()
-    message = await supervisor.ask(
-        protocol.run_request(
-            key=key,
-            root=request.pop("root", str(place.root)),
-            selectors=run.selectors,
-            seconds=run.seconds,
-            memory=place.limits.memory,
-            disk=place.limits.disk,
-            output=place.limits.output,
-            processes=place.limits.processes,
-            collect=run.collect,
-            trace=run.trace,
-            files=files,
-            without=run.without,
-            oracle=run.oracle,
-            **request,
-        ),
-        "done",
-        run.seconds + GRACE_SECONDS,
-    )
+    message = await supervisor.ask(request(place, run, key, files=files, **more), "done", run.seconds + GRACE_SECONDS)
     return execution(message, key)
+
+
+def request(
+    place: Place, run: Run, key: bytes, *, files: Mapping[str, bytes] | None = None, root: str = "", **more: Any
+) -> dict[str, Any]:
+    """The message that asks for this run; `root` where the workspace lies elsewhere inside than on the host."""
+    message: dict[str, Any] = inside.protocol().run_request(
+        key=key,
+        root=root or str(place.root),
+        selectors=run.selectors,
+        seconds=run.seconds,
+        memory=place.limits.memory,
+        disk=place.limits.disk,
+        output=place.limits.output,
+        processes=place.limits.processes,
+        collect=run.collect,
+        trace=run.trace,
+        baseline=run.baseline,
+        files=files,
+        without=run.without,
+        oracle=run.oracle,
+        **more,
+    )
+    return message
 
 
 def execution(message: Mapping[str, Any], key: bytes) -> Execution:
     """The supervisor's reply as a noun. Raises `Lost` when its fields are not what the protocol says."""
     try:
         killed = str(message["killed"])
+        records = inside.protocol().open_report(message["report"], key, whole=not killed)
         return Execution(
-            records=tuple(inside.protocol().open_report(message["report"], key, whole=not killed)),
+            records=tuple(record if well_formed(record) else {"kind": "forged", "seq": -1} for record in records),
             status=None if message["status"] is None else int(message["status"]),
             killed=killed,
             output=str(message["output"]),

@@ -1,6 +1,7 @@
 """The light wall on Linux: bubblewrap, with the project's own interpreter and no engine to install.
 
-Each run is one bubblewrap with a supervisor (sandbox/runner.py) in it. docs/security.md says what it promises.
+One wall stays for each session, with a supervisor (sandbox/runner.py) in it that forks a worker for each run.
+docs/security.md says what it promises.
 """
 
 from __future__ import annotations
@@ -8,17 +9,18 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Execution, Place, Probe, Run
-from greenloop.sandboxes import _hidden, _mounts, _seccomp, _supervisor
-from greenloop.sandboxes._programs import Program, choose, kernel
-from greenloop.sandboxes._staging import laid, open_words, someone, staging
+from greenloop.core.nouns import Place, Probe
+from greenloop.sandboxes import _mounts, _seccomp
+from greenloop.sandboxes._cold import ColdSession
+from greenloop.sandboxes._learning import Learnt
+from greenloop.sandboxes._programs import Program, choose
+from greenloop.sandboxes._resident import ResidentSession
+from greenloop.sandboxes._staging import someone
 from greenloop.settings import Settings
 
 NAME = "bubblewrap"
@@ -37,6 +39,7 @@ class Bubblewrap:
     def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
         self._programs = None if programs is None else tuple(programs)
         self._writable = writable
+        self._learnt: dict[Path, Learnt] = {}
 
     @property
     def name(self) -> str:
@@ -52,107 +55,22 @@ class Bubblewrap:
         filtered = "seccomp filter" if _seccomp.program() is not None else f"no seccomp filter on {platform.machine()}"
         return Probe(name=NAME, ok=True, detail=f"{program.path} {program.version}, {workspace}, {filtered}")
 
-    async def open(self, place: Place) -> BubblewrapSession:
+    async def open(self, place: Place) -> ColdSession | ResidentSession:
         """Raises `CannotVerify` with the remedy when no bubblewrap works here or the place cannot be shown."""
         program = await self._choose()
         if not place.root.is_dir():
             raise CannotVerify(f"The workspace {place.root} is no folder that can be read.")
         identity = _identity(place, program)
         _mounts.interpreter(place.environment, place.root)
-        return BubblewrapSession(place, program, identity)
+        cold = ColdSession(place, program, identity)
+        if not program.overlay:
+            return cold
+        learnt = self._learnt.setdefault(place.root, Learnt())
+        return ResidentSession(place, program, identity, learnt, cold)
 
     async def _choose(self) -> Program:
         program = await asyncio.to_thread(choose, self._programs)
         return program if self._writable else replace(program, overlay=False, staged=False)
-
-
-class BubblewrapSession:
-    """An open sandbox for one workspace. Every run is a fresh wall, so runs may overlap in time."""
-
-    def __init__(self, place: Place, program: Program, identity: _mounts.Identity) -> None:
-        self._place, self._program, self._identity = place, program, identity
-        self._search = _hidden.Search(place.root, place.masked, place.environment.prefix)
-        self._running: set[_supervisor.Supervisor] = set()
-        self._empty: Path | None = None
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    async def run(self, run: Run) -> Execution:
-        """Runs the tests. Whatever goes wrong with the sandbox itself is in `Execution.broken`."""
-        descriptors: list[int] = []
-        supervisor = None
-        try:
-            _mounts.check(self._place.root, sorted(run.files))
-            # Only the search goes to a thread: descriptors are opened where a cancel cannot lose them.
-            words = await asyncio.to_thread(self._words, run)
-            argv = self._argv(words, run, descriptors)
-            supervisor = await _supervisor.Supervisor.start(
-                argv, title=NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **self._user()
-            )
-            self._running.add(supervisor)
-            return await _supervisor.run_once(
-                supervisor,
-                self._place,
-                run,
-                count_processes=kernel() >= (5, 14),  # since then counted for each user namespace by itself
-                watch_disk=self._program.overlay and not self._program.staged,
-            )
-        except (ValueError, CannotVerify) as error:
-            return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
-        except (_supervisor.Lost, OSError) as error:
-            return Execution(broken=str(error))
-        finally:
-            for fd in descriptors:
-                os.close(fd)
-            if supervisor is not None:
-                await asyncio.shield(self._end(supervisor))
-
-    async def close(self) -> None:
-        """Ends whatever still runs; nothing is left on the host."""
-        await asyncio.gather(*(self._end(supervisor) for supervisor in tuple(self._running)))
-        if self._empty is not None:
-            shutil.rmtree(self._empty.parent, ignore_errors=True)
-            self._empty = None
-
-    async def _end(self, supervisor: _supervisor.Supervisor) -> None:
-        await supervisor.end()
-        self._running.discard(supervisor)
-
-    def _words(self, run: Run) -> list[_mounts.Word]:
-        hidden = self._search.now()
-        if len(hidden.files) > _mounts.MANY and self._empty is None:
-            folder = Path(tempfile.mkdtemp(prefix="greenloop-"))
-            folder.chmod(0o755)
-            self._empty = folder / "empty"
-            self._empty.touch(0o444)
-        return _mounts.words(
-            self._place,
-            self._identity,
-            writable=self._program.overlay,
-            files=run.files,
-            hidden=hidden,
-            seccomp=_seccomp.program(),
-            hash_seed=run.hash_seed,
-            empty=self._empty,
-            staged=laid(self._place.root) if self._program.staged else None,
-        )
-
-    def _argv(self, words: list[_mounts.Word], run: Run, descriptors: list[int]) -> list[str]:
-        command = [str(self._place.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/runner.py"]
-        command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
-        argv = [*open_words([self._program.path, *words], descriptors), *command]
-        if not self._program.staged:
-            return argv
-        return staging(
-            argv, self._place.root, self._identity, descriptors, files=run.files, disk=self._place.limits.disk
-        )
-
-    def _user(self) -> dict[str, object]:
-        if not self._identity.drop or self._program.staged:
-            return {}
-        return {"user": self._identity.uid, "group": self._identity.gid, "extra_groups": []}
 
 
 def _identity(place: Place, program: Program) -> _mounts.Identity:

@@ -15,15 +15,17 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from greenloop import distribution
 from greenloop.container import base, environment, image
 from greenloop.container.box import Broken
 from greenloop.container.engine import Engine, sentence, sweep
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Probe
 from greenloop.sandboxes._container import NAME, Session, in_thread, self_test
+from greenloop.sandboxes._learning import Learnt
 from greenloop.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -34,7 +36,6 @@ IMAGE_SECONDS = 600
 
 START_REMEDY = "Start the engine: `systemctl start docker` (or `dockerd &` as root)."
 SPACE_REMEDY = "Make room on the engine's disk: `docker system df` shows what takes it."
-INSTALL_REMEDY = "Install one: `apt-get install docker.io` (or podman), then start it."
 GROUP_REMEDY = "Join the group docker: `sudo usermod -aG docker $USER`, then log in again."
 
 
@@ -51,6 +52,7 @@ class DockerSandbox:
     runtime: str = ""
     name: str = NAME
     say: Callable[[str], None] = log.info  # told what goes on while an image is made
+    learnt: dict[Path, Learnt] = field(default_factory=dict)  # by workspace: what its own code taught
 
     async def probe(self) -> Probe:
         """Is an engine there, and an image, or a way to one? The self-test runs at the first opening."""
@@ -82,7 +84,7 @@ class DockerSandbox:
         except engine.errors as error:
             raise CannotVerify(f"{about} does not answer: {sentence(error)}", remedy=START_REMEDY) from error
         if found:
-            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}")
+            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}", image=found)
         if self.image:
             return Probe(name=NAME, ok=True, detail=f"{about}; the image {self.image} will be pulled when first used")
         wanted = sys.version_info[:2]
@@ -123,7 +125,8 @@ class DockerSandbox:
                 f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
             )
         title = f"{NAME} with network" if place.network else NAME  # it stands in every result
-        session = Session(engine=engine, place=place, image=name, runtime=self.runtime, name=title)
+        learnt = self.learnt.setdefault(place.root, Learnt())
+        session = Session(engine=engine, place=place, image=name, runtime=self.runtime, name=title, learnt=learnt)
         try:
             session.prepare(0)
         except Broken as problem:
@@ -209,7 +212,10 @@ def _socket() -> str:
         or shutil.which("docker")
     ):
         raise CannotVerify("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
-    raise CannotVerify("Neither Docker nor podman is installed.", remedy=INSTALL_REMEDY)
+    raise CannotVerify(
+        "Neither Docker nor podman is installed.",
+        remedy=f"Install one: {distribution.install('docker', apt='docker.io', dnf='moby-engine')}, then start it.",
+    )
 
 
 def _sockets() -> list[str]:

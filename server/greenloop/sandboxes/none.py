@@ -86,6 +86,12 @@ class NoWallSession:
         finally:
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
 
+    async def warm(self) -> None:
+        """Each run makes its own copy, so there is nothing to warm."""
+
+    async def pause(self) -> None:
+        """Between runs nothing is there."""
+
     async def close(self) -> None:
         """Nothing outlives a run, so there is nothing to close."""
 

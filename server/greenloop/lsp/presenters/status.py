@@ -9,6 +9,7 @@ from lsprotocol import types as lsp
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Evidence, Outcome, StopReason, Verified
 from greenloop.core.redact import clean
+from greenloop.core.summary import wall
 from greenloop.lsp import client
 from greenloop.lsp.presenters.diagnostics import line_of
 
@@ -62,6 +63,8 @@ def standing(outcome: Outcome) -> str:
     words = {Verified.PARTIALLY: "partially verified"}
     counted = counts(outcome.evidence)
     label = words.get(outcome.verified, outcome.verified.value) if outcome.solved else "not verified"
+    if outcome.evidence.sandbox == "none":
+        label += ": no sandbox"
     return f"{label} ({counted})" if counted else label
 
 
@@ -73,10 +76,14 @@ def counts(evidence: Evidence) -> str:
         parts.append(f"already failing before {evidence.neighbours_already_failing}")
     if evidence.neighbours_left_out:
         parts.append(f"neighbours not run {evidence.neighbours_left_out}")
+    if evidence.neighbours_flaky:
+        parts.append(f"neighbours flaky {evidence.neighbours_flaky}")
     if evidence.canary_total:
         parts.append(f"canaried {evidence.canaried} of {evidence.canary_total}")
+    if evidence.out_of_process:
+        parts.append(f"out of process {evidence.out_of_process} of {evidence.canary_total}")
     if evidence.sandbox:
-        parts.append(f"in {evidence.sandbox}")
+        parts.append(wall(evidence))
     return ", ".join([*parts, *map(clean, evidence.warnings)])
 
 

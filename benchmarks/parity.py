@@ -1,0 +1,283 @@
+"""Real projects: has every test the outcome in the sandbox that it has on the host?
+
+Run: PYTHONPATH=server python benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--markdown FILE] [--keep-going]
+
+The projects stand in parity.toml. Each is unpacked from its source archive and installed, editable, in a virtual
+environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and once in the
+back end that greenloop chooses by itself. Exit status 1: a project differs by more than 1 %, or a difference has no
+name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import tomllib
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import differences
+
+from greenloop import engine, interpreters, settings
+from greenloop.core import canary
+from greenloop.core.nouns import CaseResult, Execution, Run
+from greenloop.core.records import collect_errors, collected, end_of, results
+
+HERE = Path(__file__).resolve().parent
+MOST = 0.01  # share of a project's ids that may differ
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """A line of parity.toml."""
+
+    name: str
+    version: str
+    kind: str
+    tests: tuple[str, ...]
+    seconds: float = 300.0
+
+
+@dataclass(kw_only=True)
+class Row:
+    """What came of a project. `differing`: id -> (outcome on the host, in the sandbox, named cause or "")."""
+
+    project: Project
+    ids: int = 0
+    flaky: int = 0
+    differing: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    canaried: float = 0.0
+    host: float = 0.0
+    sandbox: float = 0.0
+    problem: str = ""
+
+    @property
+    def good(self) -> bool:
+        named = all(cause for _host, _sandbox, cause in self.differing.values())
+        return not self.problem and named and len(self.differing) <= MOST * self.ids
+
+
+# -- the project --------------------------------------------------------------------------------------------------
+
+
+def prepared(project: Project, cache: Path) -> Path:
+    """The folder of the project, unpacked and installed; what is there already is used again."""
+    folder = cache / project.name / f"{project.name}-{project.version}"
+    ready, wanted = folder / ".venv" / "ready", "\n".join(project.tests)
+    if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
+        return folder
+    shutil.rmtree(folder.parent, ignore_errors=True)
+    folder.parent.mkdir(parents=True)
+    fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder.parent]
+    _quiet([*fetch, f"{project.name}=={project.version}"])
+    with tarfile.open(next(folder.parent.glob("*.tar.gz"))) as archive:
+        archive.extractall(folder.parent / "unpacked", filter="data")
+    next((folder.parent / "unpacked").iterdir()).rename(folder)
+    _quiet([sys.executable, "-m", "venv", folder / ".venv"])
+    _quiet([folder / ".venv/bin/python", "-m", "pip", "install", "-q", "-e", folder, *project.tests])
+    ready.write_text(wanted, encoding="utf-8")
+    return folder
+
+
+def _quiet(command: list[str | Path]) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command[:5]))} ... failed:\n{done.stdout[-1500:]}")
+
+
+# -- the two sides ------------------------------------------------------------------------------------------------
+
+
+def on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = None) -> tuple[Execution, float]:
+    """The suite as the user runs it in an activated environment, read by the same reader as the sandbox's report.
+
+    `python` is the environment's, `.venv`'s where none is named; `scratch` is a folder outside the project.
+    """
+    python = python or folder / ".venv" / "bin" / "python"
+    plugin = scratch / "recorder"
+    plugin.mkdir(exist_ok=True)
+    shutil.copy(HERE / "parity_recorder.py", plugin)
+    out = plugin / "records.jsonl"
+    out.unlink(missing_ok=True)
+    began = time.monotonic()
+    done = subprocess.run(
+        [python, "-m", "pytest", "--continue-on-collection-errors"],
+        cwd=folder,
+        env={
+            **_user(python),
+            "PYTHONPATH": str(plugin),
+            "PYTEST_PLUGINS": "parity_recorder",
+            "GREENLOOP_PARITY_OUT": str(out),
+            "PYTHONHASHSEED": "0",
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=seconds,
+        check=False,
+    )
+    taken = time.monotonic() - began
+    text = out.read_text(encoding="utf-8") if out.exists() else ""
+    if not text:
+        raise RuntimeError(f"pytest recorded nothing on the host:\n{done.stdout.decode(errors='replace')[-1500:]}")
+    return Execution(records=tuple(map(json.loads, text.splitlines())), status=done.returncode), taken
+
+
+def _user(python: Path) -> dict[str, str]:
+    """The user's variables with the environment activated, without what belongs to this run."""
+    ours = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return {**kept, "VIRTUAL_ENV": str(python.parents[1]), "PATH": f"{python.parent}:{os.environ['PATH']}"}
+
+
+async def in_sandbox(folder: Path, seconds: float) -> tuple[Execution, float]:
+    """The same suite in the back end that greenloop chooses, with its own settings but for the time limit."""
+    found, _warnings = settings.load(folder)
+    back_end, place = await engine.prepare(folder, found)
+    session = await back_end.open(place)
+    try:
+        execution = await session.run(Run(selectors=(), seconds=seconds, baseline=True))
+    finally:
+        await session.close()
+    if execution.broken:
+        raise RuntimeError(execution.broken)
+    return execution, execution.seconds
+
+
+def outcomes(execution: Execution) -> dict[str, CaseResult]:
+    return {result.id: result for result in results(execution)}
+
+
+def canaried(folder: Path, execution: Execution) -> float:
+    """The share of the suite's test functions for which a canary can be made."""
+    total = missing = 0
+    for path in sorted({case.path for case in collected(execution)}):
+        try:
+            twins = canary.twins((folder / path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            continue
+        total, missing = total + twins.total, missing + len(twins.unmutable)
+    return (total - missing) / total if total else 0.0
+
+
+def compared(project: Project, cache: Path) -> Row:
+    """One row of the table; what went wrong with the whole project is in `problem`."""
+    row = Row(project=project)
+    try:
+        folder = prepared(project, cache)
+        first, row.host = on_host(folder, project.seconds, folder.parent)
+        second, again = on_host(folder, project.seconds, folder.parent)
+        row.host = min(row.host, again)
+        environment = interpreters.environment(folder, settings.load(folder)[0])
+        execution, row.sandbox = asyncio.run(in_sandbox(folder, project.seconds))
+    except (RuntimeError, OSError, subprocess.TimeoutExpired, engine.CannotVerify) as error:
+        row.problem = str(error)
+        return row
+    host, repeated, inside = outcomes(first), outcomes(second), outcomes(execution)
+    flaky = {case for case in host | repeated if _word(host, case) != _word(repeated, case)}
+    every = dict.fromkeys([*host, *inside])
+    row.ids, row.flaky = len(every), len(flaky)
+    row.canaried = canaried(folder, execution)
+    row.problem = "" if not execution.killed else f"the sandbox ended the run: {end_of(execution)}"
+    errors = {error.id: error.failure for error in collect_errors(execution)}
+    for case in every:
+        if case not in flaky and _word(host, case) != _word(inside, case):
+            failure = inside[case].failure if case in inside else errors.get(case.partition("::")[0])
+            cause = differences.cause(failure, _host_words(first, case), root=folder, environment=environment)
+            row.differing[case] = (_word(host, case), _word(inside, case), cause)
+    _keep(folder.parent / "last.json", row, first, inside)
+    return row
+
+
+def _word(found: dict[str, CaseResult], case: str) -> str:
+    return found[case].outcome if case in found else "not collected"
+
+
+def _host_words(execution: Execution, case: str) -> str:
+    return "\n".join(str(record.get("message", "")) for record in execution.records if record.get("id") == case)
+
+
+def _keep(file: Path, row: Row, host: Execution, inside: dict[str, CaseResult]) -> None:
+    """Every difference with both sides' words, for whoever looks for the reason."""
+    rows = []
+    for case, (one, other, cause) in row.differing.items():
+        failure = inside[case].failure if case in inside else None
+        words = "" if failure is None else failure.text or failure.message
+        rows.append(
+            {"id": case, "host": one, "sandbox": other, "cause": cause, "why": words, "there": _host_words(host, case)}
+        )
+    file.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+# -- the table ----------------------------------------------------------------------------------------------------
+
+
+def table(rows: list[Row]) -> str:
+    names = ["project", "kind", "tests", "same", "differing", "named cause", "with a canary", "seconds host / sandbox"]
+    lines = ["| " + " | ".join(names) + " |", "|---|---|---:|---:|---:|---|---:|---:|"]
+    for row in rows:
+        causes: dict[str, int] = {}
+        for _one, _other, cause in row.differing.values():
+            causes[cause or "none found"] = causes.get(cause or "none found", 0) + 1
+        named = "; ".join(f"{cause} ({count})" for cause, count in sorted(causes.items()))
+        if row.flaky:
+            named = "; ".join(filter(None, (named, f"flaky on the host, left out ({row.flaky})")))
+        if row.problem:
+            named = " ".join(row.problem.split())[:200]
+        same = row.ids - len(row.differing) - row.flaky
+        cells = [f"{row.project.name} {row.project.version}", row.project.kind, f"{row.ids:,}", f"{same:,}"]
+        cells += [str(len(row.differing)), named, f"{row.canaried:.0%}", f"{row.host:.1f} / {row.sandbox:.1f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def summary(rows: list[Row]) -> str:
+    ids, differing = sum(row.ids for row in rows), sum(len(row.differing) for row in rows)
+    who = "root" if os.getuid() == 0 else "an ordinary user"
+    version = ".".join(map(str, sys.version_info[:3]))
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d}, {platform.machine()}, {os.cpu_count()} cores, Python {version}, run by {who}: "
+        f"{len(rows)} projects, {ids:,} tests, {differing} differ, {sum(row.good for row in rows)} projects within 1 %."
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "greenloop" / "parity"
+    parser.add_argument("--cache", type=Path, default=default, help="where projects are unpacked and installed")
+    parser.add_argument("--only", nargs="*", help="names of projects; the others are left out")
+    parser.add_argument("--markdown", type=Path, help="a file for the table")
+    parser.add_argument("--prepare", action="store_true", help="only unpack and install")
+    options = parser.parse_args()
+    listed = tomllib.loads((HERE / "parity.toml").read_text(encoding="utf-8"))["project"]
+    projects = [Project(**{**entry, "tests": tuple(entry["tests"])}) for entry in listed]
+    if options.only and (unknown := set(options.only) - {project.name for project in projects}):
+        parser.error(f"parity.toml has no project {min(unknown)}")
+    projects = [project for project in projects if not options.only or project.name in options.only]
+    options.cache.mkdir(parents=True, exist_ok=True)
+    if options.prepare:
+        for project in projects:
+            print(project.name, prepared(project, options.cache), flush=True)
+        return 0
+    rows = []
+    for project in projects:
+        rows.append(compared(project, options.cache))
+        print(table(rows[-1:]).splitlines()[-1], flush=True)
+    text = f"{summary(rows)}\n\n{table(rows)}\n"
+    print("\n" + summary(rows))
+    if options.markdown:
+        options.markdown.write_text(text, encoding="utf-8")
+    return 0 if all(row.good for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

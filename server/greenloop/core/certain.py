@@ -1,0 +1,75 @@
+"""Which statements of a test have certainly been executed, to their end, when the test has passed.
+
+Those at the top level of its body before any return, and inside blocks that neither skip their body nor swallow what
+it raises: `try` without `except`, and `with` of the few context managers known for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+Test = ast.FunctionDef | ast.AsyncFunctionDef
+
+# Context managers that run their body once and let every exception through.
+_TRANSPARENT = re.compile(
+    r"(io\.|gzip\.|codecs\.|zipfile\.|tarfile\.)?open|(warnings\.)?catch_warnings|(contextlib\.)?nullcontext"
+    r"|((unittest\.)?mock\.)?patch(\.object|\.dict|\.multiple)?|(mocker\.)?patch(\.object|\.dict)?"
+    r"|(tempfile\.)?(TemporaryDirectory|NamedTemporaryFile|TemporaryFile)|monkeypatch\.context"
+)
+# A decorator of such a name may turn a failure into a pass, or the other way round.
+_INVERTING = re.compile(r"rais|fail|expect|assert|error|warn|rerun|retry|flaky", re.IGNORECASE)
+
+
+def tests(tree: ast.Module) -> tuple[dict[str, Test], tuple[str, ...]]:
+    """The test functions by name (`test_a`, `TestC::test_b`), and the names of which it is unsure what they mean.
+
+    Of two with one name the later one runs, unless a condition decides it; a decorator may change what passing means.
+    """
+    sure: dict[str, Test] = {}
+    unsure: dict[str, None] = {}
+    for name, function, conditional in _found(tree, "", conditional=False):
+        if conditional or any(_INVERTING.search(ast.unparse(each)) for each in function.decorator_list):
+            unsure[name] = None
+        sure[name] = function
+    for name in unsure:
+        del sure[name]
+    return sure, tuple(unsure)
+
+
+def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a passed test's body that have been executed, in order; blocks come before what is in them."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.With) and all(transparent(item) for item in statement.items):
+            yield from statements(statement.body)
+        if isinstance(statement, ast.Try) and not statement.handlers and not any(map(_may_leave, statement.finalbody)):
+            yield from statements(statement.body)
+        if _may_leave(statement):
+            return
+
+
+def transparent(item: ast.withitem) -> bool:
+    """A context manager that lets through whatever is raised in it."""
+    call = item.context_expr
+    return isinstance(call, ast.Call) and _TRANSPARENT.fullmatch(ast.unparse(call.func)) is not None
+
+
+def _found(node: ast.AST, prefix: str, *, conditional: bool) -> Iterator[tuple[str, Test, bool]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            if child.name.startswith("test"):
+                yield prefix + child.name, child, conditional
+        elif isinstance(child, ast.ClassDef):
+            yield from _found(child, f"{prefix}{child.name}::", conditional=conditional)
+        elif isinstance(child, ast.If | ast.Try | ast.With | ast.For | ast.While | ast.ExceptHandler):
+            yield from _found(child, prefix, conditional=True)
+
+
+def _may_leave(statement: ast.AST) -> bool:
+    if isinstance(statement, ast.Return | ast.Yield | ast.YieldFrom):
+        return True
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+        return False
+    return any(_may_leave(child) for child in ast.iter_child_nodes(statement))

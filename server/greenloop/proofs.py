@@ -1,0 +1,217 @@
+"""What speaks for a pass beyond the tests' own word: the twins of the canary, a repeat, the oracle in two processes.
+
+Every run here is one more fork in the session that accepts; one run serves two purposes where it can.
+It must not know where candidates come from.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core import canary
+from greenloop.core.errors import SandboxBroke
+from greenloop.core.nouns import Case, CaseResult, Execution, Limits, Problem, Run, Status, Verdict
+from greenloop.core.ports import Session
+from greenloop.core.records import end_of, of_kind
+from greenloop.core.verdict import forged, judge
+from greenloop.runners.pytest import parse
+
+# Hash seed of the accepting runs; the loop's own runs use 0.
+ACCEPTING = 20_011
+# More ids than this are selected by their files: a command line has an end.
+MOST_SELECTORS = 400
+# So many cases are asked again alone before the rest of them is put down to the first.
+MOST_ALONE = 20
+
+TURNED = {
+    canary.Mode.EQUAL: "{case} fails when its assertion is written in another way that means the same.",
+    canary.Mode.NEGATED: "{case} does not fail as it must when its assertion is negated.",
+    canary.Mode.LITERAL: "{case} does not fail as it must when what it expects is changed.",
+}
+
+Encode = Callable[[Mapping[str, str]], Mapping[str, bytes]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What verification needs to know: the problem, outcomes with the user's own code, limits, and how to encode."""
+
+    problem: Problem
+    outcomes: Mapping[str, str]
+    limits: Limits
+    suite_seconds: float
+    encode: Encode
+    left_out: int = 0
+    network: bool = False
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        return tuple(case.id for case in self.problem.spec.cases)
+
+    def run(self, files: Mapping[str, str], *, hash_seed: int = ACCEPTING) -> Run:
+        """The target cases over these texts."""
+        return Run(
+            selectors=self.problem.spec.selectors,
+            files={**self.problem.buffers, **self.encode(files)},
+            seconds=self.limits.seconds,
+            hash_seed=hash_seed,
+        )
+
+
+def of_candidate(verdict: Verdict, execution: Execution) -> Verdict:
+    """With a candidate in it, only a broken sandbox is the environment's fault; a missing package is its own."""
+    unbroken(execution)
+    return replace(verdict, status=Status.FAILED) if verdict.status is Status.ENVIRONMENT else verdict
+
+
+def unbroken(execution: Execution) -> None:
+    """Raises `SandboxBroke` when the sandbox itself failed."""
+    if execution.broken:
+        raise SandboxBroke(execution.broken)
+
+
+def selectors(ids: Sequence[str]) -> tuple[str, ...]:
+    """The ids themselves, or their files when there are too many for one command line."""
+    if len(ids) <= MOST_SELECTORS:
+        return tuple(ids)
+    return tuple(dict.fromkeys(case.split("::", 1)[0] for case in ids))
+
+
+# -- the canary and the repeat ----------------------------------------------------------------------------------
+
+
+async def canaried(
+    bench: Bench, session: Session, files: Mapping[str, str], tests: Mapping[str, str], cases: Sequence[Case]
+) -> tuple[Verdict | None, int]:
+    """(why this is no pass, or None; how many cases could be turned round).
+
+    `cases` are those of the user that passed, `tests` the texts they stand in. Every twin runs all target cases, in the
+    order in which they have passed. The twin that means the same is the repeat.
+    """
+    twins = {path: canary.twins(text) for path, text in tests.items()}
+    turned: set[str] = set()
+    for mode in canary.Mode:
+        wanted = {case.id for case in cases if case.path in twins and _name(case) in twins[case.path].mutated[mode]}
+        if not wanted and mode is not canary.Mode.EQUAL:
+            continue
+        paths = {case.path for case in cases if case.id in wanted}
+        run = bench.run({**files, **{path: twins[path].texts[mode] for path in paths}})
+        execution = await session.run(run)
+        if mode is canary.Mode.EQUAL:
+            worse = await _repeated(bench, session, bench.run(files), execution, wanted)
+            settled = wanted
+        else:
+            worse, caught, settled = _turned(mode, execution, wanted)
+            if worse is None and caught:
+                worse = await _accused(bench, session, mode, bench.run(files), run, caught)
+        if worse is not None:
+            return worse, 0
+        turned |= settled
+    return None, len(turned)
+
+
+def _name(case: Case) -> str:
+    return canary.function_of(case.id)
+
+
+async def _repeated(
+    bench: Bench, session: Session, unchanged: Run, execution: Execution, wanted: set[str]
+) -> Verdict | None:
+    """Why the twin that means the same is no pass: chance where the unchanged tests fail again too, else tampering."""
+    verdict = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
+    if verdict.status is Status.PASSED:
+        return None
+    caught = sorted(wanted - {case.id for case in verdict.cases if case.passed})
+    if verdict.status is not Status.FAILED or not caught:
+        return _once(verdict)
+    again = await session.run(unchanged)
+    second = of_candidate(judge(bench.expected, bench.outcomes, again), again)
+    if second.status is not Status.PASSED:
+        return _once(second)
+    return replace(second, status=Status.TAMPERED, reason=TURNED[canary.Mode.EQUAL].format(case=caught[0]))
+
+
+def _turned(
+    mode: canary.Mode, execution: Execution, wanted: set[str]
+) -> tuple[Verdict | None, tuple[str, ...], set[str]]:
+    """(why the run itself is no proof, the cases that did not do what they must, those that did)."""
+    unbroken(execution)
+    if lie := forged(execution):
+        return Verdict(status=Status.TAMPERED, reason=lie, output=execution.output), (), set()
+    if execution.killed:
+        status = Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED
+        reason = f"It passed, but the run with assertions turned round was stopped: {end_of(execution)}."
+        return Verdict(status=status, reason=reason, output=execution.output, seconds=execution.seconds), (), set()
+    results = [result for result in parse(execution) if result.id in wanted]
+    lost = wanted - {result.id for result in results}
+    results += [CaseResult(id=case, outcome="missing") for case in sorted(lost)]
+    names = frozenset(map(canary.function_of, wanted))
+    return None, canary.violations(mode, names, results), set(canary.settled(mode, names, results))
+
+
+async def _accused(
+    bench: Bench, session: Session, mode: canary.Mode, unchanged: Run, turned: Run, caught: Sequence[str]
+) -> Verdict | None:
+    """Tampering, where a case does the same alone and its unchanged twin, alone as well, passes; else None.
+
+    A test that failed in the middle may leave a state in which a later one passes as it should not; and chance is
+    nobody's trick.
+    """
+    for case in caught[:MOST_ALONE]:
+        alone = await session.run(replace(turned, selectors=(case,)))
+        worse, still, _settled = _turned(mode, alone, {case})
+        if worse is not None:
+            return worse
+        if not still:
+            continue
+        plain = await session.run(replace(unchanged, selectors=(case,)))
+        verdict = of_candidate(judge((case,), bench.outcomes, plain), plain)
+        if verdict.status is Status.PASSED:
+            return replace(verdict, status=Status.TAMPERED, reason=TURNED[mode].format(case=case))
+        return _once(verdict)
+    return None
+
+
+def _once(verdict: Verdict) -> Verdict:
+    return replace(verdict, reason=f"It passed once and then did not: {verdict.reason}".strip().rstrip(":"))
+
+
+# -- the oracle -------------------------------------------------------------------------------------------------
+
+
+async def out_of_process(bench: Bench, session: Session, files: Mapping[str, str], cases: Sequence[Case]) -> int:
+    """How many of these cases pass while the candidate's code is in another process: all of them, or none.
+
+    None says nothing against the candidate: objects, callbacks and patched modules do not fit in there.
+    """
+    module = _module(bench.problem, files)
+    if not module or not cases:
+        return 0
+    wanted = [case.id for case in cases]
+    execution = await session.run(replace(bench.run(files), selectors=selectors(wanted), oracle=(module,)))
+    told = list(of_kind(execution, "oracle"))
+    if len(told) != 1 or told[0].get("unfit") != "" or not told[0].get("calls"):
+        return 0
+    return len(wanted) if judge(wanted, bench.outcomes, execution).status is Status.PASSED else 0
+
+
+def _module(problem: Problem, files: Mapping[str, str]) -> str:
+    """The name of the one module that is changed, where all that changes in it are plain functions; else ""."""
+    if len(files) != 1 or {region.path for region in problem.regions} != set(files):
+        return ""
+    ((path, text),) = files.items()
+    try:
+        top = {
+            node.name: node for node in ast.parse(text.removeprefix("\ufeff")).body if isinstance(node, ast.FunctionDef)
+        }
+    except (SyntaxError, ValueError):
+        return ""
+    if not path.endswith(".py") or any(region.qualname not in top for region in problem.regions):
+        return ""
+    parts = path.removesuffix(".py").split("/")
+    start = len(parts) - 1
+    while start and (problem.root.joinpath(*parts[:start]) / "__init__.py").is_file():
+        start -= 1
+    return ".".join(parts[start:])

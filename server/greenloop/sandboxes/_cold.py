@@ -1,0 +1,112 @@
+"""One bubblewrap for each run: for machines whose kernel gives a resident wall no mounts of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import Execution, Place, Run
+from greenloop.sandboxes import _hidden, _mounts, _seccomp, _supervisor
+from greenloop.sandboxes._programs import Program, kernel
+from greenloop.sandboxes._staging import laid, open_words, staging
+
+_NAME = "bubblewrap"
+
+
+class ColdSession:
+    """An open sandbox for one workspace. Every run is a fresh wall, so runs may overlap in time."""
+
+    def __init__(self, place: Place, program: Program, identity: _mounts.Identity) -> None:
+        self._place, self._program, self._identity = place, program, identity
+        self._search = _hidden.Everywhere(place)
+        self._running: set[_supervisor.Supervisor] = set()
+        self._empty: Path | None = None
+
+    @property
+    def name(self) -> str:
+        return _NAME
+
+    async def run(self, run: Run) -> Execution:
+        """Runs the tests. Whatever goes wrong with the sandbox itself is in `Execution.broken`."""
+        descriptors: list[int] = []
+        supervisor = None
+        try:
+            _mounts.check(self._place.root, sorted(run.files))
+            # Only the search goes to a thread: descriptors are opened where a cancel cannot lose them.
+            words = await asyncio.to_thread(self._words, run)
+            argv = self._argv(words, run, descriptors)
+            supervisor = await _supervisor.Supervisor.start(
+                argv, title=_NAME, pass_fds=tuple(descriptors), env={}, cwd="/", **self._user()
+            )
+            self._running.add(supervisor)
+            return await _supervisor.run_once(
+                supervisor,
+                self._place,
+                run,
+                count_processes=kernel() >= (5, 14),  # since then counted for each user namespace by itself
+                watch_disk=self._program.overlay and not self._program.staged,
+            )
+        except (ValueError, CannotVerify) as error:
+            return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
+        except (_supervisor.Lost, OSError) as error:
+            return Execution(broken=str(error))
+        finally:
+            for fd in descriptors:
+                os.close(fd)
+            if supervisor is not None:
+                await asyncio.shield(self._end(supervisor))
+
+    async def warm(self) -> None:
+        """Each run builds its own wall, so there is nothing to warm."""
+
+    async def pause(self) -> None:
+        """Between runs nothing is there."""
+
+    async def close(self) -> None:
+        """Ends whatever still runs; nothing is left on the host."""
+        await asyncio.gather(*(self._end(supervisor) for supervisor in tuple(self._running)))
+        if self._empty is not None:
+            shutil.rmtree(self._empty.parent, ignore_errors=True)
+            self._empty = None
+
+    async def _end(self, supervisor: _supervisor.Supervisor) -> None:
+        await supervisor.end()
+        self._running.discard(supervisor)
+
+    def _words(self, run: Run) -> list[_mounts.Word]:
+        hidden = self._search.now()
+        if len(hidden.files) > _mounts.MANY and self._empty is None:
+            folder = Path(tempfile.mkdtemp(prefix="greenloop-"))
+            folder.chmod(0o755)
+            self._empty = folder / "empty"
+            self._empty.touch(0o444)
+        return _mounts.words(
+            self._place,
+            self._identity,
+            writable=self._program.overlay,
+            files=run.files,
+            hidden=hidden,
+            seccomp=_seccomp.program(),
+            hash_seed=run.hash_seed,
+            empty=self._empty,
+            staged=laid(self._place.root) if self._program.staged else None,
+        )
+
+    def _argv(self, words: list[_mounts.Word], run: Run, descriptors: list[int]) -> list[str]:
+        command = [str(self._place.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/runner.py"]
+        command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
+        argv = [*open_words([self._program.path, *words], descriptors), *command]
+        if not self._program.staged:
+            return argv
+        return staging(
+            argv, self._place.root, self._identity, descriptors, files=run.files, disk=self._place.limits.disk
+        )
+
+    def _user(self) -> dict[str, object]:
+        if not self._identity.drop or self._program.staged:
+            return {}
+        return {"user": self._identity.uid, "group": self._identity.gid, "extra_groups": []}

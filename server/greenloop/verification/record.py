@@ -1,0 +1,133 @@
+"""A past result once more: the same code, tests, surroundings and seeds, or what is not the same."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from greenloop import acceptance, basis, proofs
+from greenloop.basis import Basis
+from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop.core.nouns import Outcome, Place, Problem, Status
+from greenloop.core.ports import Session
+from greenloop.engine import prepare, quiet
+from greenloop.history import History, Record
+from greenloop.settings import Settings
+from greenloop.snapshot import Snapshot
+from greenloop.verification.result import Verification, tampering, unmet
+from greenloop.verification.trial import with_canary
+
+
+async def rerun(
+    number: int,
+    *,
+    settings: Callable[[Path], Settings],
+    seconds: float = 0.0,
+    say: Callable[[str], None] = quiet,
+    warn: Callable[[str], None] = quiet,
+) -> Verification:
+    """Proves the result of a run of the history again. `seconds` of wall time bound each run of the tests (0: as set).
+
+    Raises `UsageProblem` for a run that does not exist or has no result, `CannotVerify` when its tests are not the
+    same any more.
+    """
+    began = time.monotonic()
+    record, outcome, then = await asyncio.to_thread(_read, number, warn)
+    root = Path(record.root)
+    chosen = settings(root)
+    sandbox, place = await prepare(root, chosen, say)
+    now = await asyncio.to_thread(basis.here, place)
+    if differing := basis.changed_tests(then, now):
+        more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
+        raise CannotVerify(
+            f"The tests are not those of run {number} any more: {', '.join(differing[:5])}{more}.",
+            remedy="Bring them back, or judge the code by a commit's tests: `greenloop verify`.",
+        )
+    changes = [*basis.changes(then, now, besides=outcome.after), *_texts_moved(root, outcome)]
+    if record.sandbox != sandbox.name:
+        changes.append(f"The sandbox was {record.sandbox} and is {sandbox.name}.")
+
+    async def open_session() -> Session:
+        return await sandbox.open(place)
+
+    say(f"running the tests of run {number} once more")
+    snapshot = Snapshot(root=root, buffers={})
+    bench = _bench(place, chosen, then, snapshot, seconds)
+    tests = {
+        path: text for path in {case.path for case in then.spec.cases} if (text := snapshot.text(path)) is not None
+    }
+    verdict, evidence = await acceptance.accept(bench, open_session, dict(outcome.after), tests)
+    passed = tuple(case.id for case in verdict.cases if case.passed)
+    canaried = with_canary(then.spec, tests) if evidence.canaried else ()
+    tampered = tampering(verdict)
+    failed = () if tampered else unmet(verdict, then.outcomes) + tuple(case.id for case in verdict.collateral)
+    reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
+    if not reason and sandbox.name == "none":
+        reason = "All passed, but without a sandbox that proves nothing."
+    return Verification(
+        verified=not reason,
+        reason=reason,
+        revision=f"run {number}",
+        cases=(*verdict.cases, *verdict.collateral),
+        before=then.outcomes,
+        tampered=tampered,
+        failed=failed,
+        fixed=tuple(case for case in passed if then.outcomes.get(case) != "passed"),
+        canaried=canaried,
+        not_canaried=tuple(case for case in passed if case not in canaried),
+        sandbox=sandbox.name,
+        network=place.network,
+        changes=tuple(changes),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _read(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:
+    history = History.open(warn=warn)
+    try:
+        record, then = history.run(number), history.basis(number)
+    finally:
+        history.close()
+    if record is None:
+        raise UsageProblem(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
+    if not Path(record.root).is_dir():
+        raise CannotVerify(f"The workspace of run {number}, {record.root}, is not there any more.")
+    outcome = record.outcome
+    if outcome is None or not outcome.solved or not outcome.after:
+        raise UsageProblem(
+            f"Run {number} has no result that could be verified.", remedy=f"See `greenloop history show {number}`."
+        )
+    if then is None or not then.spec.cases:
+        raise CannotVerify(
+            f"Run {number} was kept by an older greenloop, without what its result rests on.",
+            remedy="Judge the code by a commit's tests: `greenloop verify`.",
+        )
+    return record, outcome, then
+
+
+def _bench(place: Place, settings: Settings, then: Basis, snapshot: Snapshot, seconds: float) -> proofs.Bench:
+    def encode(texts: Mapping[str, str]) -> dict[str, bytes]:
+        return {path: snapshot.encoded(path, text) for path, text in texts.items()}
+
+    problem = Problem(root=place.root, spec=then.spec, regions=(), originals={}, files={}, neighbours=then.neighbours)
+    return proofs.Bench(
+        problem=problem,
+        outcomes=then.outcomes,
+        # How long the tests take was learnt by a run that is over.
+        limits=replace(place.limits, seconds=seconds or max(place.limits.seconds, settings.sandbox.longest)),
+        suite_seconds=seconds or settings.suite.seconds,
+        encode=encode,
+    )
+
+
+def _texts_moved(root: Path, outcome: Outcome) -> list[str]:
+    """Files that are neither as the run found them nor as it left them; the result's own text is what is verified."""
+    snapshot = Snapshot(root=root, buffers={})
+    return [
+        f"{path} has been changed since; the text that was verified then was used."
+        for path, text in outcome.after.items()
+        if snapshot.text(path) not in (text, outcome.before.get(path))
+    ]

@@ -1,0 +1,184 @@
+"""Does the working tree's code pass a revision's tests? Tests and configuration come from the revision.
+
+First the revision's own code says which tests there are and which of them pass; then the same tests judge the working
+tree's code, and what passes must pass again in a fresh sandbox, with canaries.
+It must not know who wrote the code or who reads the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from greenloop import acceptance, proofs, workspace
+from greenloop.core import canary
+from greenloop.core.errors import BaselineChanged, UsageProblem
+from greenloop.core.nouns import Case, CaseResult, Execution, Failure, Problem, Provenance, Run, Spec, Status, Verdict
+from greenloop.core.records import collected
+from greenloop.core.verdict import judge
+from greenloop.engine import prepare, quiet
+from greenloop.git import Repository
+from greenloop.revision import Revision, compare
+from greenloop.runners.pytest import parse
+from greenloop.settings import Settings
+from greenloop.sources import is_test_file
+from greenloop.targets import nearest
+from greenloop.verification.before import Before, learn
+from greenloop.verification.ground import Ground, Laid, Request
+from greenloop.verification.result import HARMLESS, Verification, doubt, told
+
+
+async def verify(request: Request, *, settings: Settings, say: Callable[[str], None] = quiet) -> Verification:
+    """The whole verification. `say` gets one-line descriptions of what is going on now.
+
+    Raises `UsageProblem` for a revision or target that does not exist and `CannotVerify` where nothing can be said:
+    no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
+    """
+    began = time.monotonic()
+    root = workspace.checked_root(request.root)
+    masked = workspace.masked(settings)
+    say(f"reading {request.revision}")
+    repository = await asyncio.to_thread(Repository.find, root)
+    commit = await asyncio.to_thread(repository.commit, request.revision)
+
+    def differences() -> Revision:
+        return compare(repository, commit, masked=masked, keep=request.keep)
+
+    revision = await asyncio.to_thread(differences)
+    _check(request, revision)
+    sandbox, place = await prepare(root, settings, say)
+    ground = Ground(
+        request=request,
+        revision=revision,
+        sandbox=sandbox,
+        place=place,
+        settings=settings,
+        seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
+        say=say,
+    )
+    result = await _tried(ground)
+    if (await asyncio.to_thread(differences)).state != revision.state:
+        raise BaselineChanged("Files of the workspace changed while they were verified.", remedy="Start it again.")
+    return replace(result, seconds=round(time.monotonic() - began, 3))
+
+
+def _check(request: Request, revision: Revision) -> None:
+    """Every target must be in the revision: what only the working tree has is not trusted."""
+    for target in request.targets:
+        path = target.partition("::")[0].rstrip("/")
+        if path in revision.paths or path in {"", "."} or any(name.startswith(f"{path}/") for name in revision.paths):
+            continue
+        if path in revision.added or path in revision.new_code:
+            raise UsageProblem(
+                f"{path} is not in {request.revision}, so nothing says that its tests are right.",
+                remedy="Commit the tests first, or run them beside the others: `greenloop verify --with-new`.",
+            )
+        near = nearest(path, sorted(revision.trusted))
+        raise UsageProblem(
+            f"There is no {path} in {request.revision}.",
+            remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
+        )
+
+
+async def _tried(ground: Ground) -> Verification:
+    before = await learn(ground)
+    targets = ground.request.targets
+    ground.say("running them over the working tree's code")
+    execution = await ground.run(Run(selectors=targets))
+    spec = _spec(ground, before, execution)
+    seen = parse(execution)
+    verdict = proofs.of_candidate(judge([case.id for case in spec.cases], before.outcomes, execution), execution)
+    canaried: Sequence[str] = ()
+    new: tuple[CaseResult, ...] = ()
+    if verdict.status is Status.PASSED:
+        verdict, canaried = await _accepted(ground, before, spec)
+    if verdict.status is Status.PASSED and ground.request.with_new:
+        new = await _new(ground)
+    result = told(ground, before, spec, verdict, seen, canaried=canaried, new=new)
+    reason = doubt(verdict, result, ground.revision, spec, targets=bool(targets))
+    return replace(result, verified=not reason, reason=reason)
+
+
+def _spec(ground: Ground, before: Before, execution: Execution) -> Spec:
+    """The cases that must pass: with targets all of theirs, else what passed before and what passes only now."""
+    late = _late(ground, before, execution)
+    cases = {**before.cases, **late}
+    if ground.request.targets:
+        must = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
+    else:
+        must = {case for case in cases if before.outcomes.get(case) == "passed"}
+        must |= {result.id for result in parse(execution) if result.passed and result.id in cases}
+    selectors = ground.request.targets
+    if before.broken and not selectors:
+        # A file that cannot be imported spoils pytest's exit status for all the others.
+        selectors = proofs.selectors([case for case in cases if case in must])
+    return Spec(cases=tuple(case for case in cases.values() if case.id in must), selectors=selectors)
+
+
+def _late(ground: Ground, before: Before, execution: Execution) -> Mapping[str, Case]:
+    """Cases of test files that the revision's own code could not import (test first).
+
+    A file counts only when every test that it spells out is there: no earlier collection says which there are.
+    """
+    found: dict[str, dict[str, Case]] = {}
+    for item in collected(execution):
+        if item.path in before.broken and item.id not in before.cases:
+            found.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
+    late: dict[str, Case] = {}
+    for path, text in ground.texts(found).items():
+        twins = canary.twins(text)
+        spelled = frozenset(twins.unmutable).union(*twins.mutated.values())
+        if spelled <= {canary.function_of(case) for case in found[path]}:
+            late.update(found[path])
+    return late
+
+
+async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict, Sequence[str]]:
+    """The proof in a fresh sandbox: other hash seed, canaries, a repeat; and the cases that had a canary."""
+    ground.say("running them again in a fresh sandbox, with canaries")
+    snapshot = ground.snapshot
+    bench = proofs.Bench(
+        problem=Problem(root=ground.place.root, spec=spec, regions=(), originals={}, files={}),
+        outcomes=before.outcomes,
+        limits=replace(ground.place.limits, seconds=ground.seconds),
+        suite_seconds=0.0,
+        encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
+    )
+    tests = ground.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
+    verdict, evidence = await acceptance.accept(bench, ground.open, {}, tests)
+    if not evidence.canaried:
+        return verdict, ()
+    return verdict, with_canary(spec, tests)
+
+
+def with_canary(spec: Spec, tests: Mapping[str, str]) -> tuple[str, ...]:
+    """The cases whose function has a twin in the test files' texts."""
+    turned = {path: frozenset[str]().union(*canary.twins(text).mutated.values()) for path, text in tests.items()}
+    return tuple(
+        case.id
+        for case in spec.cases
+        if case.provenance is Provenance.USER and canary.function_of(case.id) in turned.get(case.path, frozenset())
+    )
+
+
+async def _new(ground: Ground) -> tuple[CaseResult, ...]:
+    """The working tree's own new tests, in a run of their own: they cannot disturb those of the revision."""
+    files = tuple(path for path in ground.revision.added if is_test_file(path))
+    if not files:
+        return ()
+    ground.say("running the tests that the revision does not have")
+    left_out = tuple(path for path in ground.revision.without if path not in ground.revision.added)
+    session = Laid(session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out)
+    try:
+        execution = await session.run(Run(selectors=files, seconds=ground.seconds, hash_seed=proofs.ACCEPTING))
+    finally:
+        await session.close()
+    outcomes = {result.id: result.outcome for result in parse(execution)}
+    verdict = judge(list(outcomes), outcomes, execution)
+    red = any(case.outcome not in HARMLESS for case in verdict.cases)
+    if red or verdict.status in {Status.PASSED, Status.FAILED}:
+        return verdict.cases
+    why = Failure(type=verdict.status.value, message=verdict.reason)
+    return (*verdict.cases, CaseResult(id=files[0], outcome="error", failure=why))

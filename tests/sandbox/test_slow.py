@@ -1,0 +1,85 @@
+"""How long tests may take is learnt from the user's own code: slow tests get their time, endless loops do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from greenloop import bed, calibration, interpreters, settings
+from greenloop.bed import Bed
+from greenloop.calibration import calibrate
+from greenloop.core.nouns import Execution, Limits, Place, TargetKind
+from greenloop.sandboxes.bubblewrap import Bubblewrap
+from greenloop.snapshot import Snapshot
+from greenloop.targets import parse_target
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+CODE = "def f():\n    return 2\n"
+SLOW = "import time\nfrom m import f\n\n\ndef test_f():\n    time.sleep(1.5)\n    assert f() == 1\n"
+LOOP = "def f():\n    while True:\n        pass\n"
+
+
+def laid(limits, **values) -> Bed:
+    found = settings.Settings(sandbox=settings.SandboxSettings(**values))
+    place = SimpleNamespace(limits=Limits(seconds=limits))
+    return Bed(target=None, snapshot=None, session=None, place=place, settings=found, say=print)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("took", "killed", "seconds"),
+    [(0.3, "", 10.0), (3.0, "", 30.0), (50.0, "", 120.0), (10.0, "timeout", 10.0)],
+    ids=["fast", "slow", "at most the setting", "nothing is learnt of a hang"],
+)
+def test_ten_times_the_baseline_between_two_settings(took, killed, seconds):
+    assert laid(10.0).limits(Execution(seconds=took, killed=killed)).seconds == seconds
+
+
+def test_a_longer_time_by_the_users_own_wish_is_never_cut():
+    assert laid(300.0, seconds=300.0).limits(Execution(seconds=100.0)).seconds == 300.0
+
+
+async def calibrated(root: Path, files: dict[str, str], **values) -> tuple[calibration.Calibration, list[str]]:
+    for name, text in files.items():
+        (root / name).write_text(text)
+    found = settings.Settings(sandbox=settings.SandboxSettings(**values))
+    place = Place(
+        root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=values["seconds"])
+    )
+    session = await Bubblewrap().open(place)
+    said: list[str] = []
+    target = parse_target("test_m.py::test_f", root).target
+    assert target.kind is TargetKind.TEST
+    snapshot = Snapshot(root=root, buffers={})
+    try:
+        table = Bed(target=target, snapshot=snapshot, session=session, place=place, settings=found, say=said.append)
+        return await calibrate(table), said
+    finally:
+        await session.close()
+
+
+@pytest.fixture(autouse=True)
+def _interpreter(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "Settings", lambda **keys: replace(Plain(**keys), interpreter=str(bare_python)))
+
+
+Plain = settings.Settings
+
+
+async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
+    known, said = await calibrated(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
+    assert not known.fault
+    assert list(known.outcomes.values()) == ["failed"]
+    assert known.limits.seconds > 1.5 * bed.SLOWER
+    assert any("once more with 20 s" in text for text in said)
+
+
+async def test_an_endless_loop_of_the_code_is_told_at_once(tmp_path):
+    test = "from m import f\n\n\ndef test_f():\n    assert f() == 1\n"
+    known, said = await calibrated(tmp_path, {"m.py": LOOP, "test_m.py": test}, seconds=1.0, longest=100.0)
+    assert known.baseline.error_class == "Timeout"
+    assert known.limits.seconds == 1.0
+    assert not any("once more with 100 s" in text for text in said)
