@@ -1,6 +1,6 @@
 """Real projects: has every test the outcome in the sandbox that it has on the host?
 
-Run: PYTHONPATH=server python benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--markdown FILE] [--report]
+Run: PYTHONPATH=server python benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--document FILE] [--report]
 
 The projects stand in parity.toml. Each is unpacked from its source archive and installed, editable, in a virtual
 environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and twice in
@@ -38,6 +38,7 @@ from greenloop.core.records import collected, end_of, results
 
 HERE = Path(__file__).resolve().parent
 MOST = 0.01  # share of a project's ids that may differ
+BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,10 +247,11 @@ def table(rows: list[Row]) -> str:
 def summary(rows: list[Row]) -> str:
     ids, differing = sum(row.ids for row in rows), sum(len(row.differing) for row in rows)
     who = "root" if os.getuid() == 0 else "an ordinary user"
-    version = ".".join(map(str, sys.version_info[:3]))
+    python = ".".join(map(str, sys.version_info[:3]))
+    good, last = sum(row.good for row in rows), max(row.date for row in rows)
     return (
-        f"{max(row.date for row in rows)}, {platform.machine()}, {os.cpu_count()} cores, Python {version}, run by {who}:"
-        f" {len(rows)} projects, {ids:,} tests, {differing} differ, {sum(row.good for row in rows)} projects within 1 %."
+        f"{last}, {platform.machine()}, {os.cpu_count()} cores, Python {python}, run by {who}: "
+        f"{len(rows)} projects, {ids:,} tests, {differing} differ, {good} projects within 1 %."
     )
 
 
@@ -258,7 +260,7 @@ def main() -> int:
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "greenloop" / "parity"
     parser.add_argument("--cache", type=Path, default=default, help="where projects are unpacked and installed")
     parser.add_argument("--only", nargs="*", help="names of projects; the others are left out")
-    parser.add_argument("--markdown", type=Path, help="a file for the table")
+    parser.add_argument("--document", type=Path, help="a file whose part between the two marks is replaced")
     parser.add_argument("--prepare", action="store_true", help="only unpack and install")
     parser.add_argument("--report", action="store_true", help="run nothing; the table of the last results")
     options = parser.parse_args()
@@ -284,8 +286,11 @@ def main() -> int:
     if not rows:
         return 0
     print(f"\n{summary(rows)}")
-    if options.markdown:
-        options.markdown.write_text(f"{summary(rows)}\n\n{table(rows)}\n", encoding="utf-8")
+    if options.document:
+        before, _begin, rest = options.document.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        text = f"{before}{BEGIN}\n{summary(rows)}\n\n{table(rows)}\n{END}{after}"
+        options.document.write_text(text, encoding="utf-8")
     return 0 if len(rows) == len(projects) and all(row.good for row in rows) else 1
 
 
