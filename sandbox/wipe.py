@@ -1,15 +1,16 @@
-"""Takes away what a run left behind: in its scratch folder, in shared memory, and in a workspace that it may write to.
+"""Takes away what a run left: in its scratch folder, shared memory, the kernel's IPC, and a workspace it may write to.
 
 A workspace whose folders are root's, open to everybody and sticky (mode 1777) lets tests write beside themselves, but
 neither change nor remove what was laid there. What a run made belongs to its own user and may be closed to a root
 without capabilities: so that user removes first, and root then looks at what is left.
 """
 
+import ctypes
 import os
 import stat
 
 DEEPEST = 1_000_000  # entries that one wipe looks at; more than the limits of the file systems let a run make
-SHARED = "/dev/shm"
+SHARED = ("/dev/shm", "/dev/mqueue")
 
 
 class Left:
@@ -30,11 +31,12 @@ class Left:
         """The run's user removes what is its own. `become(uid)` turns a process into that user."""
         if self.uid is None:
             return
-        paths = [*self._scratch(), *_entries(SHARED), *self._workspace()]
+        paths = [*self._scratch(), *_shared(), *self._workspace()]
         child = os.fork()
         if child == 0:
             try:
                 become(self.uid)
+                remove_objects()
                 remove_all(paths, self.uid)
             finally:
                 os._exit(0)
@@ -44,7 +46,8 @@ class Left:
         """Removes all the rest; true when nothing is left of the run."""
         gone = remove_all(self._scratch())
         if self.uid is not None:
-            gone = remove_all(_entries(SHARED)) and gone
+            gone = remove_all(_shared()) and gone
+            gone = not objects() and gone
             gone = remove_all(self._workspace()) and gone
             for folder, (mark, names) in list(self.known.items()):
                 now = _mark(folder)
@@ -64,6 +67,31 @@ class Left:
             if _mark(folder) != mark:
                 found += [path for path in _entries(folder) if os.path.basename(path) not in names or _strange(path)]
         return found
+
+
+def objects():
+    """System V objects of this IPC namespace: (kind, id). They keep their memory when nobody is left who uses them."""
+    found = []
+    for kind in ("shm", "sem", "msg"):
+        try:
+            with open("/proc/sysvipc/" + kind) as stream:
+                found += [(kind, int(line.split()[1])) for line in list(stream)[1:]]
+        except OSError:
+            continue
+    return found
+
+
+def remove_objects():
+    """Removes those that this user may remove."""
+    left = objects()
+    if not left:
+        return
+    libc = ctypes.CDLL(None)
+    for kind, number in left:
+        if kind == "sem":
+            libc.semctl(number, 0, 0)
+        else:
+            getattr(libc, kind + "ctl")(number, 0, None)
 
 
 def look(root):
@@ -142,6 +170,10 @@ def _opened(folder, about):
     if about.st_mode & 0o700 != 0o700:
         os.chmod(folder, 0o700)
     return folder
+
+
+def _shared():
+    return [path for folder in SHARED for path in _entries(folder)]
 
 
 def _entries(folder):

@@ -59,7 +59,10 @@ class Play:
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None):
+    async def warm(self, root, settings, keeper):
+        """Needs no sandbox."""
+
+    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}

@@ -198,8 +198,7 @@ def _case(case: CaseResult, before: str | None) -> dict[str, Any]:
 def lines(result: Verification) -> Iterator[str]:
     yield show.clean(_head(result))
     cases = {case.id: case for case in (*result.cases, *result.new_cases)}
-    red = [case.id for case in result.new_cases if not case.passed]
-    for case in (*result.failed, *red)[:_MOST]:
+    for case in (*result.failed, *result.new_failing)[:_MOST]:
         failure = cases[case].failure if case in cases else None
         why = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
         yield show.clean(f"  failed: {case}{why}"[:300])

@@ -78,7 +78,7 @@ def add(engine: Engine, below: str, wanted: str, layer: Path, *, kind: str, stop
     with once(engine, below, _compile_source(), layer=layer, seconds=COMPILE_SECONDS, stop=stop) as done:
         if done.status:
             raise CannotVerify(
-                f"The image could not be made: python3 in {below} ended with status {done.status} ({done.last_line()})."
+                f"The image could not be made: python3 in {below} ended with status {done.status} ({done.complaint()})."
             )
         repository, _, tag = wanted.partition(":")
         # The image must not carry the marks of the container, or it would look like something to be removed.

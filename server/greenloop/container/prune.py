@@ -35,7 +35,7 @@ def daily(engine: Engine) -> list[str]:
     there: set[str] = set()
     with contextlib.suppress(*engine.errors):
         for image in engine.client.images.list(filters={"label": [f"{MARK}.image=project"]}):
-            for name in image.tags:
+            for name in (tag.removeprefix("localhost/") for tag in image.tags):  # podman's prefix
                 there.add(name)
                 if now - known.setdefault(name, now) > UNUSED_DAYS * DAY:
                     with contextlib.suppress(*engine.errors):  # one that a container has stays

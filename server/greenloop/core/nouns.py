@@ -470,12 +470,16 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """Result of a self-test: usable or not, what was found, and the one remedy where it is not."""
+    """Result of a self-test: usable or not, what was found, and the one remedy where it is not.
+
+    `image`: one that is there and would do, for back ends that have such.
+    """
 
     name: str
     ok: bool
     detail: str
     remedy: str = ""
+    image: str = ""
 
 
 # -- the model --------------------------------------------------------------------------------------------------

@@ -45,14 +45,19 @@ _DENIED = {
 }  # fmt: skip
 _CLONE3 = 435
 _CLONE = {"x86_64": 56, "aarch64": 220}
+# Files in memory that no folder shows, and segments that outlive their users: no watchdog could count them.
+_MEMFD = {"x86_64": (319, 447), "aarch64": (279, 447)}  # memfd_create, memfd_secret
+_SHMGET = {"x86_64": 29, "aarch64": 194}
+_SEGMENT = 16 << 10  # bytes; what databases use as a lock is smaller, and all 4096 together are bounded
+_PRLIMIT = {"x86_64": 302, "aarch64": 261}
 _IOCTL = {"x86_64": 16, "aarch64": 29}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NAMESPACES = 0x7E020000  # the CLONE_NEW* flags
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _ABOVE, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x06
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
-_NUMBER, _ARCH, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
+_NUMBER, _ARCH, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _SECOND_UPPER = 0, 4, 16, 24, 28
 
 
 def program(machine: str = "") -> bytes | None:
@@ -72,6 +77,22 @@ def program(machine: str = "") -> bytes | None:
         code += [_step(_EQUAL, number, 0, 1), _fail(errno.EPERM)]
     # clone3 hides its flags in memory: refused as unknown, so that the C library falls back to clone.
     code += [_step(_EQUAL, _CLONE3, 0, 1), _fail(errno.ENOSYS)]
+    for number in _MEMFD[machine]:
+        code += [_step(_EQUAL, number, 0, 1), _fail(errno.ENOSYS)]
+    code += [  # limits of other processes: the supervisor's would be those of the next run
+        _step(_EQUAL, _PRLIMIT[machine], 0, 4),
+        _step(_LOAD, _FIRST_ARGUMENT),
+        _step(_EQUAL, 0, 0, 1),
+        _step(_RETURN, _ALLOW),
+        _fail(errno.EPERM),
+        _step(_EQUAL, _SHMGET[machine], 0, 6),
+        _step(_LOAD, _SECOND_UPPER),
+        _step(_EQUAL, 0, 0, 3),
+        _step(_LOAD, _SECOND_ARGUMENT),
+        _step(_ABOVE, _SEGMENT, 1, 0),
+        _step(_RETURN, _ALLOW),
+        _fail(errno.ENOMEM),
+    ]
     code += [
         _step(_EQUAL, _CLONE[machine], 0, 4),
         _step(_LOAD, _FIRST_ARGUMENT),

@@ -82,7 +82,7 @@ class DockerSandbox:
         except engine.errors as error:
             raise CannotVerify(f"{about} does not answer: {sentence(error)}", remedy=START_REMEDY) from error
         if found:
-            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}")
+            return Probe(name=NAME, ok=True, detail=f"{about}, image {found}", image=found)
         if self.image:
             return Probe(name=NAME, ok=True, detail=f"{about}; the image {self.image} will be pulled when first used")
         wanted = sys.version_info[:2]
@@ -122,7 +122,8 @@ class DockerSandbox:
             raise CannotVerify(
                 f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
             )
-        session = Session(engine=engine, place=place, image=name, runtime=self.runtime)
+        title = f"{NAME} with network" if place.network else NAME  # it stands in every result
+        session = Session(engine=engine, place=place, image=name, runtime=self.runtime, name=title)
         try:
             session.prepare(0)
         except Broken as problem:

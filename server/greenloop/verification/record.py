@@ -116,7 +116,8 @@ def _bench(place: Place, settings: Settings, then: Basis, snapshot: Snapshot, se
     return proofs.Bench(
         problem=problem,
         outcomes=then.outcomes,
-        limits=replace(place.limits, seconds=seconds or place.limits.seconds),
+        # How long the tests take was learnt by a run that is over.
+        limits=replace(place.limits, seconds=seconds or max(place.limits.seconds, settings.sandbox.longest)),
         suite_seconds=seconds or settings.suite.seconds,
         encode=encode,
     )

@@ -10,6 +10,7 @@ from greenloop.revision import Revision
 from greenloop.verification.before import Before
 from greenloop.verification.ground import Ground
 
+HARMLESS = frozenset({"passed", "skipped", "xfailed"})
 _BAD = {"failed", "error", "missing", "xpassed"}
 
 
@@ -54,6 +55,10 @@ class Verification:
     notes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     seconds: float = 0.0
+
+    @property
+    def new_failing(self) -> tuple[str, ...]:
+        return tuple(case.id for case in self.new_cases if case.outcome not in HARMLESS)
 
 
 def told(
@@ -109,7 +114,7 @@ def doubt(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *,
         return f"No test of {result.revision} passes; only the working tree's own doctests do."
     if not targets and not base.code_changed and (base.changed or base.removed or base.added):
         return f"Only tests or their configuration differ from {result.revision}; no code was changed."
-    if red := [case.id for case in result.new_cases if not case.passed]:
+    if red := result.new_failing:
         return f"{len(red)} new test(s) do not pass: {', '.join(red[:3])}."
     if result.sandbox == "none":
         return "All passed, but without a sandbox that proves nothing."

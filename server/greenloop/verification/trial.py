@@ -15,7 +15,7 @@ from dataclasses import replace
 from greenloop import acceptance, proofs, workspace
 from greenloop.core import canary
 from greenloop.core.errors import BaselineChanged, UsageProblem
-from greenloop.core.nouns import Case, CaseResult, Execution, Problem, Provenance, Run, Spec, Status, Verdict
+from greenloop.core.nouns import Case, CaseResult, Execution, Failure, Problem, Provenance, Run, Spec, Status, Verdict
 from greenloop.core.records import collected
 from greenloop.core.verdict import judge
 from greenloop.engine import prepare, quiet
@@ -27,7 +27,7 @@ from greenloop.sources import is_test_file
 from greenloop.targets import nearest
 from greenloop.verification.before import Before, learn
 from greenloop.verification.ground import Ground, Laid, Request
-from greenloop.verification.result import Verification, doubt, told
+from greenloop.verification.result import HARMLESS, Verification, doubt, told
 
 
 async def verify(request: Request, *, settings: Settings, say: Callable[[str], None] = quiet) -> Verification:
@@ -175,8 +175,10 @@ async def _new(ground: Ground) -> tuple[CaseResult, ...]:
         execution = await session.run(Run(selectors=files, seconds=ground.seconds, hash_seed=proofs.ACCEPTING))
     finally:
         await session.close()
-    cases = [item.id for item in collected(execution)]
-    verdict = judge(cases, dict.fromkeys(cases, "skipped"), execution)
-    if verdict.status is Status.PASSED or not all(case.passed for case in verdict.cases):
+    outcomes = {result.id: result.outcome for result in parse(execution)}
+    verdict = judge(list(outcomes), outcomes, execution)
+    red = any(case.outcome not in HARMLESS for case in verdict.cases)
+    if red or verdict.status in {Status.PASSED, Status.FAILED}:
         return verdict.cases
-    return (*verdict.cases, CaseResult(id=files[0], outcome="error"))
+    why = Failure(type=verdict.status.value, message=verdict.reason)
+    return (*verdict.cases, CaseResult(id=files[0], outcome="error", failure=why))

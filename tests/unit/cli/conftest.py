@@ -136,7 +136,9 @@ class FakeEngine:
             ]
         return events
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None) -> Outcome:
+    async def refine(
+        self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None
+    ) -> Outcome:
         self.requests.append(request)
         self.settings.append(settings)
         say("opening the sandbox (bubblewrap)")

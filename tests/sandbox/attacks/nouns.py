@@ -1,0 +1,103 @@
+"""What an attack is: a program, how one sees that it won, and what the product promises about it.
+
+One rule keeps attacks short and the judge of them simple: **a program returns only when it got what it wanted**.
+Whatever else happens (an exception, a kill, a crash) is no win.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from enum import StrEnum
+
+# What a test of honest code looks like; most fakes and twins are judged by it.
+TESTS = """\
+from m import double
+
+
+def test_literal():
+    assert double(5) == 10
+
+
+def test_computed():
+    given = 21
+    assert double(given) == given + given
+"""
+# The user's own code, with which these tests are red.
+RED = "def double(x):\n    raise NotImplementedError\n"
+GREEN = "def double(x):\n    return x * 2\n"
+
+
+class Wins(StrEnum):
+    """How one sees that a program won."""
+
+    RETURNS = "returns"  # its last step came to its end
+    BREAKS = "breaks"  # plain pytest neither passed nor failed: it crashed, hung or broke down
+    SHOWS = "shows"  # an escape sequence reached what is shown
+
+
+class Promise(StrEnum):
+    """What docs/security.md promises about a faked pass."""
+
+    TAMPERED = "tampered"  # rejected, and named so
+    REJECTED = "rejected"  # not accepted; an honest mistake could look the same
+    DOCUMENTED = "documented"  # can win in one process, and the page says so
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attack:
+    """A program against the wall. `code` is the body of a function which may use the module `aim`.
+
+    `after` is the body for the next run of the same session, where what was planted is looked for; with it, only
+    that second step counts as a win. `seconds` is the time limit of the run, `root` says that the control needs to
+    be root, `tame` that it needs no namespaces, `documented` (by back end) is the sentence of docs/security.md that admits the win.
+    """
+
+    family: str
+    name: str
+    code: str
+    after: str = ""
+    seconds: float = 8.0
+    wins: Wins = Wins.RETURNS
+    root: bool = False
+    tame: bool = False
+    documented: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def id(self) -> str:
+        return f"{self.family}: {self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twin:
+    """An innocent program with the same mechanism: it must be accepted."""
+
+    code: str
+    tests: str = TESTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fake:
+    """A whole module `m.py` that makes the tests pass without doing what they ask for."""
+
+    family: str
+    name: str
+    code: str
+    twin: Twin
+    promise: Promise = Promise.TAMPERED
+    tests: str = TESTS
+    documented: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.family}: {self.name}"
+
+
+def module(body: str) -> str:
+    """The body as the function `strike` of a module."""
+    return "import aim\n\n\ndef strike():\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
+
+
+def text(code: str) -> str:
+    """A module written as an indented string."""
+    return textwrap.dedent(code).lstrip("\n")

@@ -1,0 +1,223 @@
+"""Every attack of tests/sandbox/attacks against every wall, and every faked pass against the whole proof.
+
+`pytest tests/sandbox/test_attacks.py -k bubblewrap` (or docker, or control) runs one part of it.
+The table at the end of the output is the one in docs/security.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from greenloop.acceptance import Bench, accept
+from greenloop.core.nouns import Case, Environment, Evidence, Limits, Place, Problem, Run, Spec, Status, Verdict
+from greenloop.core.ports import Session
+from greenloop.core.redact import clean
+from greenloop.core.verdict import judge
+from greenloop.sandboxes import docker
+from greenloop.sandboxes.bubblewrap import Bubblewrap
+from greenloop.settings import Settings
+
+from .attacks import ATTACKS, FAKES, sacrifice, table
+from .attacks.machine import VARIABLE, Machine, Wants, Watch
+from .attacks.nouns import RED, Attack, Fake, Promise, Wins, module
+
+pytestmark = [pytest.mark.timeout(600), pytest.mark.asyncio(loop_scope="module")]
+
+LIMITS = Limits(seconds=8.0, memory=128 << 20, disk=16 << 20, output=1 << 16, processes=32)
+SECURITY = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
+HONEST = "assert 1 + 1 == 2\n"
+BACKENDS = [
+    pytest.param("bubblewrap", marks=pytest.mark.needs("bubblewrap")),
+    pytest.param("docker", marks=pytest.mark.needs("docker")),
+]
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Machine]:
+    found = Machine()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, found.secret)
+        yield found
+    found.close()
+
+
+def bare(bare_python: Path) -> Environment:
+    prefix = bare_python.parent.parent
+    return Environment(
+        executable=bare_python,
+        prefix=prefix,
+        base=Path(sys.base_prefix),
+        version=sys.version_info[:2],
+        source="test",
+        has_pytest=False,
+    )
+
+
+async def open_session(backend: str, place: Place) -> Session:
+    return await (Bubblewrap() if backend == "bubblewrap" else docker.create(Settings())).open(place)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=BACKENDS)
+async def session(request, machine: Machine, bare_python: Path) -> AsyncIterator[Session]:
+    """One session for all attacks: what one of them leaves behind meets the others."""
+    masked = (".env*", "*.pem", "id_rsa*", ".git")
+    place = Place(root=machine.root, environment=bare(bare_python), masked=masked, limits=LIMITS)
+    found = await open_session(request.param, place)
+    yield found
+    await found.close()
+
+
+# -- the wall ---------------------------------------------------------------------------------------------------
+
+
+def foreign(attack: Attack) -> bool:
+    """System calls are written by their numbers, which are those of one machine."""
+    return "libc.syscall(" in attack.code + attack.after and platform.machine() != "x86_64"
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
+async def test_an_attack_is_contained(session: Session, machine: Machine, attack: Attack):
+    if foreign(attack):
+        pytest.skip("its system calls are written for x86-64")
+    aim = machine.aim(Wants())
+    watch = Watch(machine)
+    files = {
+        "attack.py": module(attack.code).encode(),
+        "after.py": module(attack.after or HONEST).encode(),
+        "aim.py": aim.text().encode(),
+    }
+    first = await asyncio.wait_for(
+        session.run(Run(selectors=("test_attack.py",), files=files, seconds=attack.seconds)), attack.seconds + 10
+    )
+    assert not first.broken, f"the sandbox broke: {first.broken}"
+    verdict = judge(["test_attack.py::test_attack"], {}, first)
+    assert any(record.get("kind") == "begin" for record in first.records) or first.killed, (verdict, first.output)
+    won = []
+    if not attack.after and attack.wins is not Wins.SHOWS and verdict.status is Status.PASSED:
+        won.append("it got what it wanted")
+    if attack.wins is Wins.SHOWS:
+        told = [first.output, verdict.reason, *(case.failure.text for case in verdict.cases if case.failure)]
+        won += [f"{text!r} is shown" for text in map(clean, told) if set(text) & set("\x1b\x9b\x07\x08\r")]
+    second = await session.run(Run(selectors=("test_after.py",), files=files))
+    assert not second.broken, f"the sandbox broke afterwards: {second.broken}"
+    after = judge(["test_after.py::test_after"], {}, second)
+    if attack.after and after.status is Status.PASSED:
+        won.append("it got into the next run")
+    if not attack.after:
+        assert after.status is Status.PASSED, f"an honest run afterwards: {after}"
+    won += watch.changes(aim)
+    admitted = dict(attack.documented).get(session.name, "")
+    table.count(session.name, attack, won=won)
+    if admitted:
+        assert admitted in SECURITY, f"docs/security.md does not say {admitted!r}"
+    else:
+        assert not won
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the sacrificial environment is made of Linux namespaces")
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
+def test_control_an_attack_wins_where_no_wall_is(machine: Machine, attack: Attack):
+    if foreign(attack):
+        pytest.skip("its system calls are written for x86-64")
+    if attack.root and os.getuid() != 0:
+        pytest.skip("needs root to win")
+    aim = machine.aim(Wants(seconds=0.2, inodes=20_000))
+    folder = machine.folder / f"control-{aim.token}"
+    steps = ["test_attack.py", *(["test_after.py"] if attack.after else [])]
+    files = {
+        "attack.py": module(attack.code),
+        "after.py": module(attack.after or HONEST),
+        "aim.py": aim.text(home=str(folder) + "-home"),
+    }
+    seconds = 3 if attack.wins is Wins.BREAKS else sacrifice.SECONDS
+    seen = sacrifice.run(
+        folder, machine, files, steps, seconds=seconds, pass_fds=tuple(machine.inherited), walls=not attack.tame
+    )
+    if attack.wins is Wins.BREAKS:
+        assert seen[0].code not in {0, 1}, seen
+    elif attack.wins is Wins.SHOWS:
+        assert "\x1b" in seen[0].output, seen
+    else:
+        assert seen[-1].code == 0, seen
+
+
+# -- the verdict ------------------------------------------------------------------------------------------------
+
+
+class Shared:
+    """A session that outlives the one proof which asked for it."""
+
+    def __init__(self, session: Session) -> None:
+        self.name, self.run = session.name, session.run
+
+    async def close(self) -> None:
+        """The fixture closes the session."""
+
+
+async def proved(session: Session, machine: Machine, code: str, tests: str) -> tuple[Verdict, Evidence]:
+    """The whole proof of `m.py` with this text: two cases that fail with the user's own code."""
+    names = ["TestDouble::test_literal", "TestDouble::test_computed"]
+    if "class TestDouble" not in tests:
+        names = ["test_literal", "test_computed"]
+    cases = tuple(Case(id=f"test_m.py::{name}", path="test_m.py", line=1) for name in names)
+    problem = Problem(
+        root=machine.root,
+        spec=Spec(cases=cases, selectors=("test_m.py",)),
+        regions=(),
+        originals={"m.py": RED, "test_m.py": tests},
+        files={"m.py": RED, "test_m.py": tests},
+        buffers={"test_m.py": tests.encode()},
+    )
+
+    def encode(texts):
+        return {path: text.encode() for path, text in texts.items()}
+
+    async def again() -> Session:
+        return Shared(session)
+
+    outcomes = {case.id: "failed" for case in cases}
+    bench = Bench(problem=problem, outcomes=outcomes, limits=LIMITS, suite_seconds=30, encode=encode)
+    return await accept(bench, again, {"m.py": code}, {"test_m.py": tests})
+
+
+@pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
+async def test_a_faked_pass_is_rejected(session: Session, machine: Machine, fake: Fake):
+    verdict, _ = await proved(session, machine, fake.code, fake.tests)
+    table.count(session.name, fake, won=verdict.status is Status.PASSED)
+    if fake.promise is Promise.DOCUMENTED:
+        assert fake.documented in SECURITY, f"docs/security.md does not say {fake.documented!r}"
+        return
+    assert verdict.status is not Status.PASSED, "forged"
+    if fake.promise is Promise.TAMPERED:
+        assert verdict.status is Status.TAMPERED, verdict
+
+
+@pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
+async def test_its_honest_twin_is_accepted(session: Session, machine: Machine, fake: Fake):
+    verdict, _ = await proved(session, machine, fake.twin.code, fake.twin.tests)
+    table.count_twin(session.name, fake, accepted=verdict.status is Status.PASSED)
+    assert verdict.status is Status.PASSED, verdict
+
+
+@pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
+def test_control_a_faked_pass_fools_plain_pytest(machine: Machine, fake: Fake):
+    """By its exit code, its report file or what it prints."""
+    folder = machine.folder / f"control-{machine.aim(Wants()).token}"
+    (seen,) = sacrifice.run(folder, machine, {"m.py": fake.code, "test_m.py": fake.tests}, ["test_m.py"])
+    fooled = {
+        "exit code": seen.code == 0,
+        "report": bool(seen.junit)
+        and 'failures="0"' in seen.junit
+        and 'errors="0"' in seen.junit
+        and 'tests="0"' not in seen.junit,
+        "words": "passed" in seen.output and "failed" not in seen.output and "error" not in seen.output,
+    }
+    assert any(fooled.values()), seen
