@@ -3,8 +3,8 @@
 Run: PYTHONPATH=server python benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--document FILE] [--report]
 
 The projects stand in parity.toml. Each is unpacked from its source archive and installed, editable, in a virtual
-environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and twice in
-the back end that greenloop chooses by itself: the second run of a session may go on with what the first has taught.
+environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and, where
+it is short, twice in the back end that greenloop chooses: a second run may go on with what the first has taught.
 The result of each project is kept, so that some can be run again. Exit status 1: a project differs by more than 1 %, or
 a difference has no name.
 """
@@ -38,6 +38,7 @@ from greenloop.core.records import collected, end_of, results
 
 HERE = Path(__file__).resolve().parent
 MOST = 0.01  # share of a project's ids that may differ
+AGAIN = 60.0  # seconds of a suite up to which it runs twice in the sandbox
 BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"
 
 
@@ -148,7 +149,10 @@ def _user(python: Path) -> dict[str, str]:
 
 
 async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
-    """The suite twice in the back end that greenloop chooses, with its own settings but for the time limit."""
+    """The suite in the back end that greenloop chooses, with its own settings but for the time limit.
+
+    A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
+    """
     found, _warnings = settings.load(folder)
     back_end, place = await engine.prepare(folder, found)
     session = await back_end.open(place)
@@ -158,6 +162,8 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
             executions.append(await session.run(Run(selectors=(), seconds=seconds, baseline=baseline)))
             if executions[-1].broken:
                 raise RuntimeError(executions[-1].broken)
+            if executions[-1].seconds > AGAIN:
+                break
             if (learning := getattr(session, "_learning", None)) is not None:
                 await learning
         return executions
