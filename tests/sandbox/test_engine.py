@@ -12,6 +12,7 @@ from greenloop import course, engine, settings, walls
 from greenloop.core.errors import CannotVerify, SandboxBroke, UsageProblem
 from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.nouns import Execution, Outcome, Status, StopReason, Verified
+from greenloop.keeper import Keeper
 from greenloop.sandboxes._resident import ResidentSession
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -28,6 +29,7 @@ class Play:
         self.events: list = []
         self.said: list[str] = []
         self.outcome: Outcome | None = None
+        self.keeper: Keeper | None = None
 
     async def __call__(
         self, files: dict[str, str | bytes], target: str, *answers: str, buffers=None, **keys
@@ -44,7 +46,9 @@ class Play:
         )
         assert not warnings
         request = engine.Request(root=self.root, target=target, buffers=buffers or {})
-        self.outcome = await engine.refine(request, settings=found, emit=self.events.append, say=self.said.append)
+        self.outcome = await engine.refine(
+            request, settings=found, emit=self.events.append, say=self.said.append, keeper=self.keeper
+        )
         assert isinstance(self.events[-1], Finished)
         return self.outcome
 
@@ -86,6 +90,21 @@ async def test_wrong_then_right(play):
     assert play.attempts == [(Status.FAILED, "AssertionError"), (Status.PASSED, "")]
     assert (outcome.evidence.canaried, outcome.evidence.canary_total) == (1, 1)
     assert (play.root / "m.py").read_text() == DOUBLE
+
+
+async def test_a_keeper_keeps_the_wall_for_the_next_request(play):
+    play.keeper = Keeper()
+    files = {"m.py": DOUBLE, "test_m.py": TEST}
+    try:
+        assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return 2 * x\n"))).solved
+        (kept,) = play.keeper._idle
+        (wall,) = [wall for seed, wall in kept.session._walls.items() if seed == 0]
+        assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return x + x\n"))).solved
+        assert play.keeper._idle[0].session is kept.session
+        assert kept.session._walls[0] is wall
+    finally:
+        await play.keeper.close()
+    assert not kept.session._walls
 
 
 async def test_already_green_needs_no_model(play):
