@@ -7,9 +7,10 @@ docs/security.md says what it promises.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from greenloop.sandboxes._programs import Program, choose
 from greenloop.sandboxes._resident import ResidentSession
 from greenloop.sandboxes._staging import someone
 from greenloop.settings import Settings
+
+log = logging.getLogger(__name__)
 
 NAME = "bubblewrap"
 
@@ -39,6 +42,7 @@ class Bubblewrap:
     def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
         self._programs = None if programs is None else tuple(programs)
         self._writable = writable
+        self.say: Callable[[str], None] = log.debug
         self._learnt: dict[Path, Learnt] = {}
 
     @property
