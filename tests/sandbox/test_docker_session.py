@@ -36,7 +36,17 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def opened(root: Path):
+def forget():
+    """`forget(name)`: the image is removed after the test, when no session has it any more."""
+    found: list[str] = []
+    yield lambda name: found.append(docker.connect(60).client.images.get(name).id)
+    client = docker.connect(60).client
+    for identity in dict.fromkeys(found):
+        client.images.remove(identity, force=True)
+
+
+@pytest.fixture
+async def opened(root: Path, forget):
     async with AsyncExitStack() as stack:
 
         async def open_session(at: Path = root, **settings):
@@ -134,16 +144,6 @@ def source(folder: Path, name: str, version: str, witness: Path) -> None:
             tar.addfile(member, io.BytesIO(text.encode()))
 
 
-@pytest.fixture
-def forget():
-    """`forget(name)`: the image is removed after the test."""
-    names: list[str] = []
-    yield names.append
-    client = docker.connect(60).client
-    for name in names:
-        client.images.remove(name, force=True)
-
-
 async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, root, index, forget, caplog):
     caplog.set_level(logging.INFO, "greenloop")
     wheel(index, "unwanted", "1.0")
@@ -169,13 +169,13 @@ async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, ro
     assert "making an image" not in caplog.text
     (root / "requirements.txt").write_text("glsample\n")
     other = await opened()
-    forget(other.image)
     assert other.image != session.image
     assert (await tried(other, "import glsample\nassert glsample.VERSION == '2.0'")).passed
     wheel(index, "glsample", "3.0")
-    docker.connect(60).client.images.remove(other.image, force=True)
     await other.close()
+    docker.connect(60).client.images.remove(other.image)
     resolved_once = await opened()
+    forget(resolved_once.image)
     assert (await tried(resolved_once, "import glsample\nassert glsample.VERSION == '2.0'")).passed
 
 
@@ -222,8 +222,8 @@ async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     said: list[str] = []
     back_ends = [replace(docker.create(Settings()), say=said.append) for _ in range(2)]
     sessions = await asyncio.gather(*(back_end.open(place(root)) for back_end in back_ends))
-    forget(sessions[0].image)
     await asyncio.gather(*(session.close() for session in sessions))
+    forget(sessions[0].image)
     assert sessions[0].image == sessions[1].image
     assert len([line for line in said if line.startswith("made the image")]) == 1
 
@@ -363,7 +363,7 @@ async def test_ten_sessions_at_once(opened, tmp_path):
 # -- what breaks ------------------------------------------------------------------------------------------------
 
 
-async def test_an_image_deleted_meanwhile_is_said(opened, root, index):
+async def test_an_image_deleted_meanwhile_is_said(opened, root, index, forget):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text("glsample\n# to be deleted\n")
     session = await opened()
@@ -376,9 +376,8 @@ async def test_an_image_deleted_meanwhile_is_said(opened, root, index):
     assert all(execution.broken and not execution.records for execution in broken)
     assert "is not there (any more)" in broken[-1].broken
     again = await opened()
+    forget(again.image)
     assert (await tried(again, "import glsample")).passed
-    await again.close()
-    client.images.remove(again.image, force=True)
 
 
 async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
