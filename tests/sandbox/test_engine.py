@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import course, engine, settings
-from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop import course, engine, settings, walls
+from greenloop.core.errors import CannotVerify, SandboxBroke, UsageProblem
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.nouns import Outcome, Status, StopReason, Verified
+from greenloop.core.nouns import Execution, Outcome, Status, StopReason, Verified
+from greenloop.sandboxes._resident import ResidentSession
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -410,3 +411,28 @@ async def test_with_the_network_on_every_result_says_so(play):
         {"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **{"sandbox.network": True}
     )
     assert "It ran with the network on." in green.message
+
+
+@pytest.mark.parametrize("when", ["baseline", "candidate"])
+async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkeypatch, when):
+    tested, run = walls._tested, ResidentSession.run
+
+    async def both(kind, *rest):
+        return None if kind == "docker" else await tested(kind, *rest)
+
+    async def breaks(self, what):
+        return Execution(broken="It fell over.") if what.baseline is (when == "baseline") else await run(self, what)
+
+    monkeypatch.setattr(walls, "_tested", both)
+    monkeypatch.setattr(ResidentSession, "run", breaks)
+    files, case = {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double"
+    if when == "baseline":
+        with pytest.raises(SandboxBroke) as caught:
+            await play(files, case, RIGHT)
+        told = f"{caught.value} {caught.value.remedy}"
+    else:
+        outcome = await play(files, case, RIGHT)
+        assert (outcome.solved, outcome.reason) == (False, StopReason.ENVIRONMENT)
+        told = outcome.message
+    assert "The sandbox broke: It fell over." in told
+    assert "docker works here: set sandbox.kind = docker (or --sandbox docker)." in told
