@@ -119,6 +119,8 @@ async def _everything(bench: Bench, session: Session, files: Mapping[str, str]) 
         )
     )
     verdict = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
+    if forged(execution):
+        return verdict
     if verdict.status is Status.PASSED and not newly_failing(bench, execution, bench.problem.neighbours):
         return verdict
     # A neighbour may have spoilt the common run (ended it, used up its time); apart they are judged apart.

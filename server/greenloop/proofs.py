@@ -98,6 +98,8 @@ async def canaried(
             continue
         paths = {case.path for case in cases if case.id in wanted}
         run = bench.run({**files, **{path: twins[path].texts[mode] for path in paths}})
+        if mode is not canary.Mode.EQUAL:
+            run = replace(run, seconds=2 * run.seconds)  # failures take longer to tell, and to shrink
         execution = await session.run(run)
         if mode is canary.Mode.EQUAL:
             worse = await _repeated(bench, session, bench.run(files), execution, wanted)

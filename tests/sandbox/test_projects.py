@@ -576,7 +576,10 @@ async def in_sandbox(root: Path, **options) -> list[Execution]:
     back_end, place = await engine.prepare(root, found)
     session = await back_end.open(place)
     try:
-        return [await session.run(Run(selectors=(), seconds=SECONDS, baseline=first)) for first in (True, False)]
+        first = await session.run(Run(selectors=(), seconds=SECONDS, baseline=True))
+        if session._learning is not None:
+            await session._learning
+        return [first, await session.run(Run(selectors=(), seconds=SECONDS))]
     finally:
         await session.close()
 

@@ -92,6 +92,8 @@ class Machine:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         (root / "link").symlink_to(self.folder / SECRET_NAME)
+        if root != self.root:
+            (root / "server.sock").symlink_to(self.root / "server.sock")
 
     def close(self) -> None:
         self.bystander.kill()
