@@ -29,7 +29,8 @@ def main() -> None:
             _outer(job)
             return
         os.waitpid(outer, 0)
-        print("done", flush=True)
+        sys.stdout.write("done\n")
+        sys.stdout.flush()
 
 
 def _outer(job) -> None:
