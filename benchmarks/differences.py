@@ -1,12 +1,50 @@
-"""Why a test has another outcome in the sandbox than on the host: which promise of the sandbox it runs into."""
+"""Why a test has another outcome in the sandbox than on the host: which promise of the sandbox it runs into.
+
+greenloop's own words come first; where the tests' code hides the reason from it, the texts of both sides are searched.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from greenloop.core.nouns import Failure
+from greenloop import workspace
+from greenloop.core.nouns import Environment, Failure
+from greenloop.faults import environment_fault
+from greenloop.settings import Settings
+
+# What a text says -> the promise. Searched in this order in what the test said in the sandbox, then on the host.
+_INSIDE = (
+    (
+        r"gaierror|Network is unreachable|name resolution|Name or service not known|No matching distribution",
+        "network off",
+    ),
+    (r"pip.*(install|download)|Could not find a version|Failed to establish a new connection", "network off"),
+    (r"link-local IPv6 interface", "network off"),
+    (r"No space left on device", "disk limit"),
+    (r"File too large|\[Errno 27\]", "limit of single files"),
+    (r"can't start new thread|\[Errno 11\] Resource temporarily", "process limit"),
+    (r"MemoryError|Cannot allocate memory", "memory limit"),
+    (r"it did not end in time", "time limit"),
+    (r"Read-only file system|\[Errno 30\]", "read-only outside the workspace"),
+    (r"not a git repository|dubious ownership", "hidden .git"),
+    (r"block device|character device|/dev/", "devices of its own"),
+    (r"\[Errno 1\] Operation not permitted|Permission denied|\[Errno 13\]", "no root"),
+    (r"st_ino=|samefile|test_link\b|nlink", "throw-away layer over the workspace"),
+    (r"getpwnam|getgrnam|getpwuid|uid not found|name not found", "made-up accounts"),
+)
+_THERE = ((r"Operation not permitted|Permission denied|root|os\.access|access\(", "no root"),)
 
 
-def cause(case: str, failure: Failure | None, there: str, *, root: Path) -> str:
+def cause(failure: Failure | None, there: str, *, root: Path, environment: Environment) -> str:
     """The promise in a few words, or "" when none explains it. `there`: what the test said on the host."""
-    return ""
+    if failure is not None:
+        masked = workspace.masked(Settings())
+        fault = environment_fault([failure], environment, root=root, network=False, masked=masked)
+        if fault is not None:
+            return fault.sentence.removeprefix("This fails because ").rstrip(".")
+        text = f"{failure.type}\n{failure.message}\n{failure.text}"
+        found = next((promise for pattern, promise in _INSIDE if re.search(pattern, text)), "")
+        if found:
+            return found
+    return next((promise for pattern, promise in _THERE if re.search(pattern, there)), "")

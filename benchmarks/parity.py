@@ -1,17 +1,19 @@
 """Real projects: has every test the outcome in the sandbox that it has on the host?
 
-Run: PYTHONPATH=server python benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--markdown FILE] [--keep-going]
+Run: PYTHONPATH=server python benchmarks/parity.py [--cache FOLDER] [--only NAME ...] [--document FILE] [--report]
 
 The projects stand in parity.toml. Each is unpacked from its source archive and installed, editable, in a virtual
-environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and once in the
-back end that greenloop chooses by itself. Exit status 1: a project differs by more than 1 %, or a difference has no
-name.
+environment of its own; then its whole suite runs twice on the host (a test that differs there is flaky) and, where
+it is short, twice in the back end that greenloop chooses: a second run may go on with what the first has taught.
+The result of each project is kept, so that some can be run again. Exit status 1: a project differs by more than 1 %, or
+a difference has no name.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import platform
@@ -21,19 +23,23 @@ import sys
 import tarfile
 import time
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import differences
 
-from greenloop import engine, settings
+from greenloop import engine, interpreters, settings
 from greenloop.core import canary
+from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import CaseResult, Execution, Run
-from greenloop.core.records import collect_errors, collected, end_of, results
+from greenloop.core.records import collected, end_of, results
 
 HERE = Path(__file__).resolve().parent
 MOST = 0.01  # share of a project's ids that may differ
+AGAIN = 60.0  # seconds of a suite up to which it runs twice in the sandbox
+BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +57,13 @@ class Project:
 class Row:
     """What came of a project. `differing`: id -> (outcome on the host, in the sandbox, named cause or "")."""
 
-    project: Project
+    name: str
+    version: str
+    kind: str
+    date: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d}")
     ids: int = 0
     flaky: int = 0
-    differing: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    differing: dict[str, Sequence[str]] = field(default_factory=dict)
     canaried: float = 0.0
     host: float = 0.0
     sandbox: float = 0.0
@@ -72,7 +81,8 @@ class Row:
 def prepared(project: Project, cache: Path) -> Path:
     """The folder of the project, unpacked and installed; what is there already is used again."""
     folder = cache / project.name / f"{project.name}-{project.version}"
-    if (folder / ".venv" / "ready").exists():
+    ready, wanted = folder / ".venv" / "ready", "\n".join(project.tests)
+    if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
         return folder
     shutil.rmtree(folder.parent, ignore_errors=True)
     folder.parent.mkdir(parents=True)
@@ -83,7 +93,7 @@ def prepared(project: Project, cache: Path) -> Path:
     next((folder.parent / "unpacked").iterdir()).rename(folder)
     _quiet([sys.executable, "-m", "venv", folder / ".venv"])
     _quiet([folder / ".venv/bin/python", "-m", "pip", "install", "-q", "-e", folder, *project.tests])
-    (folder / ".venv" / "ready").touch()
+    ready.write_text(wanted, encoding="utf-8")
     return folder
 
 
@@ -109,9 +119,15 @@ def on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = N
     out.unlink(missing_ok=True)
     began = time.monotonic()
     done = subprocess.run(
-        [python, "-m", "pytest", "-p", "parity_recorder", "--continue-on-collection-errors"],
+        [python, "-m", "pytest", "--continue-on-collection-errors"],
         cwd=folder,
-        env={**_user(python), "PYTHONPATH": str(plugin), "GREENLOOP_PARITY_OUT": str(out), "PYTHONHASHSEED": "0"},
+        env={
+            **_user(python),
+            "PYTHONPATH": str(plugin),
+            "PYTEST_PLUGINS": "parity_recorder",
+            "GREENLOOP_PARITY_OUT": str(out),
+            "PYTHONHASHSEED": "0",
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -132,18 +148,27 @@ def _user(python: Path) -> dict[str, str]:
     return {**kept, "VIRTUAL_ENV": str(python.parents[1]), "PATH": f"{python.parent}:{os.environ['PATH']}"}
 
 
-async def in_sandbox(folder: Path, seconds: float) -> tuple[Execution, float, str]:
-    """The same suite in the back end that greenloop chooses: the execution, its seconds and the back end's name."""
-    found, _warnings = settings.load(folder, command_line={"suite.seconds": seconds})
+async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
+    """The suite in the back end that greenloop chooses, with its own settings but for the time limit.
+
+    A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
+    """
+    found, _warnings = settings.load(folder)
     back_end, place = await engine.prepare(folder, found)
     session = await back_end.open(place)
     try:
-        execution = await session.run(Run(selectors=(), seconds=seconds, baseline=True))
+        executions = []
+        for baseline in (True, False):
+            executions.append(await session.run(Run(selectors=(), seconds=seconds, baseline=baseline)))
+            if executions[-1].broken:
+                raise RuntimeError(executions[-1].broken)
+            if executions[-1].seconds > AGAIN:
+                break
+            if (learning := getattr(session, "_learning", None)) is not None:
+                await learning
+        return executions
     finally:
         await session.close()
-    if execution.broken:
-        raise RuntimeError(execution.broken)
-    return execution, execution.seconds, back_end.name
 
 
 def outcomes(execution: Execution) -> dict[str, CaseResult]:
@@ -152,41 +177,46 @@ def outcomes(execution: Execution) -> dict[str, CaseResult]:
 
 def canaried(folder: Path, execution: Execution) -> float:
     """The share of the suite's test functions for which a canary can be made."""
-    total = missing = 0
+    texts = []
     for path in sorted({case.path for case in collected(execution)}):
-        try:
-            twins = canary.twins((folder / path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
-            continue
-        total, missing = total + twins.total, missing + len(twins.unmutable)
-    return (total - missing) / total if total else 0.0
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            texts.append((folder / path).read_text(encoding="utf-8"))
+    have, total = canary.share(texts)
+    return have / total if total else 0.0
 
 
 def compared(project: Project, cache: Path) -> Row:
     """One row of the table; what went wrong with the whole project is in `problem`."""
-    row = Row(project=project)
+    row = Row(name=project.name, version=project.version, kind=project.kind)
     try:
         folder = prepared(project, cache)
         first, row.host = on_host(folder, project.seconds, folder.parent)
         second, again = on_host(folder, project.seconds, folder.parent)
         row.host = min(row.host, again)
-        execution, row.sandbox, _name = asyncio.run(in_sandbox(folder, project.seconds))
-    except (RuntimeError, OSError, subprocess.TimeoutExpired, engine.CannotVerify) as error:
+        environment = interpreters.environment(folder, settings.load(folder)[0])
+        executions = asyncio.run(in_sandbox(folder, project.seconds))
+    except (RuntimeError, OSError, subprocess.TimeoutExpired, CannotVerify) as error:
         row.problem = str(error)
         return row
-    host, repeated, inside = outcomes(first), outcomes(second), outcomes(execution)
+    row.sandbox = min(execution.seconds for execution in executions)
+    host, repeated = outcomes(first), outcomes(second)
+    inside = [outcomes(execution) for execution in executions]
     flaky = {case for case in host | repeated if _word(host, case) != _word(repeated, case)}
-    every = dict.fromkeys([*host, *inside])
+    every = dict.fromkeys([*host, *(case for found in inside for case in found)])
     row.ids, row.flaky = len(every), len(flaky)
-    row.canaried = canaried(folder, execution)
-    row.problem = "" if not execution.killed else f"the sandbox ended the run: {end_of(execution)}"
-    errors = {error.id: error.failure for error in collect_errors(execution)}
+    row.canaried = canaried(folder, executions[0])
+    row.problem = next((f"the sandbox ended a run: {end_of(each)}" for each in executions if each.killed), "")
+    words = []
     for case in every:
-        if case not in flaky and _word(host, case) != _word(inside, case):
-            failure = inside[case].failure if case in inside else errors.get(case.partition("::")[0])
-            cause = differences.cause(case, failure, _host_words(first, case), root=folder)
-            row.differing[case] = (_word(host, case), _word(inside, case), cause)
-    _keep(folder.parent / "last.json", row, first, inside)
+        other = next((found for found in inside if _word(found, case) != _word(host, case)), None)
+        if other is None or case in flaky:
+            continue
+        failure = other[case].failure if case in other else None
+        there = _host_words(first, case)
+        cause = differences.cause(failure, there, root=folder, environment=environment)
+        row.differing[case] = (_word(host, case), _word(other, case), cause)
+        words.append({"id": case, "sides": row.differing[case], "inside": failure and failure.text, "there": there})
+    (folder.parent / "differing.json").write_text(json.dumps(words, indent=1), encoding="utf-8")
     return row
 
 
@@ -196,18 +226,6 @@ def _word(found: dict[str, CaseResult], case: str) -> str:
 
 def _host_words(execution: Execution, case: str) -> str:
     return "\n".join(str(record.get("message", "")) for record in execution.records if record.get("id") == case)
-
-
-def _keep(file: Path, row: Row, host: Execution, inside: dict[str, CaseResult]) -> None:
-    """Every difference with both sides' words, for whoever looks for the reason."""
-    rows = []
-    for case, (one, other, cause) in row.differing.items():
-        failure = inside[case].failure if case in inside else None
-        words = "" if failure is None else failure.text or failure.message
-        rows.append(
-            {"id": case, "host": one, "sandbox": other, "cause": cause, "why": words, "there": _host_words(host, case)}
-        )
-    file.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -226,7 +244,7 @@ def table(rows: list[Row]) -> str:
         if row.problem:
             named = " ".join(row.problem.split())[:200]
         same = row.ids - len(row.differing) - row.flaky
-        cells = [f"{row.project.name} {row.project.version}", row.project.kind, f"{row.ids:,}", f"{same:,}"]
+        cells = [f"{row.name} {row.version}", row.kind, f"{row.ids:,}", f"{same:,}"]
         cells += [str(len(row.differing)), named, f"{row.canaried:.0%}", f"{row.host:.1f} / {row.sandbox:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -235,10 +253,11 @@ def table(rows: list[Row]) -> str:
 def summary(rows: list[Row]) -> str:
     ids, differing = sum(row.ids for row in rows), sum(len(row.differing) for row in rows)
     who = "root" if os.getuid() == 0 else "an ordinary user"
-    version = ".".join(map(str, sys.version_info[:3]))
+    python = ".".join(map(str, sys.version_info[:3]))
+    good, last = sum(row.good for row in rows), max(row.date for row in rows)
     return (
-        f"{datetime.now(UTC):%Y-%m-%d}, {platform.machine()}, {os.cpu_count()} cores, Python {version}, run by {who}: "
-        f"{len(rows)} projects, {ids:,} tests, {differing} differ, {sum(row.good for row in rows)} projects within 1 %."
+        f"{last}, {platform.machine()}, {os.cpu_count()} cores, Python {python}, run by {who}: "
+        f"{len(rows)} projects, {ids:,} tests, {differing} differ, {good} projects within 1 %."
     )
 
 
@@ -247,28 +266,38 @@ def main() -> int:
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "greenloop" / "parity"
     parser.add_argument("--cache", type=Path, default=default, help="where projects are unpacked and installed")
     parser.add_argument("--only", nargs="*", help="names of projects; the others are left out")
-    parser.add_argument("--markdown", type=Path, help="a file for the table")
+    parser.add_argument("--document", type=Path, help="a file whose part between the two marks is replaced")
     parser.add_argument("--prepare", action="store_true", help="only unpack and install")
+    parser.add_argument("--report", action="store_true", help="run nothing; the table of the last results")
     options = parser.parse_args()
     listed = tomllib.loads((HERE / "parity.toml").read_text(encoding="utf-8"))["project"]
     projects = [Project(**{**entry, "tests": tuple(entry["tests"])}) for entry in listed]
     if options.only and (unknown := set(options.only) - {project.name for project in projects}):
         parser.error(f"parity.toml has no project {min(unknown)}")
-    projects = [project for project in projects if not options.only or project.name in options.only]
     options.cache.mkdir(parents=True, exist_ok=True)
-    if options.prepare:
-        for project in projects:
-            print(project.name, prepared(project, options.cache), flush=True)
-        return 0
-    rows = []
     for project in projects:
-        rows.append(compared(project, options.cache))
-        print(table(rows[-1:]).splitlines()[-1], flush=True)
-    text = f"{summary(rows)}\n\n{table(rows)}\n"
-    print("\n" + summary(rows))
-    if options.markdown:
-        options.markdown.write_text(text, encoding="utf-8")
-    return 0 if all(row.good for row in rows) else 1
+        if options.report or (options.only and project.name not in options.only):
+            continue
+        if options.prepare:
+            print(project.name, prepared(project, options.cache), flush=True)
+            continue
+        row = compared(project, options.cache)
+        (options.cache / project.name / "row.json").write_text(json.dumps(asdict(row)), encoding="utf-8")
+        print(table([row]).splitlines()[-1], flush=True)
+    rows = [
+        Row(**json.loads(file.read_text(encoding="utf-8")))
+        for project in projects
+        if (file := options.cache / project.name / "row.json").exists()
+    ]
+    if not rows:
+        return 0
+    print(f"\n{summary(rows)}")
+    if options.document:
+        before, _begin, rest = options.document.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        text = f"{before}{BEGIN}\n{summary(rows)}\n\n{table(rows)}\n{END}{after}"
+        options.document.write_text(text, encoding="utf-8")
+    return 0 if len(rows) == len(projects) and all(row.good for row in rows) else 1
 
 
 if __name__ == "__main__":

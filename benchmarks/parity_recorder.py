@@ -12,6 +12,7 @@ import sys
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _OUT = open(os.environ.pop("GREENLOOP_PARITY_OUT", os.devnull), "w", encoding="utf-8")  # noqa: SIM115
+os.environ.pop("PYTEST_PLUGINS")  # how this was found; pytest-xdist's processes do without
 # Tests and what they start see the environment that they would see without this plugin.
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _FOLDER]
 _rest = [entry for entry in os.environ.pop("PYTHONPATH", "").split(os.pathsep) if entry and entry != _FOLDER]
@@ -46,3 +47,7 @@ def pytest_runtest_logreport(report):
 
 def pytest_sessionfinish(exitstatus):
     _say(kind="finished", status=int(exitstatus))
+
+
+def pytest_unconfigure():
+    _OUT.close()

@@ -40,7 +40,11 @@ def arguments(root, folder):
         ("pytest_benchmark", "no:benchmark", ["--benchmark-disable"]),
         ("pytest_html", "no:html", ["--html=" + os.path.join(folder, "report.html")] if "--html" in settings else []),
     )
+    # pytest then loads the plugins that the configuration names, and options of the others would be unknown to it.
+    named = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ
     for module, off, options in neutral:
+        if named and module not in settings:
+            continue
         if options and off not in settings and importlib.util.find_spec(module) is not None:
             args += options
     if "junit" in settings:

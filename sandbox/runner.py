@@ -1,9 +1,10 @@
 """The supervisor: lives inside the wall, forks one worker for each run and reports how it ended.
 
-    python -s -B runner.py [--alone] [--packages FOLDER]
+    python -s -B runner.py [--alone] [--packages FOLDER] [--addresses A,B]
 
 `--alone`: every process of the pid namespace but pid 1 and this one belongs to the runs, so all may be killed.
 `--packages`: a folder with pytest and what it needs, used only where the interpreter has no pytest of its own.
+`--addresses`: what the loopback device is given beside its own addresses.
 Standard library on Python 3.9 or newer, and the project's own pytest. Single-threaded, so that forking is safe.
 """
 
@@ -30,6 +31,8 @@ def main(argv):
     # A worker of the same uid can neither trace this process nor read its memory.
     processes.prctl(processes.PR_SET_DUMPABLE, 0)
     processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 1)
+    if "--addresses" in argv:
+        parts["addresses"].add(argv[argv.index("--addresses") + 1].split(","))
 
     def send(message):
         replies.write(protocol.pack(message, protocol.REPLY_LIMIT))

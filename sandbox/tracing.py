@@ -86,7 +86,7 @@ def _watch(root, reached):
         if depth:
             calling = stack[-2]
             found = known[id(calling.f_code)][1]
-            caller = [found[0], calling.f_lineno, found[2]]
+            caller = [found[0], calling.f_lineno or found[1], found[2]]
         reached[inside] = {"path": inside[0], "line": inside[1], "name": inside[2], "depth": depth, "caller": caller}
 
     return watch

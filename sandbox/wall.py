@@ -76,7 +76,6 @@ def _overlay(root):
     os.chmod(LAYER + "/upper", stat.S_IMODE(os.fstat(lower).st_mode) | 0o700)
     os.mkdir(LAYER + "/work")
     data = "lowerdir=/proc/self/fd/%d,upperdir=%s/upper,workdir=%s/work,userxattr" % (lower, LAYER, LAYER)
-    data += ",xino=on"  # one device, and one inode number for every hard link of a file
     _mount("overlay", root, "overlay", _NOSUID | _NODEV, data)
     os.close(lower)
     for fd, path in nested:  # an overlay does not show what is mounted in its lower layer

@@ -1,5 +1,6 @@
 """Third-party packages that are imported before the fork, because the project's tests import them and they are slow."""
 
+import importlib.metadata
 import json
 import os
 import select
@@ -47,8 +48,8 @@ def warm(names, root, trial):
     """Imports those that are worth it and harmless; returns (imported, {left out: why}).
 
     With `trial` a forked process imports them first and tells what each costs, and whether it starts threads or drags
-    in code of the
-    workspace: a process that has threads must not be forked, and the workspace's code must not be in it.
+    in code of the workspace or a plugin: a process that has threads must not be forked, the workspace's code must not
+    be in it, and pytest warns of plugins that were imported before it could rewrite their assertions.
     """
     names = [name for name in names if name not in sys.modules]
     if not names:
@@ -76,8 +77,9 @@ def _trial(names, root):
     if child == 0:
         try:
             os.close(told_in)
+            rewritten = plugins()
             for name in names:
-                os.write(told_out, (json.dumps([name, *_tried(name, root)]) + "\n").encode())
+                os.write(told_out, (json.dumps([name, *_tried(name, root, rewritten)]) + "\n").encode())
         finally:
             os._exit(0)
     os.close(told_out)
@@ -99,8 +101,22 @@ def _trial(names, root):
     return {name: (seconds, problem) for name, seconds, problem in lines}
 
 
-def _tried(name, root):
-    began = time.perf_counter()
+def plugins():
+    """Names of modules and packages whose assertions pytest rewrites, because a plugin came with them."""
+    found = set()
+    for distribution in importlib.metadata.distributions():
+        if any(point.group == "pytest11" for point in distribution.entry_points):
+            for file in distribution.files or ():
+                if file.suffix == ".py" and len(file.parts) <= 2:
+                    found.add(file.parts[0] if len(file.parts) == 2 else file.stem)
+            found.update(point.value.split(".")[0].split(":")[0] for point in distribution.entry_points)
+    return found
+
+
+def _tried(name, root, rewritten):
+    if name in rewritten:
+        return 0.0, "it has a plugin for pytest"
+    before, began = rewritten.difference(sys.modules), time.perf_counter()
     try:
         __import__(name)
     except BaseException as error:
@@ -108,5 +124,8 @@ def _tried(name, root):
     seconds = time.perf_counter() - began
     if threads() != 1:
         return seconds, "it starts threads"
+    dragged = before.intersection(sys.modules)
+    if dragged:
+        return seconds, "it imports %s, which has a plugin for pytest" % min(dragged)
     foreign = of_workspace(root)
     return seconds, "it imports %s of the workspace" % foreign[0] if foreign else ""

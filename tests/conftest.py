@@ -15,7 +15,12 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# A busy machine is no fault of the code under test.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
 
 Missing = tuple[str, str] | None  # the reason and the line that installs it
 

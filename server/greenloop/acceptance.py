@@ -6,13 +6,13 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop import proofs
 from greenloop.core.nouns import Case, CaseResult, Evidence, Execution, Failure, Provenance, Run, Status, Verdict
 from greenloop.core.ports import Session
-from greenloop.core.verdict import judge
+from greenloop.core.verdict import forged, judge
 from greenloop.proofs import ACCEPTING, Bench, of_candidate, selectors
 from greenloop.runners.pytest import parse
 
@@ -36,27 +36,34 @@ async def _with_neighbours(bench: Bench, session: Session, verdict: Verdict, aro
     One that then passes is flaky and breaks nothing. The repeat is of that neighbour alone; where it passes so, of the
     whole run, for what fails only after other tests is no flakiness.
     """
-    execution = await session.run(around)
-    newly = newly_failing(bench, execution)
-    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
-    if not newly:
-        return verdict
-    again = [case.id for case in newly]
+    verdict, newly = await _round(bench, session, verdict, around, bench.problem.neighbours)
+    again = tuple(case.id for case in newly)
     for run in (replace(around, selectors=selectors(again)), around):
-        execution = await session.run(run)
-        verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
-        still = newly_failing(bench, execution, again)
+        if verdict.status is not Status.PASSED or not newly:
+            return verdict
+        verdict, still = await _round(bench, session, verdict, run, again)
         if still:
             return broken(verdict, newly=still)
-    return replace(verdict, flaky=tuple(again))
+    return replace(verdict, flaky=again) if verdict.status is Status.PASSED else verdict
 
 
-def newly_failing(bench: Bench, execution: Execution, of: Sequence[str] | None = None) -> list[CaseResult]:
-    """The neighbours that passed with the user's own code and do not in this execution."""
+async def _round(
+    bench: Bench, session: Session, verdict: Verdict, run: Run, of: Sequence[str]
+) -> tuple[Verdict, list[CaseResult]]:
+    """The verdict with this run's time and, where its report was tampered with, that; and which of the cases fail."""
+    execution = await session.run(run)
     proofs.unbroken(execution)
+    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
+    if lie := forged(execution):
+        return replace(verdict, status=Status.TAMPERED, reason=lie), []
+    return verdict, newly_failing(bench, execution, of)
+
+
+def newly_failing(bench: Bench, execution: Execution, of: Sequence[str]) -> list[CaseResult]:
+    """Those of these neighbours that passed with the user's own code and do not in this execution."""
     found = {result.id: result for result in parse(execution)}
     newly = []
-    for case in bench.problem.neighbours if of is None else of:
+    for case in of:
         if bench.outcomes.get(case) != "passed":
             continue
         result = found.get(case) or CaseResult(
@@ -112,14 +119,16 @@ async def _everything(bench: Bench, session: Session, files: Mapping[str, str]) 
         )
     )
     verdict = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
-    if verdict.status is Status.PASSED and not newly_failing(bench, execution):
+    if forged(execution):
+        return verdict
+    if verdict.status is Status.PASSED and not newly_failing(bench, execution, bench.problem.neighbours):
         return verdict
     # A neighbour may have spoilt the common run (ended it, used up its time); apart they are judged apart.
     return await verify(bench, session, files, hash_seed=ACCEPTING)
 
 
 def evidence(
-    bench: Bench, verdict: Verdict, sandbox: str, cases: Sequence[Case], *, canaried: int, outside: int
+    bench: Bench, verdict: Verdict, sandbox: str, cases: Sequence[Case], *, canaried: Collection[str], outside: int
 ) -> Evidence:
     counts: dict[str, tuple[int, int]] = {}
     passed = {case.id for case in verdict.cases if case.passed}
@@ -136,7 +145,8 @@ def evidence(
         neighbours_already_failing=red,
         neighbours_left_out=bench.left_out,
         neighbours_flaky=len(verdict.flaky),
-        canaried=canaried,
+        canaried=len(canaried),
+        canaried_cases=tuple(case.id for case in cases if case.id in canaried),
         canary_total=len(cases),
         out_of_process=outside,
     )

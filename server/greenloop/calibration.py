@@ -102,10 +102,9 @@ async def _patiently(bed: Bed, stubs: Mapping[str, str]) -> Execution:
 
 
 async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str]) -> Calibration:
+    if early := _unfit(bed, execution):
+        return early
     errors = collect_errors(execution)
-    failures = [error.failure for error in errors]
-    if fault := bed.fault(failures):
-        return faulty(bed, execution, fault.sentence, fault.remedy)
     if errors:
         first = errors[0].failure
         where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
@@ -113,8 +112,6 @@ async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str])
             f"{bed.target.path} cannot be collected by pytest: {first.type}: {first.message}{where}",
             remedy="Mend that first; greenloop needs a test that runs.",
         )
-    if fault := start_fault(execution, bed.place.environment):
-        return faulty(bed, execution, fault.sentence, fault.remedy)
     if execution.status == PYTEST_BROKE or not any(of_kind(execution, "finished")):
         rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
         raise CannotVerify(
@@ -124,6 +121,13 @@ async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str])
     near = nearest(bed.target.selector, await _ids_of_file(bed, stubs))
     hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
     raise UsageProblem(f"There is no test {bed.target.selector}.", remedy=hint)
+
+
+def _unfit(bed: Bed, execution: Execution) -> Calibration | None:
+    """The end of a run in which nothing could be collected for the environment's sake."""
+    failures = [error.failure for error in collect_errors(execution)]
+    fault = bed.fault(failures) if failures else start_fault(execution, bed.place.environment)
+    return faulty(bed, execution, fault.sentence, fault.remedy) if fault else None
 
 
 async def _ids_of_file(bed: Bed, stubs: Mapping[str, str]) -> list[str]:
@@ -164,11 +168,12 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
 
 @dataclass(frozen=True, kw_only=True)
 class Around:
-    """The neighbour run: outcomes by id, what each case reached, how many could not be run."""
+    """The neighbour run: outcomes by id, what each case reached, how many could not be run, and the run itself."""
 
     outcomes: Mapping[str, str]
     reach: Mapping[str, Sequence[Reach]]
     left_out: int
+    execution: Execution | None = None
 
 
 async def _neighbours(
@@ -204,7 +209,7 @@ async def _run_around(
     outcomes = {result.id: result.outcome for result in done}
     left_out = sum(item.id not in outcomes for item in collected(execution))
     reach.update(reached(execution))
-    return Around(outcomes=outcomes, reach=reach, left_out=left_out)
+    return Around(outcomes=outcomes, reach=reach, left_out=left_out, execution=execution)
 
 
 def _cut_short(result: CaseResult) -> bool:
@@ -237,10 +242,14 @@ async def _of_function(bed: Bed) -> Calibration:
         selectors=(*(documented.selectors if documented else ()), *(case.id for case in tests)),
     )
     if not spec.cases:
+        if around.execution is not None and (early := _unfit(bed, around.execution)):
+            return early
         raise CannotVerify(
             f"Nothing says what {bed.target.qualname} should do: no test reaches it and its docstring has no examples.",
             remedy="Write a test that calls it, or a `>>>` example with its result in the docstring.",
         )
+    if not collected(execution) and (early := _unfit(bed, execution)):
+        return early
     if early := await _ends_here(bed, spec, execution, {}):
         return early
     return ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out)

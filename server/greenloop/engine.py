@@ -18,8 +18,9 @@ from greenloop.calibration import calibrate
 from greenloop.core.errors import SandboxBroke
 from greenloop.core.events import Event, Finished
 from greenloop.core.nouns import Limits, Outcome, Place, Problem, Run, Target, Verdict
-from greenloop.core.ports import Model, Nobody, Sandbox, User
+from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
 from greenloop.course import Course
+from greenloop.keeper import Keeper
 from greenloop.roles import Models
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
@@ -53,11 +54,12 @@ async def refine(
     say: Callable[[str], None] = quiet,
     user: User | None = None,
     model: Model | None = None,
+    keeper: Keeper | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
     `say` gets one-line descriptions of what is going on now.
-    `model` overrides the settings' model (the editor's own).
+    `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
@@ -68,7 +70,8 @@ async def refine(
     if isinstance(target, str):
         target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
     place = await place_of(root, settings, say)
-    sandbox, session = await walls.opened(place, settings, say)
+    house = keeper or Keeper()
+    sandbox, session = await walls.opened(place, settings, say, house)
     models = Models(settings=settings, override=model)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
@@ -89,9 +92,28 @@ async def refine(
     except SandboxBroke as error:
         raise await walls.with_another(error, settings, sandbox.name) from error
     finally:
-        await asyncio.shield(asyncio.gather(session.close(), models.close()))
+        await asyncio.shield(asyncio.gather(_let_go(session, house, keep=keeper is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
+
+
+async def warm(root: Path, settings: Settings, keeper: Keeper) -> None:
+    """Opens a sandbox for this workspace and keeps it, so that the next request finds it ready.
+
+    Raises `CannotVerify` where none can be used; the request itself will say so to the user.
+    """
+    place = await place_of(workspace.checked_root(root), settings)
+    _sandbox, session = await walls.opened(place, settings, quiet, keeper)
+    try:
+        await session.warm()
+    finally:
+        await asyncio.shield(keeper.release(session))
+
+
+async def _let_go(session: Session, keeper: Keeper, *, keep: bool) -> None:
+    await keeper.release(session)
+    if not keep:
+        await keeper.close()
 
 
 async def prepare(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> tuple[Sandbox, Place]:
@@ -151,12 +173,13 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
 async def red_tests(root: Path, *, settings: Settings, say: Callable[[str], None] = quiet) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
     place = await place_of(workspace.checked_root(root), settings, say)
-    sandbox, session = await walls.opened(place, settings, say)
+    keeper = Keeper()
+    sandbox, session = await walls.opened(place, settings, say, keeper)
     try:
         say("running the suite")
         execution = await session.run(Run(selectors=(), seconds=max(settings.suite.seconds, settings.sandbox.seconds)))
     finally:
-        await session.close()
+        await _let_go(session, keeper, keep=False)
     if execution.broken:
         raise await walls.with_another(SandboxBroke(execution.broken), settings, sandbox.name)
     return [result.id for result in parse(execution) if result.outcome in {"failed", "error"}]

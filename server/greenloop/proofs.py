@@ -22,6 +22,8 @@ from greenloop.runners.pytest import parse
 ACCEPTING = 20_011
 # More ids than this are selected by their files: a command line has an end.
 MOST_SELECTORS = 400
+# So many cases are asked again alone before the rest of them is put down to the first.
+MOST_ALONE = 20
 
 TURNED = {
     canary.Mode.EQUAL: "{case} fails when its assertion is written in another way that means the same.",
@@ -82,8 +84,8 @@ def selectors(ids: Sequence[str]) -> tuple[str, ...]:
 
 async def canaried(
     bench: Bench, session: Session, files: Mapping[str, str], tests: Mapping[str, str], cases: Sequence[Case]
-) -> tuple[Verdict | None, int]:
-    """(why this is no pass, or None; how many cases could be turned round).
+) -> tuple[Verdict | None, set[str]]:
+    """(why this is no pass, or None; the cases that could be turned round).
 
     `cases` are those of the user that passed, `tests` the texts they stand in. Every twin runs all target cases, in the
     order in which they have passed. The twin that means the same is the repeat.
@@ -95,56 +97,87 @@ async def canaried(
         if not wanted and mode is not canary.Mode.EQUAL:
             continue
         paths = {case.path for case in cases if case.id in wanted}
-        execution = await session.run(bench.run({**files, **{path: twins[path].texts[mode] for path in paths}}))
-        unbroken(execution)
+        run = bench.run({**files, **{path: twins[path].texts[mode] for path in paths}})
+        if mode is not canary.Mode.EQUAL:
+            run = replace(run, seconds=2 * run.seconds)  # failures take longer to tell, and to shrink
+        execution = await session.run(run)
         if mode is canary.Mode.EQUAL:
-            verdict = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
-            caught = sorted(wanted - {case.id for case in verdict.cases if case.passed})
-            if execution.killed or (verdict.status is not Status.PASSED and not caught):
-                return _once(verdict), 0
+            worse = await _repeated(bench, session, bench.run(files), execution, wanted)
             settled = wanted
         else:
-            if lie := forged(execution):
-                return Verdict(status=Status.TAMPERED, reason=lie, output=execution.output), 0
-            if execution.killed:
-                return _stopped(execution), 0
-            names = frozenset(map(canary.function_of, wanted))
-            results = [result for result in _all(parse(execution), wanted) if result.id in wanted]
-            caught = list(canary.violations(mode, names, results))
-            settled = set(canary.settled(mode, names, results))
-        if caught:
-            return await _accused(bench, session, files, TURNED[mode].format(case=caught[0])), 0
+            worse, caught, settled = _turned(mode, execution, wanted)
+            if worse is None and caught:
+                worse = await _accused(bench, session, mode, bench.run(files), run, caught)
+        if worse is not None:
+            return worse, set()
         turned |= settled
-    return None, len(turned)
+    return None, turned
 
 
 def _name(case: Case) -> str:
     return canary.function_of(case.id)
 
 
-def _all(results: Sequence[CaseResult], wanted: set[str]) -> list[CaseResult]:
-    """In running order, and those that never ran behind them."""
-    lost = wanted - {result.id for result in results}
-    return [*results, *(CaseResult(id=case, outcome="missing") for case in sorted(lost))]
-
-
-async def _accused(bench: Bench, session: Session, files: Mapping[str, str], why: str) -> Verdict:
-    """Tampered, unless the unchanged tests do not pass again either: that is no trick but chance."""
-    execution = await session.run(bench.run(files))
+async def _repeated(
+    bench: Bench, session: Session, unchanged: Run, execution: Execution, wanted: set[str]
+) -> Verdict | None:
+    """Why the twin that means the same is no pass: chance where the unchanged tests fail again too, else tampering."""
     verdict = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
-    if verdict.status is not Status.PASSED:
+    if verdict.status is Status.PASSED:
+        return None
+    caught = sorted(wanted - {case.id for case in verdict.cases if case.passed})
+    if verdict.status is not Status.FAILED or not caught:
         return _once(verdict)
-    return replace(verdict, status=Status.TAMPERED, reason=why)
+    again = await session.run(unchanged)
+    second = of_candidate(judge(bench.expected, bench.outcomes, again), again)
+    if second.status is not Status.PASSED:
+        return _once(second)
+    return replace(second, status=Status.TAMPERED, reason=TURNED[canary.Mode.EQUAL].format(case=caught[0]))
+
+
+def _turned(
+    mode: canary.Mode, execution: Execution, wanted: set[str]
+) -> tuple[Verdict | None, tuple[str, ...], set[str]]:
+    """(why the run itself is no proof, the cases that did not do what they must, those that did)."""
+    unbroken(execution)
+    if lie := forged(execution):
+        return Verdict(status=Status.TAMPERED, reason=lie, output=execution.output), (), set()
+    if execution.killed:
+        status = Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED
+        reason = f"It passed, but the run with assertions turned round was stopped: {end_of(execution)}."
+        return Verdict(status=status, reason=reason, output=execution.output, seconds=execution.seconds), (), set()
+    results = [result for result in parse(execution) if result.id in wanted]
+    lost = wanted - {result.id for result in results}
+    results += [CaseResult(id=case, outcome="missing") for case in sorted(lost)]
+    names = frozenset(map(canary.function_of, wanted))
+    return None, canary.violations(mode, names, results), set(canary.settled(mode, names, results))
+
+
+async def _accused(
+    bench: Bench, session: Session, mode: canary.Mode, unchanged: Run, turned: Run, caught: Sequence[str]
+) -> Verdict | None:
+    """Tampering, where a case does the same alone and its unchanged twin, alone as well, passes; else None.
+
+    A test that failed in the middle may leave a state in which a later one passes as it should not; and chance is
+    nobody's trick.
+    """
+    for case in caught[:MOST_ALONE]:
+        alone = await session.run(replace(turned, selectors=(case,)))
+        worse, still, _settled = _turned(mode, alone, {case})
+        if worse is not None:
+            return worse
+        if not still:
+            continue
+        plain = await session.run(replace(unchanged, selectors=(case,)))
+        verdict = of_candidate(judge((case,), bench.outcomes, plain), plain)
+        if verdict.status is Status.PASSED:
+            return replace(verdict, status=Status.TAMPERED, reason=TURNED[mode].format(case=case))
+        return _once(verdict)
+    return None
 
 
 def _once(verdict: Verdict) -> Verdict:
     return replace(verdict, reason=f"It passed once and then did not: {verdict.reason}".strip().rstrip(":"))
-
-
-def _stopped(execution: Execution) -> Verdict:
-    status = Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED
-    reason = f"It passed, but the run with assertions turned round was stopped: {end_of(execution)}."
-    return Verdict(status=status, reason=reason, output=execution.output, seconds=execution.seconds)
 
 
 # -- the oracle -------------------------------------------------------------------------------------------------

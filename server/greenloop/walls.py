@@ -12,6 +12,7 @@ from greenloop import cgroups, registry
 from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
 from greenloop.core.nouns import Limits, Place
 from greenloop.core.ports import Sandbox, Session
+from greenloop.keeper import Keeper
 from greenloop.settings import Settings
 
 # By preference; on other systems than Linux only the second can work.
@@ -22,31 +23,33 @@ Say = Callable[[str], None]
 
 async def choose(settings: Settings, say: Say) -> Sandbox:
     """The first that passes its self-test. Raises `CannotVerify` with each one's remedy."""
-    sandbox, _session = await _first(settings, say, None)
+    sandbox, _session = await _first(settings, say, None, None)
     return sandbox
 
 
-async def opened(place: Place, settings: Settings, say: Say) -> tuple[Sandbox, Session]:
-    """The first that passes its self-test and can be opened for this place; the caller closes it.
+async def opened(place: Place, settings: Settings, say: Say, keeper: Keeper) -> tuple[Sandbox, Session]:
+    """The first that passes its self-test and can be opened for this place; the caller releases it to the keeper.
 
     Raises `CannotVerify` with each one's remedy.
     """
-    sandbox, session = await _first(settings, say, place)
+    sandbox, session = await _first(settings, say, place, keeper)
     assert session is not None
     return sandbox, session
 
 
-async def _first(settings: Settings, say: Say, place: Place | None) -> tuple[Sandbox, Session | None]:
+async def _first(
+    settings: Settings, say: Say, place: Place | None, keeper: Keeper | None
+) -> tuple[Sandbox, Session | None]:
     kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
     refusals = []
     for kind in kinds:
         say(f"looking for a sandbox ({kind})")
         try:
-            sandbox = await _tested(kind, settings)
-            if place is None:
+            sandbox = await _tested(kind, settings, keeper)
+            if place is None or keeper is None:
                 return sandbox, None
             say(f"opening the sandbox ({kind})")
-            return sandbox, await sandbox.open(place)
+            return sandbox, await keeper.open(sandbox, place)
         except CannotVerify as error:
             refusals.append(error)
             if len(kinds) > 1:
@@ -61,8 +64,12 @@ async def _first(settings: Settings, say: Say, place: Place | None) -> tuple[San
     )
 
 
-async def _tested(kind: str, settings: Settings) -> Sandbox:
-    sandbox: Sandbox = registry.load("sandboxes", kind).create(settings)
+async def _tested(kind: str, settings: Settings, keeper: Keeper | None = None) -> Sandbox:
+    def make() -> Sandbox:
+        found: Sandbox = registry.load("sandboxes", kind).create(settings)
+        return found
+
+    sandbox = keeper.back_end((kind, repr(settings.sandbox)), make) if keeper is not None else make()
     probe = await sandbox.probe()
     if not probe.ok:
         raise CannotVerify(

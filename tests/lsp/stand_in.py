@@ -59,7 +59,10 @@ class Play:
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None):
+    async def warm(self, root, settings, keeper):
+        """Needs no sandbox."""
+
+    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
@@ -127,7 +130,7 @@ class Play:
             answer=answer,
             candidate=Candidate(texts={problem.regions[0]: self.body(problem, expression)}),
             verdict=result,
-            error_class="" if result.status is Status.PASSED else "AssertionError",
+            error_class={Status.PASSED: "", Status.TAMPERED: "Tampered"}.get(result.status, "AssertionError"),
             usage=usage,
         )
         emit(Tested(attempt=done))
@@ -183,6 +186,15 @@ class Play:
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def tampered(self, request, settings, emit, say):
+        """A faked pass: every case of it is green."""
+        problem, baseline = self.start(request, settings, emit)
+        faked = replace(verdict(None), status=Status.TAMPERED, reason=f"{TEST} does not fail as it must.")
+        attempts = [baseline, self.attempt(problem, emit, 1, "Liar(x)", faked)]
+        outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, best=None, after={})
         emit(Finished(outcome=outcome))
         return outcome
 

@@ -483,6 +483,28 @@ async def test_a_seeded_fault_is_named_with_its_remedy_and_no_model_is_asked(pla
     assert "greenloop doctor" not in told.text
 
 
+FUNCTION = 'def f():\n    """Two.\n\n    >>> f()\n    1\n    """\n    return 2\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"m.py": f"import requests\n\n\n{FUNCTION}"}, "the package 'requests' is missing"),
+        ({"m.py": FUNCTION, "conftest.py": "import sqlalchemy\n"}, "the package 'sqlalchemy' is missing"),
+        ({"m.py": FUNCTION, "pytest.ini": "[pytest]\naddopts = --cov=m\n"}, "the option --cov of pytest-cov"),
+        (
+            {"m.py": CODE, "test_m.py": f"import requests\n{TEST}"},
+            "the package 'requests' is missing",
+        ),
+    ],
+    ids=["examples of a module", "conftest", "option", "the only test"],
+)
+async def test_a_function_without_a_test_that_runs_for_the_environments_sake(play, files, says):
+    told = await play(Seed(says=says, remedy="", files=files, target="m.py::f"))
+    assert says in told.text
+    assert told.calls == 0
+
+
 async def test_an_environment_whose_base_python_is_gone(play, tmp_path):
     venv = Venv(tmp_path / "venv")
     (venv.folder / "pyvenv.cfg").write_text("home = /opt/gone/bin\nversion = 3.11.7\n")

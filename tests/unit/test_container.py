@@ -364,7 +364,7 @@ def test_no_registry_and_no_tools_names_both_and_the_remedy(monkeypatch):
         (errno.EACCES, True, "No permission", "group docker"),
         (errno.ECONNREFUSED, True, "not running", "Start the engine"),
         (errno.ENOENT, True, "not running", "Start the engine"),
-        (errno.ENOENT, False, "Neither Docker nor podman is installed", "apt-get install docker.io"),
+        (errno.ENOENT, False, "Neither Docker nor podman is installed", "docker.io`"),
     ],
 )
 async def test_each_reason_without_an_engine_has_its_remedy(monkeypatch, error, installed, detail, remedy):

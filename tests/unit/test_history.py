@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from greenloop.basis import Basis
 from greenloop.core.encode import from_json, to_json
 from greenloop.core.nouns import (
     Attempt,
@@ -370,6 +372,48 @@ def test_a_history_of_a_newer_greenloop_is_left_alone(tmp_path):
     assert an_open_history(tmp_path, warnings).runs() == []
     assert "newer greenloop" in warnings[0]
     assert path.exists()
+
+
+def test_a_history_of_an_older_greenloop_still_opens(tmp_path):
+    path = tmp_path / "history.sqlite3"
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        old.executescript(
+            """
+            CREATE TABLE runs(
+              id INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL, target TEXT NOT NULL, preset TEXT NOT NULL,
+              model TEXT NOT NULL, sandbox TEXT NOT NULL, started REAL NOT NULL, pid INTEGER NOT NULL,
+              born REAL NOT NULL, finished REAL, outcome TEXT, applied REAL
+            );
+            CREATE INDEX runs_of_root ON runs(root, id);
+            CREATE TABLE attempts(
+              run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, number INTEGER NOT NULL,
+              attempt TEXT NOT NULL, PRIMARY KEY(run, number)
+            );
+            INSERT INTO runs VALUES (7, '/r', 't', 'plain', 'm', 's', 1, 1, 1, 2, NULL, NULL);
+            PRAGMA user_version=1;
+            """
+        )
+    warnings: list[str] = []
+    history = an_open_history(tmp_path, warnings)
+    assert history.run(7).target == "t"
+    assert history.basis(7) is None
+    run = history.begin(ROOT, "t", preset="plain", model="m", sandbox="s", basis=Basis(trusted="x", seeds=(1, 2)))
+    assert run == 8
+    history.close()
+    again = an_open_history(tmp_path, warnings)
+    assert again.basis(8) == Basis(trusted="x", seeds=(1, 2))
+    assert [record.id for record in again.runs()] == [8, 7]
+    assert warnings == []
+
+
+def test_a_basis_goes_with_its_run(tmp_path):
+    history = History.open(tmp_path / "history.sqlite3", keep=1)
+    for name in "ab":
+        history.begin(ROOT, "t", preset="plain", model="m", sandbox="s", basis=Basis(trusted=name))
+    assert history.basis(1) is None
+    assert history.basis(2) == Basis(trusted="b")
+    history._connection.execute("UPDATE bases SET basis = '{'")
+    assert history.basis(2) is None
 
 
 def test_one_unreadable_attempt_does_not_hide_the_others(tmp_path):

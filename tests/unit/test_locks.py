@@ -1,4 +1,7 @@
-"""Which packages a project's tests need. The lock files in `locks/` were written by their own tools for one project."""
+"""Which packages a project's tests need.
+
+The lock files in `locks/` were written by their own tools for one project; only their addresses have been shortened.
+"""
 
 from __future__ import annotations
 
@@ -178,6 +181,15 @@ def test_source_folders_inside_the_workspace_only(tmp_path):
     assert read.version == "7.1"
 
 
+def test_members_of_a_uv_workspace_are_found_too(tmp_path):
+    for folder in ("packages/one/src/one", "packages/two/two", "outside"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\nname = 'all'\n[tool.uv.workspace]\nmembers = ['packages/*', '../*', '/etc/*']\n"
+    )
+    assert set(project.read(tmp_path).sources) == {"packages/one/src", "packages/one", "packages/two"}
+
+
 # -- requirement files ------------------------------------------------------------------------------------------
 
 
@@ -236,6 +248,16 @@ def test_which_files_are_read(tmp_path, name, read):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("thing\n")
     assert requirements.of(tmp_path).files == ((name,) if read else ())
+
+
+def test_links_out_of_the_workspace_are_not_read(tmp_path):
+    root = tmp_path / "w"
+    root.mkdir()
+    for name in ("requirements.txt", "uv.lock"):
+        (tmp_path / name).write_text("outside\n")
+        (root / name).symlink_to(tmp_path / name)
+    assert locks.find(root) is None
+    assert requirements.of(root).notes == ("requirements.txt leads out of the workspace and was left out.",)
 
 
 @pytest.mark.parametrize("line", ["a>=1 --hash=sha256:00", "a==1", "a==1.* --hash=sha256:00", "a --hash=sha256:00"])

@@ -126,3 +126,27 @@ def test_no_report_with_a_record_left_out_or_moved_passes():
 def test_a_missing_phase_is_no_pass_even_in_a_gapless_report(when):
     records = [r for r in report(GOOD) if r.get("when") != when]
     check(renumbered(records), Status.TAMPERED)
+
+
+def with_subtests(*outcomes):
+    """An honest report in which A has these subtests, each told as a call before the test's own."""
+    records = list(report(GOOD))
+    place = next(number for number, record in enumerate(records) if record.get("when") == "call")
+    own = records[place]
+    told = [
+        {**own, "outcome": outcome, "type": None if outcome == "passed" else "AssertionError"} for outcome in outcomes
+    ]
+    return renumbered([*records[:place], *told, *records[place:]])
+
+
+def test_subtests_are_no_tampering_and_each_counts():
+    check(with_subtests("passed", "passed"), Status.PASSED)
+    check(with_subtests("passed", "failed"), Status.FAILED)
+    check(with_subtests("failed", "passed"), Status.FAILED)
+
+
+@pytest.mark.parametrize("when", ["setup", "teardown"])
+def test_other_phases_are_told_once(when):
+    records = list(report(GOOD))
+    place = next(number for number, record in enumerate(records) if record.get("when") == when)
+    check(renumbered([*records[: place + 1], *records[place:]]), Status.TAMPERED, word="twice")

@@ -7,12 +7,12 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from greenloop import __version__, registry, workspace
-from greenloop.cli import codes, interrupt, options, show, where
+from greenloop.cli import codes, interrupt, options, promised, show, where
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.nouns import Probe
 from greenloop.core.ports import Sandbox
@@ -26,17 +26,24 @@ PATIENCE = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One finding. `ok` None: neither needed nor harmful. `part` is interpreter, sandbox, model or another word."""
+    """One finding. `ok` None: neither needed nor harmful. `part` is interpreter, sandbox, model or another word.
+
+    `status` is the word for a promise of a sandbox: held, best effort, not held, or not tried.
+    """
 
     part: str
     name: str
     ok: bool | None
     detail: str
     remedy: str = ""
+    status: str = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser)
+    parser.add_argument(
+        "--quick", action="store_true", help="do not try out what each sandbox promises (docs/security.md)"
+    )
     parser.add_argument("--json", action="store_true", help="the findings as one JSON object on standard output")
 
 
@@ -45,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     workspace_row, root = find_workspace(arguments.root, cwd)
     settings = options.load(arguments, root, cwd=cwd)
     try:
-        rows = [*interrupt.run(examine(root, settings)), workspace_row]
+        rows = [*interrupt.run(examine(root, settings, promises=not arguments.quick)), workspace_row]
     except asyncio.CancelledError:
         return codes.CANCELLED
     if arguments.json:
@@ -69,9 +76,12 @@ def ready(rows: list[Row]) -> bool:
     return not lacking(rows)
 
 
-async def examine(root: Path, settings: Settings) -> list[Row]:
-    """All findings; nothing in here raises for what is missing."""
-    sandboxes, models = await asyncio.gather(_sandboxes(settings), _models(settings, os.environ))
+async def examine(root: Path, settings: Settings, *, promises: bool = False) -> list[Row]:
+    """All findings; nothing in here raises for what is missing. `promises`: what each sandbox promises is tried out."""
+    probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ))
+    sandboxes = _sandboxes(settings, probes)
+    if promises:
+        sandboxes = _kept(sandboxes, await promised.examine(root, settings, probes))
     own = ".".join(map(str, sys.version_info[:3]))
     return [
         Row(part="greenloop", name=__version__, ok=True, detail=f"Python {own}, {sys.executable}"),
@@ -95,10 +105,13 @@ def _interpreter(root: Path, settings: Settings) -> Row:
     return Row(part="interpreter", name=version, ok=True, detail=detail)
 
 
-async def _sandboxes(settings: Settings) -> list[Row]:
-    """Each back end's self-test; the one that is asked for by name is the only one that counts."""
+async def _probes(settings: Settings) -> list[Probe]:
     names = sorted(registry.names("sandboxes"), key=lambda name: name == "none")
-    probes = await asyncio.gather(*(_probe(name, settings) for name in names))
+    return await asyncio.gather(*(_probe(name, settings) for name in names))
+
+
+def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[Row]:
+    """Each back end's self-test; the one that is asked for by name is the only one that counts."""
     wanted = settings.sandbox.kind
     rows = []
     for probe in probes:
@@ -108,6 +121,30 @@ async def _sandboxes(settings: Settings) -> list[Row]:
             Row(part="sandbox", name=probe.name, ok=probe.ok if counts else None, detail=probe.detail, remedy=remedy)
         )
     return rows
+
+
+def _kept(rows: Sequence[Row], tried: Sequence[promised.Tried]) -> list[Row]:
+    """The back ends, each followed by its promises; one that does not keep them all does not count as usable."""
+    found: list[Row] = []
+    usable = [wall.name for wall in tried if not wall.broken]
+    for row in rows:
+        wall = next((wall for wall in tried if wall.name == row.name), None)
+        if wall is None:
+            found.append(row)
+            continue
+        remedy = promised.remedy(wall.name, usable)
+        if wall.broken and row.ok:
+            row = replace(row, ok=False, detail=f"{row.detail}; not held: {', '.join(wall.broken)}", remedy=remedy)  # noqa: PLW2901
+        found.append(row)
+        if wall.reason:
+            found.append(Row(part="promise", name=wall.name, ok=None, detail=wall.reason, status="not tried"))
+        for item in wall.findings:
+            cure = remedy if item.held is False else ""
+            name = f"{wall.name}: {item.promise}"
+            found.append(
+                Row(part="promise", name=name, ok=item.held, detail=item.probed, remedy=cure, status=item.status)
+            )
+    return found
 
 
 async def _probe(name: str, settings: Settings) -> Probe:
@@ -229,6 +266,7 @@ def tell(rows: list[Row]) -> None:
     marks = {True: ("ok", "green"), False: ("no", "red"), None: ("-", "dim")}
     for row in rows:
         mark, style = marks[row.ok]
+        mark = row.status or mark
         cells = (Text(show.clean(cell)) for cell in (row.part, row.name, row.detail, row.remedy))
         grid.add_row(Text(mark, style=style), *cells)
     console = Console(highlight=False)

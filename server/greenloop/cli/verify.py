@@ -169,6 +169,7 @@ def of_result(result: Verification) -> dict[str, Any]:
         "failed": list(result.failed),
         "already_failing": list(result.already_failing),
         "fixed": list(result.fixed),
+        "flaky": list(result.flaky),
         "canaried": list(result.canaried),
         "not_canaried": list(result.not_canaried),
         "sandbox": result.sandbox,
@@ -198,14 +199,14 @@ def _case(case: CaseResult, before: str | None) -> dict[str, Any]:
 def lines(result: Verification) -> Iterator[str]:
     yield show.clean(_head(result))
     cases = {case.id: case for case in (*result.cases, *result.new_cases)}
-    red = [case.id for case in result.new_cases if not case.passed]
-    for case in (*result.failed, *red)[:_MOST]:
+    for case in (*result.failed, *result.new_failing)[:_MOST]:
         failure = cases[case].failure if case in cases else None
         why = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
         yield show.clean(f"  failed: {case}{why}"[:300])
     yield from _named("tampered with", [each.case for each in result.tampered if each.case])
     yield from _named("passes now", result.fixed)
     yield from _named("failed before, and still does", result.already_failing)
+    yield from _named("flaky, so not counted", result.flaky)
     changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
     yield from _named(f"taken from {result.revision} instead", changed)
     yield from _named(f"left out, for {result.revision} does not have it", result.added)

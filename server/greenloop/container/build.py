@@ -77,10 +77,10 @@ def build(
     finally:
         writing.close()
     arguments = [FOLDER, json.dumps({"backend": backend, "path": path})]
-    with once(engine, image, PROGRAM, arguments, layer=layer, seconds=SECONDS, stop=stop, bounded=True) as done:
+    with once(engine, image, PROGRAM, arguments, layer=layer, seconds=SECONDS, stop=stop) as done:
         if done.status:
             raise CannotVerify(
-                f"{title} has no wheel for Python {facts.version} and could not be built: {done.last_line()}",
+                f"{title} has no wheel for Python {facts.version} and could not be built: {done.complaint()}",
                 remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
             )
         name, data = _wheel(done.archive(f"{FOLDER}/out", MOST_BYTES), title)

@@ -48,10 +48,13 @@ class Fetcher:
         report, wanted, bounds = folder / "report.json", folder / "wanted.txt", folder / "bounds.txt"
         wanted.write_text("\n".join(requirements) + "\n", encoding="utf-8")
         bounds.write_text("\n".join(constraints) + "\n", encoding="utf-8")
-        self._pip(
-            "install", "--dry-run", "--ignore-installed", f"--report={report}", f"--target={folder / 'target'}",
-            f"--constraint={bounds}", *self._wheels_only(), f"--requirement={wanted}",
-        )  # fmt: skip
+        try:
+            self._pip(
+                "install", "--dry-run", "--ignore-installed", f"--report={report}", f"--target={folder / 'target'}",
+                f"--constraint={bounds}", *self._wheels_only(), f"--requirement={wanted}",
+            )  # fmt: skip
+        except Failed as problem:
+            raise CannotVerify(_with_lines(str(problem), requirements), remedy=problem.remedy) from problem
         found = []
         for item in json.loads(report.read_text(encoding="utf-8"))["install"]:
             hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
@@ -76,7 +79,7 @@ class Fetcher:
         name = wanted.name if isinstance(wanted, Pin) else re.split(r"[^\w.-]", wanted)[0]
         file = self.temporary / "source.txt"
         file.write_text(f"{wanted}\n", encoding="utf-8")
-        said = ""
+        before, said = self._sources(), ""
         try:
             self._pip(
                 "download", "--no-deps", "--no-clean", "--no-build-isolation", f"--no-binary={name}",
@@ -84,9 +87,7 @@ class Fetcher:
             )  # fmt: skip
         except (Failed, NoWheel) as problem:
             said = str(problem)
-        found = sorted(
-            mark.parent for part in ("pyproject.toml", "setup.py") for mark in self.temporary.glob(f"pip-*/*/{part}")
-        )
+        found = sorted(self._sources() - before)
         if not found:
             title = str(wanted).split(" ", maxsplit=1)[0]
             raise CannotVerify(
@@ -94,6 +95,11 @@ class Fetcher:
                 remedy=f"Look at pip's configuration ({said[:200]}), or name an image in `sandbox.image`.",
             )
         return found[0]
+
+    def _sources(self) -> set[Path]:
+        """Folders in which pip has unpacked a source."""
+        marks = ("pyproject.toml", "setup.py")
+        return {mark.parent for name in marks for mark in self.temporary.glob(f"pip-*/*/{name}")}
 
     def _wheels_only(self) -> list[str]:
         platforms = [f"--platform={name}" for name in self.facts.platforms()]
@@ -138,5 +144,6 @@ def _explained(problem: Failed) -> Exception:
     return failed
 
 
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+def _with_lines(text: str, requirements: Sequence[str]) -> str:
+    """Lines of the file that pip was given become what stands in them."""
+    return re.sub(r"-r \S+ \(line (\d+)\)", lambda found: requirements[int(found[1]) - 1], text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,8 +26,11 @@ class Done:
     status: int
     output: str
 
-    def last_line(self) -> str:
-        return next((line.strip()[:300] for line in reversed(self.output.splitlines()) if line.strip()), "no output")
+    def complaint(self) -> str:
+        """The line of its output that says most: the last one about an error, else the last."""
+        lines = [line.strip()[:300] for line in self.output.splitlines() if line.strip()]
+        errors = [line for line in lines if re.search(r"(?i)\berror\b|Error:", line)]
+        return (errors or lines or ["no output"])[-1]
 
     def archive(self, path: str, most: int) -> bytes:
         """A folder of it as a tar archive. Raises `CannotVerify` when that has more than `most` bytes."""
@@ -49,16 +53,12 @@ def once(
     layer: Path | None = None,
     seconds: float = 180,
     stop: Callable[[], bool] = bool,
-    bounded: bool = False,
 ) -> Iterator[Done]:
     """Runs the program to its end over the image and the archive `layer`; the container goes with the context.
 
-    `bounded`: it runs foreign code, so memory, processes and swap are limited as well.
+    Memory and processes are limited: packages may run code of their own as soon as Python starts.
     Raises `CannotVerify` when it takes too long or `stop()` says so, and what the engine raises.
     """
-    limits: dict[str, Any] = {}
-    if bounded:
-        limits = {"mem_limit": BUILD_MEMORY, "memswap_limit": BUILD_MEMORY, "pids_limit": BUILD_PROCESSES}
     container = engine.client.containers.create(
         image,
         entrypoint=["python3", "-I", "-c", program],
@@ -71,7 +71,9 @@ def once(
         working_dir="/",
         labels=labels(),
         log_config={"Type": "json-file", "Config": {"max-size": "1m", "max-file": "1"}},
-        **limits,
+        mem_limit=BUILD_MEMORY,
+        memswap_limit=BUILD_MEMORY,
+        pids_limit=BUILD_PROCESSES,
     )
     try:
         if layer is not None:

@@ -172,7 +172,7 @@ def _outcome(phase: Record) -> str:
         # An exception that a report calls passed is no pass, whoever wrote the report.
         if phase.get("type") is not None:
             return "failed"
-        return "xpassed" if wasxfail is not None and phase.get("when") == "call" else "passed"
+        return "xpassed" if wasxfail is not None else "passed"
     return "failed"
 
 

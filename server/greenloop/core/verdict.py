@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from greenloop.core.nouns import CaseResult, Execution, Failure, Status, Verdict
 from greenloop.core.records import collect_errors, collected, end_of, of_kind, results
+from greenloop.core.shapes import well_formed
 
 
 def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execution) -> Verdict:
@@ -19,8 +21,9 @@ def judge(expected: Sequence[str], baseline: Mapping[str, str], execution: Execu
     `expected` are the ids collected with the user's own code before any candidate; `baseline` their outcomes then.
     A skip or an expected failure counts as good only where the baseline had the same.
     """
-    found = {result.id: result for result in results(execution)}
-    cases = tuple(found.get(case) or _missing(case, execution) for case in expected)
+    told = execution if not forged(execution) else replace(execution, records=())
+    found = {result.id: result for result in results(told)}
+    cases = tuple(found.get(case) or _missing(case, told) for case in expected)
     status, reason = _status(expected, baseline, execution, cases)
     return Verdict(status=status, cases=cases, reason=reason, output=execution.output, seconds=execution.seconds)
 
@@ -57,13 +60,20 @@ def _status(
 
 
 def forged(execution: Execution) -> str:
-    """A break in the sequence, a line that does not carry the key, or a phase told twice."""
+    """A break in the sequence, a line that does not carry the key or has no known form, or a phase told twice.
+
+    Empty for a report that may be read; only such a report is safe for the readers in `records.py`.
+    """
     for number, record in enumerate(execution.records):
         if record.get("kind") == "forged":
             return "The report holds a line that the test runner did not write."
         if record.get("seq") != number:
             return f"The report breaks off its sequence at {number}."
-    told = Counter((record.get("id"), record.get("when")) for record in of_kind(execution, "phase"))
+        if not well_formed(record):
+            return f"Record {number} of the report has a form that the test runner never writes."
+    # Subtests report a call each, all of which count; nothing else is ever told twice.
+    phases = (record for record in of_kind(execution, "phase") if record.get("when") != "call")
+    told = Counter((record.get("id"), record.get("when")) for record in phases)
     twice = next((case for (case, _when), times in told.items() if times > 1), None)
     if twice and not any(record.get("reruns") for record in of_kind(execution, "start")):
         return f"{twice} was reported twice."

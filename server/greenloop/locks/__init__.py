@@ -63,7 +63,7 @@ def find(root: Path) -> Wanted | None:
                 pins=listed.pins,
                 notes=listed.notes,
             )
-        text = _text(root / name)
+        text = _text(root, name)
         if text is not None:
             asked = _content(text, *project.dependencies, *project.extras, *project.groups)
             return Wanted(files=(name,), content=asked, project=project, lock=name)
@@ -89,7 +89,7 @@ def pins(wanted: Wanted, root: Path, markers: Markers) -> tuple[list[Pin], list[
     """
     if not wanted.lock:
         return [one for one in wanted.pins if applies(one.marker, markers)], list(wanted.notes)
-    text = _text(root / wanted.lock) or ""
+    text = _text(root, wanted.lock) or ""
     reader = dict(LOCKS)[wanted.lock]
     try:
         found, notes = reader(text, wanted.project, markers)
@@ -101,7 +101,10 @@ def pins(wanted: Wanted, root: Path, markers: Markers) -> tuple[list[Pin], list[
     return found, [*wanted.notes, *notes]
 
 
-def _text(file: Path) -> str | None:
+def _text(root: Path, name: str) -> str | None:
+    file = root / name
+    if not file.resolve().is_relative_to(root.resolve()):
+        return None  # a link out of the workspace
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:

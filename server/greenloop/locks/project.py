@@ -146,6 +146,10 @@ def _sources(root: Path, table: Mapping[str, Any], package_dir: Mapping[str, str
     wheel = _table(table, "tool", "hatch", "build", "targets", "wheel")
     named += [str(PurePosixPath(package).parent) for package in _strings(wheel.get("packages"))]
     named.append("src")
+    for pattern in _strings(_table(table, "tool", "uv", "workspace").get("members")):
+        if ".." not in pattern and not pattern.startswith("/"):
+            members = [path.relative_to(root) for path in sorted(root.glob(pattern)) if path.is_dir()]
+            named += [str(part) for member in members for part in (member / "src", member)]
     seen: set[str] = set()
     for folder in named:
         path = PurePosixPath(folder)

@@ -75,6 +75,9 @@ def _read(root: Path, file: Path, found: _Found, *, constraint: bool, depth: int
         return
     found.seen.add((file, constraint))
     shown = file.name if file.parent == root else f"{file.parent.name}/{file.name}"
+    if not file.resolve().is_relative_to(root.resolve()):
+        found.notes.append(f"{shown} leads out of the workspace and was left out.")
+        return
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

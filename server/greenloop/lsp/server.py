@@ -10,6 +10,7 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pygls.lsp.server import LanguageServer
@@ -19,6 +20,7 @@ from greenloop import __version__
 from greenloop.core.events import Event
 from greenloop.core.nouns import Outcome, Problem, Verdict
 from greenloop.core.ports import Model, User
+from greenloop.keeper import Keeper
 from greenloop.lsp import protocol
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.documents import Documents
@@ -36,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class Engine(Protocol):
-    """What does the work: the module `greenloop.engine`, or a stand-in with the same two functions."""
+    """What does the work: the module `greenloop.engine`, or a stand-in with the same functions."""
 
     async def refine(
         self,
@@ -47,7 +49,10 @@ class Engine(Protocol):
         say: Callable[[str], None] = ...,
         user: User | None = None,
         model: Model | None = None,
+        keeper: Keeper | None = None,
     ) -> Outcome: ...
+
+    async def warm(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
 
     async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
 
@@ -59,6 +64,8 @@ class Server(LanguageServer):
         super().__init__("greenloop", __version__, protocol_cls=protocol.Protocol, converter_factory=default_converter)
         self.abilities = Abilities()
         self.runs = Runs()
+        self.keeper = Keeper()
+        self.warmed: set[Path] = set()
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
         self.editor_settings: dict[str, object] = {}

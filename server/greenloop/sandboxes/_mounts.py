@@ -9,7 +9,9 @@ Host paths keep their own absolute place; everything is read-only but /tmp and t
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +85,8 @@ def resident(place: Place, identity: Identity, *, hash_seed: int, staged: Sequen
     seccomp filter. `staged` are the words for a workspace that was made readable beforehand.
     Raises `CannotVerify` when the place cannot be shown without showing a whole home folder.
     """
-    result: list[Word] = [*_wall(identity, None, network=place.network, kept=_KEPT), *_variables(place, hash_seed)]
+    kept = _KEPT if place.network else (*_KEPT, "CAP_NET_ADMIN")
+    result: list[Word] = [*_wall(identity, None, network=place.network, kept=kept), *_variables(place, hash_seed)]
     result += _furniture(place, identity, staged=staged is not None)
     result += ["--ro-bind", str(place.root), str(place.root)] if staged is None else staged
     return [*result, "--perms", "0755", "--dir", f"{INSIDE}/layer", "--remount-ro", "/", "--chdir", str(place.root)]
@@ -156,13 +159,39 @@ def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
     accounts = {
         "passwd": f"user:x:{identity.uid}:{identity.gid}::/tmp:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
         "group": f"user:x:{identity.gid}:\nnogroup:x:65534:\n",
-        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+        "hosts": _hosts(),
     }
     for name, text in accounts.items():
         yield from ("--perms", "0444", "--ro-bind-data", text.encode(), f"/etc/{name}")
     yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
     yield from ("--perms", "1777", "--size", str(16 << 20), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
     yield from ("--perms", "1777", "--size", str(disk), "--tmpfs", "/tmp")  # noqa: S108
+
+
+def _hosts() -> str:
+    """The host's own names for its loopback addresses, and the sandbox's."""
+    try:
+        with Path("/etc/hosts").open(encoding="utf-8", errors="replace") as stream:
+            lines = [line.partition("#")[0].split() for line in stream.read(1 << 18).splitlines()]
+    except OSError:
+        lines = []
+    named = [words for words in lines if len(words) > 1 and (words[0] == "::1" or words[0].startswith("127."))]
+    if not any("localhost" in words for words in named):
+        named = [["127.0.0.1", "localhost"], ["::1", "localhost"]]
+    return "".join(f"{' '.join(words)}\n" for words in [*named, ["127.0.0.1", "sandbox"]])
+
+
+def addresses() -> str:
+    """Of each family that this machine is configured for, one address that is nobody's (RFC 5737, RFC 3849)."""
+    found = []
+    for family, own, nobodys in (
+        (socket.AF_INET, "127.0.0.1", "192.0.2.1"),
+        (socket.AF_INET6, "::1", "2001:db8::1"),
+    ):
+        with contextlib.suppress(OSError):
+            socket.getaddrinfo(own, 0, family, flags=socket.AI_ADDRCONFIG)
+            found.append(nobodys)
+    return ",".join(found)
 
 
 # -- the interpreter --------------------------------------------------------------------------------------------

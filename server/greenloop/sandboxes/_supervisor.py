@@ -13,6 +13,7 @@ from typing import Any
 
 from greenloop import inside
 from greenloop.core.nouns import Execution, Place, Run
+from greenloop.core.shapes import well_formed
 
 BOOT_SECONDS = 30.0  # interpreter start and import of pytest, on a busy machine
 GRACE_SECONDS = 5.0  # what the supervisor may need beyond the run's own deadline
@@ -179,8 +180,9 @@ def execution(message: Mapping[str, Any], key: bytes) -> Execution:
     """The supervisor's reply as a noun. Raises `Lost` when its fields are not what the protocol says."""
     try:
         killed = str(message["killed"])
+        records = inside.protocol().open_report(message["report"], key, whole=not killed)
         return Execution(
-            records=tuple(inside.protocol().open_report(message["report"], key, whole=not killed)),
+            records=tuple(record if well_formed(record) else {"kind": "forged", "seq": -1} for record in records),
             status=None if message["status"] is None else int(message["status"]),
             killed=killed,
             output=str(message["output"]),

@@ -17,8 +17,9 @@ from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Probe
 from greenloop.sandboxes import _mounts, _seccomp
 from greenloop.sandboxes._cold import ColdSession
+from greenloop.sandboxes._learning import Learnt
 from greenloop.sandboxes._programs import Program, choose
-from greenloop.sandboxes._resident import Learnt, ResidentSession
+from greenloop.sandboxes._resident import ResidentSession
 from greenloop.sandboxes._staging import someone
 from greenloop.settings import Settings
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,12 @@ def attempt(number: int, status: Status = Status.FAILED) -> Attempt:
         if number
         else Usage(),
     )
+
+
+def tampered(number: int) -> Attempt:
+    """A faked pass: every case of it is green."""
+    faked = replace(verdict(Status.PASSED), status=Status.TAMPERED, reason=f"{CASE} does not fail as it must.")
+    return replace(attempt(number), verdict=faked, error_class="Tampered", group=Group.TAMPERING)
 
 
 def solved(root: Path, **changes: Any) -> Outcome:
@@ -136,7 +143,9 @@ class FakeEngine:
             ]
         return events
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None) -> Outcome:
+    async def refine(
+        self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None
+    ) -> Outcome:
         self.requests.append(request)
         self.settings.append(settings)
         say("opening the sandbox (bubblewrap)")

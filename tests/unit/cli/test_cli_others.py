@@ -15,6 +15,7 @@ from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerify, ModelProblem
 from greenloop.core.nouns import Environment, Probe
 from greenloop.history import History
+from greenloop.promises import Finding
 
 from .conftest import AFTER, BEFORE, CASE, unsolved
 
@@ -94,6 +95,9 @@ class Wall:
         if isinstance(self.result, Exception):
             raise self.result
         return self.result
+
+    async def open(self, _place):
+        raise CannotVerify("it does not open today")
 
 
 @pytest.fixture
@@ -234,10 +238,65 @@ def test_an_unwritable_history_is_told_and_a_fix_can_run(machine, tmp_path, monk
 
 def test_in_the_home_folder_the_rest_is_still_examined(machine, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path / "home")
-    assert main(["doctor"]) == 3
+    assert main(["doctor", "--quick"]) == 3
     out = capsys.readouterr().out
     assert "too wide" in out.replace("\n", " ")
     assert "workspace missing" in out
+
+
+KEPT = Finding(promise="network off", held=True, probed="connect to 1.1.1.1:53: refused")
+LOOSE = Finding(promise="memory bounded", held=True, probed="refused after 96", best_effort=True)
+BROKEN = Finding(promise="never root", held=False, probed="setuid(0): it works")
+
+
+@pytest.fixture
+def promise(monkeypatch):
+    """`promise(finding, ...)`: what the programs behind every wall found."""
+
+    def put(*found: Finding) -> None:
+        async def examine(_sandbox, _probe, _environment):
+            return list(found)
+
+        monkeypatch.setattr("greenloop.promises.examine", examine)
+
+    return put
+
+
+def test_each_promise_is_a_row_with_what_was_tried(machine, promise, capsys):
+    promise(KEPT, LOOSE)
+    assert main(["doctor", "--json"]) == 0
+    rows = findings(capsys)
+    kept = rows["promise", "bubblewrap: network off"]
+    assert (kept["ok"], kept["status"], kept["detail"]) == (True, "held", "connect to 1.1.1.1:53: refused")
+    assert rows["promise", "bubblewrap: memory bounded"]["status"] == "best effort"
+    assert not any(name.startswith(("docker", "none")) for part, name in rows if part == "promise")
+    assert main(["doctor"]) == 0
+    assert "best effort" in capsys.readouterr().out
+
+
+def test_a_wall_that_does_not_keep_a_promise_does_not_count(machine, promise, capsys):
+    promise(KEPT, BROKEN)
+    assert main(["doctor", "--json"]) == 3
+    rows = findings(capsys)
+    assert rows["promise", "bubblewrap: never root"]["ok"] is False
+    assert rows["promise", "bubblewrap: never root"]["remedy"]
+    assert rows["sandbox", "bubblewrap"]["ok"] is False
+    assert "not held: never root" in rows["sandbox", "bubblewrap"]["detail"]
+
+
+def test_in_a_hurry_no_promise_is_tried(machine, promise, capsys):
+    promise(BROKEN)
+    assert main(["doctor", "--quick", "--json"]) == 0
+    assert not [part for part, _name in findings(capsys) if part == "promise"]
+
+
+def test_what_could_not_be_tried_says_why(machine, capsys):
+    machine["walls"]["docker"] = Probe(name="docker", ok=True, detail="Docker 29; its image is made when first used")
+    assert main(["doctor", "--json"]) == 0
+    rows = findings(capsys)
+    assert rows["promise", "bubblewrap"]["detail"] == "it does not open today"
+    assert (rows["promise", "bubblewrap"]["ok"], rows["promise", "bubblewrap"]["status"]) == (None, "not tried")
+    assert "image is not here yet" in rows["promise", "docker"]["detail"]
 
 
 def test_the_bare_word_is_the_doctor_and_what_to_do_next(machine, tmp_path, monkeypatch, capsys):

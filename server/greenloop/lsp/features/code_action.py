@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.nouns import Target, TargetKind
-from greenloop.lsp import edits, places
+from greenloop.lsp import edits, interest, places
 from greenloop.lsp.convert import action_kind
 from greenloop.lsp.presenters.status import standing
 from greenloop.lsp.runs import Phase, Run
@@ -38,6 +38,8 @@ def register(server: Server) -> None:
         kind = action_kind(natural, params.context.only)
         if kind is None:
             return []
+        if params.context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
+            interest.shown(server, place.root)
         actions = _actions(server, params.text_document.uri, place, target)
         return [_shaped(server, action, kind, ours) for action in actions]
 

@@ -79,7 +79,7 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
-        await server.runs.close()
+        await _closed(server)
 
 
 async def _warm() -> None:
@@ -111,10 +111,15 @@ def _notice_undo(server: Server, path: Path) -> None:
 async def _end(server: Server, status: int) -> None:
     """Cleans up and leaves; the thread that reads a silent client's input could not be ended otherwise."""
     try:
-        await asyncio.wait_for(server.runs.close(), CLEANUP)
+        await asyncio.wait_for(_closed(server), CLEANUP)
     except TimeoutError:
         log.warning("Cleaning up took longer than %g s", CLEANUP)
     os._exit(status)
+
+
+async def _closed(server: Server) -> None:
+    await server.runs.close()
+    await server.keeper.close()
 
 
 def _end_with_signals(server: Server) -> None:

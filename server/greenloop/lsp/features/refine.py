@@ -162,7 +162,12 @@ async def _refined(server: Server, run: Run) -> Outcome:
         server.refresh(run)
 
     return await engine.refine(
-        request, settings=run.settings, emit=_emitter(server, run), say=say, user=EditorUser(server)
+        request,
+        settings=run.settings,
+        emit=_emitter(server, run),
+        say=say,
+        user=EditorUser(server),
+        keeper=server.keeper,
     )
 
 

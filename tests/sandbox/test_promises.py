@@ -1,0 +1,77 @@
+"""Every promise is kept by the real walls, and the same programs find it broken where there is no wall."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from greenloop import promises
+from greenloop.core.nouns import Environment
+from greenloop.promises import PROMISES, Finding
+from greenloop.sandboxes.bubblewrap import Bubblewrap
+from greenloop.sandboxes.docker import DockerSandbox
+from greenloop.sandboxes.none import NoWall
+from greenloop.settings import SandboxSettings, Settings
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture
+def bare(bare_python: Path) -> Environment:
+    prefix = bare_python.parent.parent
+    return Environment(
+        executable=bare_python,
+        prefix=prefix,
+        base=Path(sys.base_prefix),
+        version=sys.version_info[:2],
+        source="test",
+        has_pytest=False,
+    )
+
+
+async def found(sandbox, environment) -> dict[str, Finding]:
+    probe = await sandbox.probe()
+    if sandbox.name == "docker" and not probe.image:
+        pytest.skip("greenloop's image has not been made yet")
+    assert probe.ok, probe.detail
+    return {finding.promise: finding for finding in await promises.examine(sandbox, probe, environment)}
+
+
+@pytest.mark.parametrize(
+    "sandbox",
+    [
+        pytest.param(Bubblewrap(), marks=pytest.mark.needs("bubblewrap"), id="bubblewrap"),
+        pytest.param(DockerSandbox(), marks=pytest.mark.needs("docker"), id="docker"),
+    ],
+)
+async def test_a_wall_keeps_every_promise(sandbox, bare):
+    findings = await found(sandbox, bare)
+    assert list(findings) == list(PROMISES.values())
+    assert {name: finding.probed for name, finding in findings.items() if finding.held is not True} == {}
+    best = {name for name, finding in findings.items() if finding.status == "best effort"}
+    assert best == ({"memory bounded", "processes bounded"} if sandbox.name == "bubblewrap" else set())
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_without_a_wall_the_same_programs_get_through(bare):
+    findings = await found(NoWall(Settings(sandbox=SandboxSettings(unsafe=True))), bare)
+    broken = {name for name, finding in findings.items() if finding.held is False}
+    assert PROMISES["files"] in broken
+    assert PROMISES["privileges"] in broken
+    # What the supervisor alone sees to holds without a wall too.
+    assert findings[PROMISES["time"]].held
+    assert findings[PROMISES["workspace"]].held
+
+
+def test_a_change_on_the_host_is_seen():
+    told = Finding(promise="", held=True, probed="create: only inside")
+    assert promises._written(told, {"a": b"1"}, {"a": b"1"}) == told
+    seen = promises._written(told, {"a": b"1", "b": b""}, {"a": b"2", "c": b""})
+    assert (seen.held, seen.probed) == (False, "on the host changed: a, b, c")
+
+
+def test_a_process_that_is_left_is_seen():
+    assert promises._remains("no-such-marker-anywhere").held
+    assert promises._remains(Path(sys.executable).name).held is False

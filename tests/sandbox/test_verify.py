@@ -1,0 +1,481 @@
+"""`greenloop verify` behind a real wall: an honest pass is one, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import os
+import py_compile
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from greenloop import basis, engine
+from greenloop.cli.main import main
+from greenloop.core.errors import BaselineChanged, CannotVerify, UsageProblem
+from greenloop.core.nouns import (
+    Attempt,
+    Case,
+    Outcome,
+    Problem,
+    Spec,
+    Status,
+    StopReason,
+    Verdict,
+    Verified,
+)
+from greenloop.history import History
+from greenloop.settings import SandboxSettings, Settings
+from greenloop.verification.ground import Request
+from greenloop.verification.trial import verify
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
+
+FILES = {
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "m.py": "def double(x):\n    return x + 1\n\n\ndef one():\n    return 1\n",
+    "tests/test_m.py": (
+        "from m import double, one\n\n\n"
+        "def test_double():\n    assert double(5) == 10\n\n\n"
+        "def test_one():\n    assert one() == 1\n"
+    ),
+    ".gitignore": "__pycache__\n",
+}
+RIGHT = FILES["m.py"].replace("x + 1", "x * 2")
+DOUBLE, ONE = "tests/test_m.py::test_double", "tests/test_m.py::test_one"
+
+
+def write(root: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def commit(root: Path) -> None:
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def work(tmp_path) -> Path:
+    root = tmp_path / "a project"
+    root.mkdir()
+    write(root, FILES)
+    commit(root)
+    return root
+
+
+@pytest.fixture
+def settings(bare_python) -> Settings:
+    return Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="bubblewrap"))
+
+
+@pytest.fixture
+def check(work, settings):
+    async def run(*targets: str, **more):
+        return await verify(Request(root=work, targets=targets, **more), settings=settings)
+
+    return run
+
+
+@pytest.fixture
+def command(work, bare_python, monkeypatch, capsys):
+    """`greenloop verify` with words, in the workspace: exit code, standard output, standard error."""
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
+    monkeypatch.setenv("GREENLOOP_SANDBOX_KIND", "bubblewrap")
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["verify", *words])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+# -- honest -------------------------------------------------------------------------------------------------------
+
+
+async def test_an_honest_change_is_verified(work, check):
+    write(work, {"m.py": RIGHT})
+    found = await check()
+    assert (found.verified, found.reason) == (True, "")
+    assert found.fixed == (DOUBLE,)
+    assert set(found.canaried) == {DOUBLE, ONE}
+    assert (found.not_canaried, found.failed, found.tampered, found.changed) == ((), (), (), ())
+    assert found.before == {DOUBLE: "failed", ONE: "passed"}
+    assert (found.sandbox, found.network) == ("bubblewrap", False)
+    assert not (work / ".git/index.lock").exists()
+
+
+async def test_subtests_are_honest(work, check):
+    text = (
+        "import unittest\n\nfrom m import double\n\n\nclass T(unittest.TestCase):\n    def test_all(self):\n"
+        "        for x in range(3):\n            with self.subTest(x=x):\n                self.assertEqual(double(x), 2 * x)\n"
+    )
+    write(work, {"tests/test_s.py": text})
+    commit(work)
+    found = await check("tests/test_s.py")
+    assert found.failed == ("tests/test_s.py::T::test_all",)
+    write(work, {"m.py": RIGHT})
+    found = await check("tests/test_s.py")
+    assert found.verified, found.reason
+
+
+async def test_what_was_red_may_stay_red_but_not_as_a_target(work, check):
+    write(work, {"m.py": FILES["m.py"] + "\n\nDONE = True\n"})
+    found = await check()
+    assert found.verified
+    assert found.already_failing == (DOUBLE,)
+    found = await check(DOUBLE)
+    assert not found.verified
+    assert found.failed == (DOUBLE,)
+
+
+async def test_what_is_flaky_at_the_commit_is_named_and_not_counted(work, check):
+    flaky = "def test_order():\n    assert list({'a', 'b', 'c', 'd', 'e', 'f'}) == ORDER\n"
+    seeded = subprocess.run(
+        [sys.executable, "-c", "print(list({'a', 'b', 'c', 'd', 'e', 'f'}))"],
+        env={"PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    write(work, {"tests/test_f.py": f"ORDER = {seeded}\n\n{flaky}"})
+    commit(work)
+    write(work, {"m.py": RIGHT})
+    found = await check()
+    assert found.before["tests/test_f.py::test_order"] == "passed"
+    assert found.flaky == ("tests/test_f.py::test_order",)
+    assert found.verified, found.reason
+    assert not (await check("tests")).verified
+
+
+async def test_what_newly_fails_is_named(work, check):
+    write(work, {"m.py": RIGHT.replace("return 1", "return 2")})
+    found = await check()
+    assert not found.verified
+    assert found.failed == (ONE,)
+    assert ONE in found.reason
+
+
+async def test_tests_for_code_that_the_commit_does_not_have_yet(work, check):
+    write(work, {"tests/test_n.py": "from n import two\n\n\ndef test_two():\n    assert two() == 2\n"})
+    commit(work)
+    write(work, {"n.py": "def two():\n    return 2\n"})
+    found = await check("tests/test_n.py")
+    assert found.verified, found.reason
+    assert found.fixed == ("tests/test_n.py::test_two",)
+    write(work, {"n.py": "def two():\n    return 3\n"})
+    found = await check("tests/test_n.py")
+    assert not found.verified
+
+
+async def test_new_tests_run_on_request_only(work, check):
+    write(work, {"m.py": RIGHT, "tests/test_new.py": "def test_new():\n    assert 0\n"})
+    found = await check()
+    assert found.verified
+    assert found.added == ("tests/test_new.py",)
+    assert found.new_cases == ()
+    found = await check(with_new=True)
+    assert not found.verified
+    assert [(case.id, case.outcome) for case in found.new_cases] == [("tests/test_new.py::test_new", "failed")]
+    write(
+        work,
+        {
+            "tests/test_new.py": "import pytest\n\n\ndef test_new():\n    pass\n\n\n@pytest.mark.skip\ndef test_s():\n    pass\n"
+        },
+    )
+    found = await check(with_new=True)
+    assert found.verified, found.reason
+
+
+# -- other tests than the commit's ----------------------------------------------------------------------------------
+
+
+async def test_a_change_of_tests_alone_is_not_verified(work, check):
+    write(work, {"tests/test_m.py": FILES["tests/test_m.py"].replace("== 10", "== 6")})
+    found = await check()
+    assert not found.verified
+    assert found.changed == ("tests/test_m.py",)
+    assert "no code was changed" in found.reason
+    found = await check(DOUBLE)
+    assert found.failed == (DOUBLE,)
+
+
+async def test_the_commits_version_of_a_changed_test_file_is_used(work, check):
+    write(work, {"m.py": RIGHT.replace("return 1", "return 2"), "tests/test_m.py": "def test_double():\n    pass\n"})
+    found = await check()
+    assert found.failed == (ONE,)
+    assert found.changed == ("tests/test_m.py",)
+
+
+async def test_a_deleted_test_file_is_named_and_run(work, check):
+    write(work, {"m.py": RIGHT.replace("return 1", "return 2")})
+    (work / "tests/test_m.py").unlink()
+    found = await check()
+    assert found.removed == ("tests/test_m.py",)
+    assert found.failed == (ONE,)
+
+
+async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work, check):
+    hook = (
+        "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_pyfunc_call(pyfuncitem):\n"
+        "    (yield).force_result(True)\n"
+    )
+    write(
+        work,
+        {
+            "conftest.py": hook,
+            "tests/conftest.py": hook,
+            "sitecustomize.py": "import os\nos._exit(0)\n",
+            "pytest.ini": "[pytest]\npythonpath = .\naddopts = --deselect " + DOUBLE + "\n",
+        },
+    )
+    found = await check(DOUBLE)
+    assert found.failed == (DOUBLE,)
+    assert not found.tampered
+    assert set(found.added) == {"conftest.py", "tests/conftest.py", "sitecustomize.py"}
+    assert found.changed == ("pytest.ini",)
+    write(work, {"m.py": RIGHT})
+    found = await check()
+    assert found.verified, found.reason
+    assert set(found.canaried) == {DOUBLE, ONE}
+
+
+async def test_bytecode_that_is_believed_without_its_source_is_not_used(work, check):
+    write(
+        work,
+        {
+            "tests/helper.py": "WANTED = 10\n",
+            "tests/test_m.py": "from helper import WANTED\nfrom m import double\n\n\ndef test_double():\n    assert double(5) == WANTED\n",
+        },
+    )
+    commit(work)
+    evil = work.parent / "evil.py"
+    evil.write_text("WANTED = 6\n")
+    # bare_python is of the same version as the Python that runs these tests.
+    cached = work / f"tests/__pycache__/helper.{sys.implementation.cache_tag}.pyc"
+    py_compile.compile(str(evil), str(cached), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    found = await check("tests/test_m.py")
+    assert found.failed == (DOUBLE,)
+
+
+# -- fakes ----------------------------------------------------------------------------------------------------------
+
+
+async def test_ending_the_process_is_tampering(work, check):
+    write(work, {"m.py": RIGHT.replace("    return x * 2", "    import os\n    os._exit(0)")})
+    found = await check()
+    assert not found.verified
+    assert found.tampered
+    assert "ended itself with status 0" in found.reason
+
+
+async def test_an_answer_that_equals_everything_is_caught(work, check):
+    write(
+        work,
+        {
+            "m.py": "class All:\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n\n\n"
+            "def double(x):\n    return All()\n\n\ndef one():\n    return 1\n"
+        },
+    )
+    found = await check()
+    assert not found.verified
+    assert [each.case for each in found.tampered] == [DOUBLE]
+
+
+# -- what cannot be verified ------------------------------------------------------------------------------------------
+
+
+async def test_a_missing_package_is_the_environments_fault(work, check):
+    write(work, {"tests/test_m.py": "import numpy\n\n\ndef test_a():\n    pass\n"})
+    commit(work)
+    with pytest.raises(CannotVerify, match="numpy"):
+        await check()
+
+
+async def test_a_generated_module_is_named_and_can_be_kept(work, check):
+    write(work, {"m.py": "from _version import V\n" + FILES["m.py"], ".gitignore": "_version.py\n"})
+    commit(work)
+    write(work, {"_version.py": "V = 1\n", "m.py": "from _version import V\n" + RIGHT})
+    with pytest.raises(CannotVerify) as caught:
+        await check()
+    assert "--keep _version.py" in caught.value.remedy
+    found = await check(keep=("_version.py",))
+    assert found.verified, found.reason
+    assert found.kept == ("_version.py",)
+
+
+async def test_targets_that_the_commit_does_not_have(work, check):
+    write(work, {"tests/test_new.py": "def test_new():\n    pass\n"})
+    with pytest.raises(UsageProblem, match="not in HEAD") as caught:
+        await check("tests/test_new.py")
+    assert "--with-new" in caught.value.remedy
+    with pytest.raises(UsageProblem, match="no test"):
+        await check("tests/test_m.py::test_nothing")
+    with pytest.raises(UsageProblem, match="There is no"):
+        await check("tests/test_z.py")
+
+
+async def test_files_that_change_meanwhile_end_it(work, settings):
+    def say(sentence: str) -> None:
+        if "fresh sandbox" in sentence:
+            write(work, {"m.py": RIGHT + "\n\n# later\n"})
+
+    write(work, {"m.py": RIGHT})
+    with pytest.raises(BaselineChanged):
+        await verify(Request(root=work), settings=settings, say=say)
+
+
+async def test_without_a_sandbox_nothing_is_verified(work, bare_python):
+    write(work, {"m.py": RIGHT})
+    settings = Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="none", unsafe=True))
+    found = await verify(Request(root=work), settings=settings)
+    assert not found.verified
+    assert "without a sandbox" in found.reason
+    assert not found.failed
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_in_a_repository_full_of_traps(work, command, tmp_path):
+    mark, script = tmp_path / "sprung", tmp_path / "trap.sh"
+    script.write_text(f"#!/bin/sh\ntouch '{mark}'\ncat\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    for name in ("post-index-change", "reference-transaction"):
+        os.link(script, work / ".git/hooks" / name)
+    write(work, {".git/info/attributes": "* filter=evil diff=evil\n"})
+    for key in (
+        "core.fsmonitor",
+        "core.pager",
+        "diff.external",
+        "diff.evil.textconv",
+        "filter.evil.smudge",
+        "filter.evil.clean",
+    ):
+        subprocess.run(["git", "config", key, str(script)], cwd=work, check=True)
+    mark.unlink(missing_ok=True)
+    write(work, {"m.py": RIGHT, "tests/test_m.py": "changed\n"})
+    code, out, err = command("--json", "--junit", "report.xml", "--base", "HEAD", "tests")
+    assert code == 0, err
+    assert not mark.exists()
+    value = json.loads(out)
+    assert value["verified"] is True
+    assert {case["id"]: (case["before"], case["outcome"]) for case in value["cases"]} == {
+        DOUBLE: ("failed", "passed"),
+        ONE: ("passed", "passed"),
+    }
+    assert value["tampered"] == []
+    assert value["changed_tests"] == [{"path": "tests/test_m.py", "change": "changed"}]
+    assert len(value["base"]) == 40
+    assert value["seconds"] > 0
+    assert "running" in err
+    assert "running" not in out
+    suite = ET.parse(work / "report.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "0")
+
+
+def test_the_command_says_what_was_tampered_with(work, command):
+    write(work, {"m.py": "import os\nos._exit(0)\n"})
+    code, out, _err = command("--junit", "report.xml")
+    assert code == 1
+    assert out.startswith("TAMPERED: ")
+    suite = ET.parse(work / "report.xml").getroot()[0]
+    assert int(suite.get("failures", "0")) >= 1
+    assert suite.find(".//failure[@type='tampered']") is not None
+
+
+# -- a past result once more -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def past(work, settings) -> int:
+    """A run in the history that turned `double` right."""
+    _sandbox, place = await engine.prepare(work, settings)
+    spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4),), selectors=(DOUBLE,))
+    problem = Problem(root=work, spec=spec, regions=(), originals={}, files={}, neighbours=(ONE,))
+    history = History.open()
+    number = history.begin(
+        work,
+        DOUBLE,
+        preset="plain",
+        model="m",
+        sandbox="bubblewrap",
+        basis=basis.of(place, problem, {DOUBLE: "failed", ONE: "passed"}),
+    )
+    attempt = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
+    outcome = Outcome(
+        solved=True,
+        verified=Verified.VERIFIED,
+        reason=StopReason.SOLVED,
+        message="",
+        attempts=(attempt,),
+        before={"m.py": FILES["m.py"]},
+        after={"m.py": RIGHT},
+    )
+    history.finish(number, outcome)
+    history.close()
+    assert number is not None
+    return number
+
+
+async def test_a_past_result_holds_again(work, past, settings):
+    from greenloop.verification.record import rerun
+
+    found = await rerun(past, settings=lambda _root: settings)
+    assert found.verified, found.reason
+    assert found.fixed == (DOUBLE,)
+    assert found.canaried == (DOUBLE,)
+    assert found.changes == ()
+
+
+async def test_a_past_result_says_what_changed_around_it(work, past, settings, bare_python):
+    from greenloop.verification.record import rerun
+
+    write(work, {"m.py": "SOMETHING = 'else'\n", "n.py": "N = 1\n"})
+    site = next((bare_python.parent.parent / "lib").glob("python*/site-packages"))
+    (site / "added-1.0.dist-info").mkdir()
+    try:
+        found = await rerun(past, settings=lambda _root: settings)
+    finally:
+        (site / "added-1.0.dist-info").rmdir()
+    assert found.verified, found.reason
+    told = " ".join(found.changes)
+    assert "n.py" in told
+    assert "m.py has been changed since" in told
+    assert "+added-1.0" in told
+
+
+def test_a_past_result_is_not_proved_by_other_tests(work, past, command):
+    write(work, {"tests/test_m.py": FILES["tests/test_m.py"] + "\n\ndef test_more():\n    pass\n"})
+    code, out, err = command(f"run:{past}", "--json")
+    assert code == 3
+    assert "tests/test_m.py" in err
+    value = json.loads(out)
+    assert value["verified"] is False
+    assert "tests/test_m.py" in value["reason"]
+
+
+def test_the_command_takes_a_number_for_a_run(work, past, command):
+    code, out, _err = command(str(past))
+    assert code == 0, out
+    assert f"run {past}" in out
+
+
+def test_what_fix_found_is_proved_again(work, command, tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps("```python\ndef double(x):\n    return x * 2\n```") + "\n")
+    assert main(["fix", DOUBLE, "--model", f"scripted:{answers}", "--preset", "plain", "--json"]) == 0
+    number = History.open().runs(work, limit=1)[0].id
+    code, out, err = command(f"run:{number}", "--json")
+    assert code == 0, err
+    value = json.loads(out.splitlines()[-1])
+    assert (value["verified"], value["revision"], value["changes"]) == (True, f"run {number}", [])
+    assert value["fixed"] == [DOUBLE]
