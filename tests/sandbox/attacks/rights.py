@@ -141,10 +141,5 @@ ATTACKS = (
             raise aim.Missed
         """,
     ),
-    _environment(
-        "the home of whoever started it",
-        "import os\nif not os.path.samefile(os.path.expanduser('~'), aim.home): raise aim.Missed\n",
-        tame=True,
-    ),
     _environment("the name of the machine", "import os\nif os.uname().nodename != aim.host: raise aim.Missed\n"),
 )
