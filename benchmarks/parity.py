@@ -16,19 +16,18 @@ import asyncio
 import contextlib
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
 import tarfile
 import time
 import tomllib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import differences
+import parity_table
+from parity_table import Row, summary, table
 
 from greenloop import engine, interpreters, settings
 from greenloop.core import canary
@@ -37,9 +36,7 @@ from greenloop.core.nouns import CaseResult, Execution, Run
 from greenloop.core.records import collected, end_of, results
 
 HERE = Path(__file__).resolve().parent
-MOST = 0.01  # share of a project's ids that may differ
 AGAIN = 60.0  # seconds of a suite up to which it runs twice in the sandbox
-BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,28 +48,6 @@ class Project:
     kind: str
     tests: tuple[str, ...]
     seconds: float = 300.0
-
-
-@dataclass(kw_only=True)
-class Row:
-    """What came of a project. `differing`: id -> (outcome on the host, in the sandbox, named cause or "")."""
-
-    name: str
-    version: str
-    kind: str
-    date: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d}")
-    ids: int = 0
-    flaky: int = 0
-    differing: dict[str, Sequence[str]] = field(default_factory=dict)
-    canaried: float = 0.0
-    host: float = 0.0
-    sandbox: float = 0.0
-    problem: str = ""
-
-    @property
-    def good(self) -> bool:
-        named = all(cause for _host, _sandbox, cause in self.differing.values())
-        return not self.problem and named and len(self.differing) <= MOST * self.ids
 
 
 # -- the project --------------------------------------------------------------------------------------------------
@@ -228,39 +203,6 @@ def _host_words(execution: Execution, case: str) -> str:
     return "\n".join(str(record.get("message", "")) for record in execution.records if record.get("id") == case)
 
 
-# -- the table ----------------------------------------------------------------------------------------------------
-
-
-def table(rows: list[Row]) -> str:
-    names = ["project", "kind", "tests", "same", "differing", "named cause", "with a canary", "seconds host / sandbox"]
-    lines = ["| " + " | ".join(names) + " |", "|---|---|---:|---:|---:|---|---:|---:|"]
-    for row in rows:
-        causes: dict[str, int] = {}
-        for _one, _other, cause in row.differing.values():
-            causes[cause or "none found"] = causes.get(cause or "none found", 0) + 1
-        named = "; ".join(f"{cause} ({count})" for cause, count in sorted(causes.items()))
-        if row.flaky:
-            named = "; ".join(filter(None, (named, f"flaky on the host, left out ({row.flaky})")))
-        if row.problem:
-            named = " ".join(row.problem.split())[:200]
-        same = row.ids - len(row.differing) - row.flaky
-        cells = [f"{row.name} {row.version}", row.kind, f"{row.ids:,}", f"{same:,}"]
-        cells += [str(len(row.differing)), named, f"{row.canaried:.0%}", f"{row.host:.1f} / {row.sandbox:.1f}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def summary(rows: list[Row]) -> str:
-    ids, differing = sum(row.ids for row in rows), sum(len(row.differing) for row in rows)
-    who = "root" if os.getuid() == 0 else "an ordinary user"
-    python = ".".join(map(str, sys.version_info[:3]))
-    good, last = sum(row.good for row in rows), max(row.date for row in rows)
-    return (
-        f"{last}, {platform.machine()}, {os.cpu_count()} cores, Python {python}, run by {who}: "
-        f"{len(rows)} projects, {ids:,} tests, {differing} differ, {good} projects within 1 %."
-    )
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "greenloop" / "parity"
@@ -293,10 +235,7 @@ def main() -> int:
         return 0
     print(f"\n{summary(rows)}")
     if options.document:
-        before, _begin, rest = options.document.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        text = f"{before}{BEGIN}\n{summary(rows)}\n\n{table(rows)}\n{END}{after}"
-        options.document.write_text(text, encoding="utf-8")
+        parity_table.document(options.document, rows)
     return 0 if len(rows) == len(projects) and all(row.good for row in rows) else 1
 
 

@@ -13,7 +13,8 @@ from greenloop import engine, settings
 from greenloop.core.nouns import Execution, Run
 from greenloop.core.records import collect_errors, results
 
-pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.needs("network")]
+# The first test waits until a dozen packages are installed.
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.needs("network"), pytest.mark.timeout(900)]
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 PLUGINS = (
@@ -539,9 +540,9 @@ def parity():
 def full_python(tmp_path_factory) -> Path:
     """A virtual environment with the plugins that real projects use."""
     folder = tmp_path_factory.mktemp("full") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    install = [folder / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *PLUGINS]
-    subprocess.run(install, check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", folder / "bin" / "python"]
+    subprocess.run([*pip, "install", "-q", "--no-compile", *PLUGINS], check=True)
     return folder
 
 
