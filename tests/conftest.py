@@ -15,7 +15,6 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import hypothesis
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -23,10 +22,6 @@ from hypothesis import settings as hypothesis_settings
 # How busy the machine is says nothing about the code.
 hypothesis_settings.register_profile("greenloop", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("greenloop")
-
-# A busy machine is no fault of the code under test.
-hypothesis.settings.register_profile("house", deadline=None)
-hypothesis.settings.load_profile("house")
 
 Missing = tuple[str, str] | None  # the reason and the line that installs it
 
