@@ -103,7 +103,7 @@ async def canaried(
         execution = await session.run(run)
         if mode is canary.Mode.EQUAL:
             worse = await _repeated(bench, session, bench.run(files), execution, wanted)
-            settled = wanted
+            settled = set()  # it can accuse; only what failed as it must speaks for the others
         else:
             worse, caught, settled = _turned(mode, execution, wanted)
             if worse is None and caught:
@@ -142,15 +142,24 @@ def _turned(
     unbroken(execution)
     if lie := forged(execution):
         return Verdict(status=Status.TAMPERED, reason=lie, output=execution.output), (), set()
-    if execution.killed:
+    # Of a large suite turned round some test may wait for ever; those that were told by then are proof, others none.
+    partly = execution.killed == "timeout" and len(wanted) > MOST_ALONE
+    if execution.killed and not partly:
         status = Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED
         reason = f"It passed, but the run with assertions turned round was stopped: {end_of(execution)}."
         return Verdict(status=status, reason=reason, output=execution.output, seconds=execution.seconds), (), set()
     results = [result for result in parse(execution) if result.id in wanted]
+    if partly:
+        results = [result for result in results if not _cut_short(result)]
+        wanted = {result.id for result in results}
     lost = wanted - {result.id for result in results}
     results += [CaseResult(id=case, outcome="missing") for case in sorted(lost)]
     names = frozenset(map(canary.function_of, wanted))
     return None, canary.violations(mode, names, results), set(canary.settled(mode, names, results))
+
+
+def _cut_short(result: CaseResult) -> bool:
+    return result.outcome == "missing" or (result.failure is not None and result.failure.type == "Timeout")
 
 
 async def _accused(

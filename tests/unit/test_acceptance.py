@@ -161,6 +161,33 @@ async def test_chance_is_no_tampering(kind):
     assert verdict.reason.startswith("It passed once and then did not")
 
 
+async def test_of_a_large_suite_whose_twin_hangs_only_what_was_told_is_proof():
+    ids = [f"test_m.py::test_a[{number}]" for number in range(30)]
+
+    def hangs(run: Run, _ran: list[Run]) -> Execution:
+        kind = kind_of(run)
+        if kind not in ("negated", "literal"):
+            return execution(dict.fromkeys(ids, PASSED), more=CROSSED if kind == "oracle" else ())
+        told = execution(dict.fromkeys(ids[:10], FAILED))
+        collected = {**told.records[1], "cases": [{"id": case, "path": "p", "line": 1} for case in ids]}
+        records = (told.records[0], collected, *told.records[2:-1])
+        return replace(told, records=records, status=-9, killed="timeout")
+
+    play = Play(hangs)
+    cases = tuple(Case(id=case, path="test_m.py", line=4) for case in ids)
+    made = bench()
+    problem = replace(made.problem, spec=Spec(cases=cases, selectors=("test_m.py",)), neighbours=())
+    made = replace(made, problem=problem, outcomes=dict.fromkeys(ids, "failed"))
+
+    async def opened() -> Play:
+        return play
+
+    verdict, evidence = await accept(made, opened, {"m.py": CODE}, {"test_m.py": TEST})
+    assert verdict.status is Status.PASSED, verdict
+    assert (evidence.canaried, evidence.canary_total) == (10, 30)
+    assert play.kinds.count("negated") == 1
+
+
 @pytest.mark.parametrize("kind", ["equal", "negated", "literal"])
 async def test_a_twin_that_is_stopped_neither_passes_nor_accuses(kind):
     def answer(run, ran):
