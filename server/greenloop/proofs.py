@@ -103,7 +103,7 @@ async def canaried(
         execution = await session.run(run)
         if mode is canary.Mode.EQUAL:
             worse = await _repeated(bench, session, bench.run(files), execution, wanted)
-            settled = set()  # it can accuse; only what failed as it must speaks for the others
+            settled: set[str] = set()  # it can accuse; only what failed as it must speaks for the others
         else:
             worse, caught, settled = _turned(mode, execution, wanted)
             if worse is None and caught:
