@@ -98,11 +98,13 @@ async def refine(
 
 
 async def warm(root: Path, settings: Settings, keeper: Keeper) -> None:
-    """Opens a sandbox for this workspace and keeps it, so that the next request finds it ready.
+    """Opens a sandbox for this workspace where none waits, and keeps it, so that the next request finds it ready.
 
     Raises `CannotVerify` where none can be used; the request itself will say so to the user.
     """
     place = await place_of(workspace.checked_root(root), settings)
+    if keeper.ready(place):
+        return
     _sandbox, session = await walls.opened(place, settings, quiet, keeper)
     try:
         await session.warm()

@@ -45,9 +45,9 @@ class Keeper:
             self._back_ends[key] = make()
         return self._back_ends[key]
 
-    def has(self, sandbox: Sandbox, place: Place) -> bool:
+    def ready(self, place: Place) -> bool:
         """Whether a session for this place waits to be used."""
-        return any(kept.place == place and kept.sandbox is sandbox for kept in self._idle)
+        return any(kept.place == place for kept in self._idle)
 
     async def open(self, sandbox: Sandbox, place: Place) -> Session:
         """The session that waits for this place, else a new one. Raises what `sandbox.open` raises."""

@@ -51,10 +51,10 @@ async def test_the_next_request_gets_the_session_of_the_one_before():
     await keeper.release(first)
     await keeper.release(second)
     assert (first.said, second.said) == ([], ["close"])
-    assert keeper.has(sandbox, place("/a"))
+    assert keeper.ready(place("/a"))
     assert await keeper.open(sandbox, place("/b")) is not first
     assert await keeper.open(sandbox, place("/a")) is first
-    assert not keeper.has(sandbox, place("/a"))
+    assert not keeper.ready(place("/a"))
     await keeper.release(first)
     await keeper.close()
     assert first.said == ["close"]

@@ -16,9 +16,9 @@ log = logging.getLogger(__name__)
 
 
 def shown(server: Server, root: Path) -> None:
-    """Warms a sandbox for this workspace in the background; once, until a run has had it."""
-    if root not in server.warmed:
-        server.warmed.add(root)
+    """Warms a sandbox for this workspace in the background, where none is ready or under way."""
+    if root not in server.warming:
+        server.warming.add(root)
         server.runs.spawn(_warm(server, root))
 
 
@@ -28,3 +28,5 @@ async def _warm(server: Server, root: Path) -> None:
     except GreenloopError as error:
         # The run will say it, to somebody who asked.
         log.info("No sandbox was made ready: %s", error)
+    finally:
+        server.warming.discard(root)

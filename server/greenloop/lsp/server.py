@@ -65,7 +65,7 @@ class Server(LanguageServer):
         self.abilities = Abilities()
         self.runs = Runs()
         self.keeper = Keeper()
-        self.warmed: set[Path] = set()
+        self.warming: set[Path] = set()
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
         self.editor_settings: dict[str, object] = {}
