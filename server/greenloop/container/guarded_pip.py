@@ -8,10 +8,12 @@ pip reads the user's own configuration, and nothing else does.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import runpy
 import sys
+from typing import Any
 
 _STARTS = frozenset(
     {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn"}
@@ -33,8 +35,8 @@ def main() -> None:
     os.environ["TMPDIR"] = told["temporary"]
     os.chdir(told["temporary"])
     try:
-        import pip._vendor.packaging.markers as vendored  # noqa: PLC0415
-
+        # Untyped on purpose: what pip carries has other types in each of its versions.
+        vendored: Any = importlib.import_module("pip._vendor.packaging.markers")
         vendored.default_environment = lambda: dict(told["markers"])
     except (ImportError, AttributeError):
         pass

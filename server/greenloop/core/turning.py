@@ -129,17 +129,16 @@ def negated(statement: ast.stmt, source: Source) -> list[Edit] | None:
 
 
 def perturbed(statement: ast.stmt, source: Source) -> list[Edit] | None:
-    """The assertion with its expected literal changed."""
+    """The assertion with what it expects to be equal changed."""
     if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare):
         test = statement.test
         if len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
             return None
-        edit = _other_literal(test.left, test.comparators[0], source)
-        return None if edit is None else [edit, *_silenced(statement, source)]
+        edits = _other_value(test.left, test.comparators[0], source)
+        return None if edits is None else [*edits, *_silenced(statement, source)]
     found = _unittest(statement, source)
     if found is not None and isinstance(found.func, ast.Attribute) and found.func.attr in _EQUALITIES:
-        edit = _other_literal(found.args[0], found.args[1], source) if len(found.args) > 1 else None
-        return None if edit is None else [edit]
+        return _other_value(found.args[0], found.args[1], source) if len(found.args) > 1 else None
     return None
 
 
@@ -162,11 +161,32 @@ def _silenced(statement: ast.Assert, source: Source) -> list[Edit]:
     return [] if statement.msg is None else [source.replaced(statement.msg, "None")]
 
 
+def _other_value(left: ast.expr, right: ast.expr, source: Source) -> list[Edit] | None:
+    """Another literal; where neither side is one, on the right an object that nothing honest is equal to.
+
+    A call on the right alone may be what is equal to many things on purpose (matchers), so that is left as it is.
+    """
+    edit = _other_literal(left, right, source)
+    if edit is not None:
+        return [edit]
+    if _loose(left) or isinstance(right, ast.Starred | ast.Constant) or (_calls(right) and not _calls(left)):
+        return None
+    return source.around(right, "(", ", object())[1]")
+
+
+def _calls(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Call) for each in ast.walk(node))
+
+
+def _loose(node: ast.expr) -> bool:
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    names |= {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    return bool(names & _LOOSE)
+
+
 def _other_literal(left: ast.expr, right: ast.expr, source: Source) -> Edit | None:
     for literal, other in ((right, left), (left, right)):
-        names = {node.id for node in ast.walk(other) if isinstance(node, ast.Name)}
-        names |= {node.attr for node in ast.walk(other) if isinstance(node, ast.Attribute)}
-        if names & _LOOSE:
+        if _loose(other):
             continue
         try:
             value = ast.literal_eval(literal)

@@ -82,9 +82,7 @@ FAKES = (
         "equal to everything, where no literal is expected",
         SAME + "\n\n        def double(x):\n            return Same()\n",
         COMPARED,
-        Promise.DOCUMENTED,
         tests=COMPUTED,
-        documented="no literal",
     ),
     _fake(
         "equality",
