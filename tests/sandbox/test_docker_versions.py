@@ -1,0 +1,68 @@
+"""The runner under another Python than the one these tests run with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from containers import place
+from greenloop.core.nouns import Run
+from greenloop.core.records import of_kind, results
+from greenloop.sandboxes import docker
+from greenloop.settings import Settings
+
+pytestmark = [pytest.mark.needs("python-3.13"), pytest.mark.timeout(900)]
+
+MODULE = """
+def double(x):
+    '''
+    >>> double(2)
+    4
+    '''
+    return 2 * x
+"""
+TEST = """
+import sys
+import unittest
+import pytest
+from m import double
+
+def test_version():
+    assert sys.version_info[:2] == (3, 13)
+
+@pytest.mark.parametrize("x", [1, 2])
+def test_double(x, tmp_path):
+    assert double(x) == x + x
+
+class TestDouble(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual(double(3), 6)
+"""
+
+
+async def test_the_runner_under_python_3_13(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "m.py").write_text(MODULE)
+    (root / "test_m.py").write_text(TEST)
+    at = place(root)
+    at = replace(at, environment=replace(at.environment, version=(3, 13)))
+    session = await docker.create(Settings()).open(at)
+    try:
+        run = Run(selectors=("test_m.py", "doctest:m.py::double"), baseline=True)
+        first = await session.run(run)
+        assert [result.outcome for result in results(first)] == ["passed"] * 5, first
+        await session._learning
+        assert session.learnt.agreed == {run.selectors}
+        wrong = replace(run, baseline=False, files={"m.py": MODULE.replace("2 * x", "3 * x").encode()})
+        again = await session.run(wrong)
+        assert [result.outcome for result in results(again)] == ["passed", *["failed"] * 4], again
+        traced = await session.run(replace(run, baseline=False, trace=True))
+        reached = [{found["name"] for found in record["functions"]} for record in of_kind(traced, "trace")]
+        assert ["double" in names for names in reached] == [False, True, True, True, True]
+        crossed = await session.run(Run(selectors=("test_m.py::test_double",), oracle=("m",)))
+        assert [record["unfit"] for record in of_kind(crossed, "oracle")] == [""], crossed
+        assert {result.outcome for result in results(crossed)} == {"passed"}
+    finally:
+        await session.close()
