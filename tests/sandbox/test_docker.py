@@ -15,12 +15,14 @@ from pathlib import Path
 import pytest
 
 from containers import BUSY, one, own_containers, place, tried, until
+from greenloop import walls
 from greenloop.container import base, cargo, engine, shape
 from greenloop.container.engine import BOOT, MARK, OWNER
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Limits, Run, Status
 from greenloop.core.records import collected, reached, results
 from greenloop.core.verdict import judge
+from greenloop.keeper import Keeper
 from greenloop.sandboxes import _container, docker
 from greenloop.settings import SandboxSettings, Settings
 
@@ -463,3 +465,18 @@ async def test_the_sdk_is_imported_late():
     code = "import sys, greenloop.sandboxes.docker as d; d.create(d.Settings()); sys.exit('docker' in sys.modules)"
     asked = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], env=dict(os.environ), check=False)
     assert asked.returncode == 0
+
+
+async def test_whoever_opens_it_is_told_what_goes_on(tmp_path):
+    (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
+    settings, keeper = Settings(sandbox=SandboxSettings(kind="docker")), Keeper()
+    said: list[str] = []
+    sandbox, session = await walls.opened(place(tmp_path), settings, said.append, keeper)
+    try:
+        assert said == ["looking for a sandbox (docker)", "opening the sandbox (docker)"]
+        sandbox.say("making an image")
+        assert said[-1] == "making an image"
+        assert one(await session.run(Run(selectors=("test_x.py",)))).passed
+    finally:
+        await keeper.release(session)
+        await keeper.close()

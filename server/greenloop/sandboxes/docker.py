@@ -44,7 +44,7 @@ def create(settings: Settings) -> DockerSandbox:
     return DockerSandbox(image=settings.sandbox.image, runtime=settings.sandbox.runtime)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class DockerSandbox:
     """Container engines. `image` and `runtime` are the user's; empty: greenloop's own, the engine's own."""
 
