@@ -23,7 +23,7 @@ from greenloop.core.nouns import Limits, Run, Status
 from greenloop.core.records import collected, reached, results
 from greenloop.core.verdict import judge
 from greenloop.keeper import Keeper
-from greenloop.sandboxes import _container, docker
+from greenloop.sandboxes import _container, _container_test, docker
 from greenloop.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(600)]  # the first opening ever makes the image
@@ -267,7 +267,7 @@ async def test_the_self_test_notices_a_wall_with_a_hole(opened, monkeypatch, wea
         "greenloop.container.box.flags",
         lambda wanted, engine: {**whole(wanted, engine), **weak, **_root_of(wanted, weak)},
     )
-    problem = await asyncio.to_thread(_container._tried, session.engine, session.image, Limits())
+    problem = await asyncio.to_thread(_container_test.tried, session.engine, session.image, Limits())
     assert complaint in problem
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Place
-from greenloop.sandboxes import _mounts, _programs, _seccomp, bubblewrap
+from greenloop.sandboxes import _identity, _interpreter, _mounts, _programs, _seccomp, bubblewrap
 from greenloop.sandboxes._hidden import Everywhere, Hidden, Search
 
-ME = _mounts.Identity(uid=1000, gid=1000)
+ME = _identity.Identity(uid=1000, gid=1000)
 
 
 def environment(prefix, base, executable=None):
@@ -67,7 +67,7 @@ def test_home_and_root_are_never_bound(place, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     for base in (tmp_path, tmp_path.parent, Path("/")):
         with pytest.raises(CannotVerify):
-            _mounts.interpreter(environment(tmp_path / "v", base), place.root)
+            _interpreter.words(environment(tmp_path / "v", base), place.root)
 
 
 def test_network_is_shared_only_when_asked_for(place):
@@ -85,13 +85,13 @@ def test_links_to_the_interpreter_are_rebuilt(tmp_path):
     venv = tmp_path / "venv"
     (venv / "bin").mkdir(parents=True)
     (venv / "bin" / "python").symlink_to(alias / "bin" / "python3.12")
-    words = _mounts.interpreter(environment(venv, alias), tmp_path / "w")
+    words = _interpreter.words(environment(venv, alias), tmp_path / "w")
     assert {source for source, _ in pairs(words, "--ro-bind")} == {str(real), str(venv)}
     assert pairs(words, "--symlink") == [("cpython-3.12.1", str(alias))]
 
 
 def test_an_environment_in_the_workspace_is_not_bound_twice(tmp_path):
-    assert _mounts.interpreter(environment(tmp_path / "w" / ".venv", Path("/usr")), tmp_path / "w") == []
+    assert _interpreter.words(environment(tmp_path / "w" / ".venv", Path("/usr")), tmp_path / "w") == []
 
 
 def test_new_names_in_a_read_only_workspace_get_room(place):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Run
-from greenloop.sandboxes import _hidden, _mounts, _seccomp, _supervisor
+from greenloop.sandboxes import _hidden, _identity, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes._programs import Program, kernel
 from greenloop.sandboxes._staging import laid, open_words, staging
 
@@ -20,7 +20,7 @@ _NAME = "bubblewrap"
 class ColdSession:
     """An open sandbox for one workspace. Every run is a fresh wall, so runs may overlap in time."""
 
-    def __init__(self, place: Place, program: Program, identity: _mounts.Identity) -> None:
+    def __init__(self, place: Place, program: Program, identity: _identity.Identity) -> None:
         self._place, self._program, self._identity = place, program, identity
         self._search = _hidden.Everywhere(place)
         self._running: set[_supervisor.Supervisor] = set()

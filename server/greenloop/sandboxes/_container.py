@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
-import json
 import logging
 import os
 import secrets
-import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,15 +18,12 @@ from greenloop import inside
 from greenloop.container import cargo, distribution
 from greenloop.container.box import Box, Broken
 from greenloop.container.engine import Engine
-from greenloop.container.selftest import FILES, SELECTORS, complaint
 from greenloop.container.shape import Shape
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Environment, Execution, Limits, Place, Run
+from greenloop.core.nouns import Execution, Place, Run
 from greenloop.locks import project
-from greenloop.passed import boot
 from greenloop.sandboxes._learning import CONFIGURATION, PREPARING, Learnt, rehearsal, suspicious
 from greenloop.sandboxes._supervisor import Lost, execution
-from greenloop.settings import cache_folder
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -321,51 +314,3 @@ def _request(box: Box, place: Place, run: Run, key: bytes, *, session: bool) -> 
         count_processes=True,
     )
     return request
-
-
-# -- the self-test ----------------------------------------------------------------------------------------------
-
-
-def self_test(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
-    """What is wrong with the wall (empty: nothing). Tried once per boot, engine and image; only success is kept."""
-    key = f"{boot()}|{engine.name}|{engine.version}|{engine.client.images.get(image).id}|{runtime}"
-    file = cache_folder() / "docker-selftest.json"
-    passed: list[str] = []
-    with contextlib.suppress(OSError, ValueError):
-        passed = list(json.loads(file.read_text(encoding="utf-8")))
-    if key in passed:
-        return ""
-    problem = _tried(engine, image, limits, runtime)
-    if not problem:
-        with contextlib.suppress(OSError):
-            file.write_text(json.dumps([*passed, key][-TESTED_KEPT:]), encoding="utf-8")
-    return problem
-
-
-def _tried(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
-    with _folder() as root:
-        environment = Environment(
-            executable=Path(sys.executable),
-            prefix=Path(sys.prefix),
-            base=Path(sys.base_prefix),
-            version=sys.version_info[:2],
-            source="self-test",
-            has_pytest=True,
-        )
-        place = Place(root=root, environment=environment, limits=limits)
-        session = Session(engine=engine, place=place, image=image, runtime=runtime)
-        try:
-            return complaint(session.once(Run(selectors=SELECTORS, seconds=30.0)))
-        except (Broken, Lost) as problem:
-            return str(problem)
-        finally:
-            session.end()
-
-
-@contextlib.contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="greenloop-selftest-") as folder:
-        root = Path(folder).resolve()
-        for path, text in FILES.items():
-            (root / path).write_text(text, encoding="utf-8")
-        yield root

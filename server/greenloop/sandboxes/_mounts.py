@@ -5,7 +5,7 @@ Host paths keep their own absolute place; everything is read-only but /tmp and t
 """
 
 # Paths are words of a command line here, and links are read by hand.
-# ruff: noqa: PTH112, PTH114, PTH115, PTH118, PTH120
+# ruff: noqa: PTH112, PTH114, PTH115
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop import inside
-from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Environment, Place
+from greenloop.core.nouns import Place
+from greenloop.sandboxes import _interpreter
 from greenloop.sandboxes._hidden import Hidden
+from greenloop.sandboxes._identity import Identity, reachable
+from greenloop.sandboxes._interpreter import SYSTEM
 
 Word = str | bytes
 INSIDE = "/run/greenloop"
-_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = (
     "ld.so.cache",
     "ld.so.conf",
@@ -38,18 +38,6 @@ _ETC_NETWORK = ("resolv.conf", "ssl", "pki", "ca-certificates", "nsswitch.conf")
 # What mounting takes; the overlay works with the rights of whoever mounted it.
 _KEPT = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 MANY = 64  # hidden files above this number share one empty file
-
-
-@dataclass(frozen=True, kw_only=True)
-class Identity:
-    """Who builds the wall and runs the tests, inside as outside. `drop`: we are root and become that user first.
-
-    Never root: whoever is mapped to root owns the host's device nodes and /proc/sys, with or without capabilities.
-    """
-
-    uid: int
-    gid: int
-    drop: bool = False
 
 
 def words(
@@ -95,7 +83,7 @@ def resident(place: Place, identity: Identity, *, hash_seed: int, staged: Sequen
 def _furniture(place: Place, identity: Identity, *, staged: bool) -> list[Word]:
     """The system, the interpreter, and greenloop's own files."""
     result: list[Word] = [*_root(identity, disk=place.limits.disk, network=place.network)]
-    result += interpreter(place.environment, place.root)
+    result += _interpreter.words(place.environment, place.root)
     for name, text in inside.sources().items():
         result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
     for name, path in inside.borrowed_packages().items():
@@ -148,7 +136,7 @@ def _variables(place: Place, hash_seed: int) -> Iterator[str]:
 def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
     """The system's own folders, made-up accounts, and private /proc, /dev and /tmp."""
     yield from ("--ro-bind", "/usr", "/usr")
-    for name in _SYSTEM:
+    for name in SYSTEM:
         path = f"/{name}"
         if os.path.islink(path):
             yield from ("--symlink", os.readlink(path), path)
@@ -192,70 +180,6 @@ def addresses() -> str:
             socket.getaddrinfo(own, 0, family, flags=socket.AI_ADDRCONFIG)
             found.append(nobodys)
     return ",".join(found)
-
-
-# -- the interpreter --------------------------------------------------------------------------------------------
-
-
-def interpreter(environment: Environment, root: Path) -> list[str]:
-    """Binds of the base installation, the environment and what it names, and the symbolic links that lead to them."""
-    wanted = [environment.base, environment.prefix, *environment.extra]
-    real = os.path.realpath(environment.executable)
-    if not any(_below(real, os.path.realpath(path)) for path in (*wanted, Path("/usr"))):
-        wanted.append(Path(real))
-    shown = ["/usr", str(root), *(f"/{name}" for name in _SYSTEM)]
-    result: list[str] = []
-    for path in wanted:
-        target = os.path.realpath(path)
-        if _below(target, "/nix/store"):
-            target = "/nix/store"
-        if any(_below(target, other) for other in shown):
-            continue
-        _refuse_home(Path(target))
-        shown.append(target)
-        result += ["--ro-bind", target, target]
-    made: set[str] = set()
-    for way in (*wanted, environment.executable):
-        for link, target in _links(way):
-            if link not in made and not any(_below(link, other) for other in shown):
-                made.add(link)
-                result += ["--symlink", target, link]
-    return result
-
-
-def _links(path: Path) -> Iterator[tuple[str, str]]:
-    """(link, what it says) for each symbolic link on the way from the root to what the path finally names."""
-    todo = list(path.parts[1:])
-    here = "/"
-    for _ in range(200):
-        if not todo:
-            return
-        part = todo.pop(0)
-        if part == "..":
-            here = os.path.dirname(here)
-            continue
-        step = os.path.join(here, part)
-        if os.path.islink(step):
-            target = os.readlink(step)
-            yield step, target
-            pieces = [piece for piece in target.split("/") if piece not in ("", ".")]
-            here = "/" if target.startswith("/") else here
-            todo = pieces + todo
-        else:
-            here = step
-
-
-def _refuse_home(path: Path) -> None:
-    home = Path(os.path.realpath(Path.home()))
-    if path == Path("/") or path == home or path in home.parents:
-        raise CannotVerify(
-            f"The interpreter's installation is {path}, which cannot be shown without all that is in it.",
-            remedy="Make a virtual environment from another Python and name it in the setting 'interpreter'.",
-        )
-
-
-def _below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 # -- the workspace ----------------------------------------------------------------------------------------------
@@ -329,32 +253,3 @@ def _covers(root: Path, hidden: Hidden, files: Mapping[str, bytes], empty: Path 
             yield from ("--ro-bind", str(empty), str(root / name))
         else:
             yield from ("--perms", "0444", "--ro-bind-data", b"", str(root / name))
-
-
-# -- who may read what ------------------------------------------------------------------------------------------
-
-
-def reachable(path: str, identity: Identity) -> bool:
-    """Whether the identity can reach the path and read it, by the modes of it and of the folders above."""
-    try:
-        return all(_allows(step, identity, 0o1) for step in Path(path).parents) and open_to(path, identity)
-    except OSError:
-        return False
-
-
-def open_to(path: str | Path, identity: Identity) -> bool:
-    """Whether the identity may read the path itself, and enter it where it is a folder."""
-    path = Path(path)
-    try:
-        return _allows(path, identity, 0o4) and (not path.is_dir() or _allows(path, identity, 0o1))
-    except OSError:
-        return False
-
-
-def _allows(path: Path, identity: Identity, bit: int) -> bool:
-    found = path.stat()
-    if found.st_uid == identity.uid:
-        return bool(found.st_mode & (bit << 6))
-    if found.st_gid == identity.gid:
-        return bool(found.st_mode & (bit << 3))
-    return bool(found.st_mode & bit)

@@ -20,7 +20,7 @@ from typing import Any
 from greenloop import inside
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Run
-from greenloop.sandboxes import _hidden, _mounts, _seccomp, _supervisor
+from greenloop.sandboxes import _hidden, _identity, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes._cold import ColdSession
 from greenloop.sandboxes._learning import CONFIGURATION, PREPARING, Learnt, Stamp, rehearsal, suspicious
 from greenloop.sandboxes._programs import Program, kernel
@@ -47,7 +47,7 @@ class ResidentSession:
     """An open sandbox for one workspace. Runs of one hash seed follow one another."""
 
     def __init__(
-        self, place: Place, program: Program, identity: _mounts.Identity, learnt: Learnt, cold: ColdSession
+        self, place: Place, program: Program, identity: _identity.Identity, learnt: Learnt, cold: ColdSession
     ) -> None:
         self._place, self._program, self._identity, self._learnt = place, program, identity, learnt
         self._search = _hidden.Everywhere(place)

@@ -8,19 +8,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from greenloop.sandboxes import _mounts, _stage
+from greenloop.sandboxes import _identity, _mounts, _stage
 
 _SPARE = (1_900_010_001, 64_321, 10_001)  # user ids for tests when we are root: the first that may be used
 
 
-def someone(root: Path) -> _mounts.Identity:
+def someone(root: Path) -> _identity.Identity:
     """Ourselves; where we are root the owner of this folder, or where that is root too a user who does not exist."""
     if os.getuid() != 0:
-        return _mounts.Identity(uid=os.getuid(), gid=os.getgid())
+        return _identity.Identity(uid=os.getuid(), gid=os.getgid())
     owner = root.stat()
     if owner.st_uid != 0:
-        return _mounts.Identity(uid=owner.st_uid, gid=owner.st_gid or _nobody("gid"), drop=True)
-    return _mounts.Identity(uid=_nobody("uid"), gid=_nobody("gid"), drop=True)
+        return _identity.Identity(uid=owner.st_uid, gid=owner.st_gid or _nobody("gid"), drop=True)
+    return _identity.Identity(uid=_nobody("uid"), gid=_nobody("gid"), drop=True)
 
 
 def _nobody(kind: str) -> int:
@@ -59,7 +59,7 @@ def shown(root: Path) -> list[_mounts.Word]:
 def staging(
     argv: Sequence[str],
     root: Path,
-    identity: _mounts.Identity,
+    identity: _identity.Identity,
     descriptors: list[int],
     *,
     files: Mapping[str, bytes],
@@ -100,5 +100,5 @@ def staging(
     return [sys.executable, "-I", "-S", _stage.__file__, str(fd)]
 
 
-def _is_open(path: str, identity: _mounts.Identity) -> bool:
-    return not path.startswith(_stage.STAGE + "/") and _mounts.reachable(path, identity)
+def _is_open(path: str, identity: _identity.Identity) -> bool:
+    return not path.startswith(_stage.STAGE + "/") and _identity.reachable(path, identity)

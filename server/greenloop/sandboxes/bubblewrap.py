@@ -16,7 +16,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Probe
-from greenloop.sandboxes import _mounts, _seccomp
+from greenloop.sandboxes import _identity, _interpreter, _seccomp
 from greenloop.sandboxes._cold import ColdSession
 from greenloop.sandboxes._learning import Learnt
 from greenloop.sandboxes._programs import Program, choose
@@ -64,8 +64,8 @@ class Bubblewrap:
         program = await self._choose()
         if not place.root.is_dir():
             raise CannotVerify(f"The workspace {place.root} is no folder that can be read.")
-        identity = _identity(place, program)
-        _mounts.interpreter(place.environment, place.root)
+        identity = _whose(place, program)
+        _interpreter.words(place.environment, place.root)
         cold = ColdSession(place, program, identity)
         if not program.overlay:
             return cold
@@ -77,7 +77,7 @@ class Bubblewrap:
         return program if self._writable else replace(program, overlay=False, staged=False)
 
 
-def _identity(place: Place, program: Program) -> _mounts.Identity:
+def _whose(place: Place, program: Program) -> _identity.Identity:
     """Ours, or where we are root that of the workspace's owner, or of nobody.
 
     Raises `CannotVerify` when that user cannot read what is needed.
@@ -88,10 +88,10 @@ def _identity(place: Place, program: Program) -> _mounts.Identity:
     environment = place.environment
     needed = {os.path.realpath(path) for path in (environment.prefix, environment.base, environment.executable)}
     if program.staged:
-        closed = [path for path in needed if not _mounts.open_to(path, identity)]
+        closed = [path for path in needed if not _identity.open_to(path, identity)]
     else:
         needed |= {str(place.root), program.path}
-        closed = [path for path in needed if not _mounts.reachable(path, identity)]
+        closed = [path for path in needed if not _identity.reachable(path, identity)]
     if closed:
         raise CannotVerify(
             f"{min(closed)} cannot be read by an unprivileged user, and tests never run as root.",

@@ -24,7 +24,8 @@ from greenloop.container.box import Broken
 from greenloop.container.engine import Engine, sentence, sweep
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Probe
-from greenloop.sandboxes._container import NAME, Session, in_thread, self_test
+from greenloop.sandboxes._container import NAME, Session, in_thread
+from greenloop.sandboxes._container_test import self_test
 from greenloop.sandboxes._learning import Learnt
 from greenloop.settings import Settings
 
