@@ -16,6 +16,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+# How busy the machine is says nothing about the code.
+hypothesis_settings.register_profile("greenloop", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("greenloop")
 
 Missing = tuple[str, str] | None  # the reason and the line that installs it
 

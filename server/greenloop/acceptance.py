@@ -6,7 +6,7 @@ It must not know where candidates come from.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop import proofs
@@ -119,6 +119,8 @@ async def _everything(bench: Bench, session: Session, files: Mapping[str, str]) 
         )
     )
     verdict = of_candidate(judge(bench.expected, bench.outcomes, execution), execution)
+    if forged(execution):
+        return verdict
     if verdict.status is Status.PASSED and not newly_failing(bench, execution, bench.problem.neighbours):
         return verdict
     # A neighbour may have spoilt the common run (ended it, used up its time); apart they are judged apart.
@@ -126,7 +128,7 @@ async def _everything(bench: Bench, session: Session, files: Mapping[str, str]) 
 
 
 def evidence(
-    bench: Bench, verdict: Verdict, sandbox: str, cases: Sequence[Case], *, canaried: int, outside: int
+    bench: Bench, verdict: Verdict, sandbox: str, cases: Sequence[Case], *, canaried: Collection[str], outside: int
 ) -> Evidence:
     counts: dict[str, tuple[int, int]] = {}
     passed = {case.id for case in verdict.cases if case.passed}
@@ -143,7 +145,8 @@ def evidence(
         neighbours_already_failing=red,
         neighbours_left_out=bench.left_out,
         neighbours_flaky=len(verdict.flaky),
-        canaried=canaried,
+        canaried=len(canaried),
+        canaried_cases=tuple(case.id for case in cases if case.id in canaried),
         canary_total=len(cases),
         out_of_process=outside,
     )

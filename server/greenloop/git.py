@@ -2,6 +2,7 @@
 
 The repository is not trusted: nothing that its configuration names is executed (no monitor, hook, filter, text
 conversion, pager), nothing is fetched, no object is replaced by another, and no index is read or refreshed.
+Every object is hashed here: given the name of a commit, no change of the repository changes what is read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.interpreters import safe_path
 
 SECONDS = 120.0  # for one question to git
-LINK, MODULE = "120000", "160000"
+LINK, MODULE, FOLDER = "120000", "160000", "40000"
 _HARMLESS = (
     "--no-pager",
     "--no-optional-locks",
@@ -83,6 +84,11 @@ class Repository:
         if found is not None:
             return found
         if self._name("HEAD") is None and revision in {"HEAD", "@"}:
+            if self._git("rev-parse", "--verify", "--quiet", "HEAD")[0] == 0:
+                raise CannotVerify(
+                    "The commit of HEAD is not what its name says or is not in this clone.",
+                    remedy="`git fsck` says more; clone the repository again.",
+                )
             raise CannotVerify(
                 "The repository has no commit yet, so there are no tests to trust.", remedy="Commit the tests first."
             )
@@ -100,26 +106,32 @@ class Repository:
 
     def tree(self, commit: str) -> Tree:
         """Every file of the revision below the workspace, submodules included where they are checked out."""
-        status, out, err = self._git("ls-tree", "-r", "-z", commit)
-        if status:
-            raise CannotVerify(
-                f"The files of {commit[:12]} cannot be listed{_because(err)}.", remedy="`git fetch` may bring them."
-            )
+        head, _end, _rest = self.objects({commit}, "commit")[commit].partition(b"\n")
+        top = head.removeprefix(b"tree ").decode()
+        for part in filter(None, self._git("rev-parse", "--show-prefix")[1].rstrip(b"\n").split(b"/")):
+            rows = _rows(self.objects({top}, "tree")[top], commit)
+            top = next((oid for mode, name, oid in rows if name == part and mode == FOLDER), "")
+            if not top:
+                return Tree()
         entries: dict[str, Entry] = {}
         unread: list[str] = []
-        for row in filter(None, out.split(b"\0")):
-            head, _tab, name = row.partition(b"\t")
-            mode, _kind, oid = head.decode().split()
-            path = os.fsdecode(name)
-            if mode == MODULE:
-                inner = self._submodule(path, oid)
-                if inner is None:
-                    unread.append(path)
-                    continue
-                entries.update(inner.entries)
-                unread += inner.unread
-            else:
-                entries[path] = Entry(path=path, mode=mode, oid=oid)
+        level = {"": top}
+        while level:
+            found = self.objects(set(level.values()), "tree")
+            below: dict[str, str] = {}
+            for folder, tree in level.items():
+                for mode, name, oid in _rows(found[tree], commit):
+                    path = folder + os.fsdecode(name)
+                    if mode == FOLDER:
+                        below[f"{path}/"] = oid
+                    elif mode != MODULE:
+                        entries[path] = Entry(path=path, mode=mode, oid=oid)
+                    elif (inner := self._submodule(path, oid)) is not None:
+                        entries.update(inner.entries)
+                        unread += inner.unread
+                    else:
+                        unread.append(path)
+            level = below
         return Tree(entries=entries, unread=tuple(unread))
 
     def _submodule(self, path: str, oid: str) -> Tree | None:
@@ -152,23 +164,33 @@ class Repository:
         for entry in entries:
             modules.setdefault(entry.module, []).append(entry)
         for module, mine in modules.items():
-            blobs = Repository(root=self.root / module, program=self.program).blobs({entry.oid for entry in mine})
-            for entry in mine:
-                if entry.oid not in blobs:
-                    raise CannotVerify(
-                        f"{entry.path} of that revision is not in this clone.",
-                        remedy="Fetch it: `git fetch --refetch`, or clone without `--filter`.",
-                    )
-                found[entry.path] = blobs[entry.oid]
+            blobs = Repository(root=self.root / module, program=self.program).objects({entry.oid for entry in mine})
+            found.update({entry.path: blobs[entry.oid] for entry in mine})
         return found
 
-    def blobs(self, oids: set[str]) -> dict[str, bytes]:
-        """The objects of these names; those that this clone does not have are left out."""
+    def objects(self, oids: set[str], kind: str = "blob") -> dict[str, bytes]:
+        """The objects of these names. git does not look whether they are what their names say; this does.
+
+        Raises `CannotVerify` for one that is missing or is not what its name says.
+        """
         if not oids:
             return {}
         asked = "".join(f"{oid}\n" for oid in sorted(oids)).encode()
-        _status, out, _err = self._git("cat-file", "--batch", given=asked)
-        return dict(_parts(out))
+        found = {
+            oid: data for oid, known, data in _parts(self._git("cat-file", "--batch", given=asked)[1]) if known == kind
+        }
+        for oid in oids:
+            if oid not in found:
+                raise CannotVerify(
+                    f"A {kind} of that revision ({oid[:12]}) is not in this clone.",
+                    remedy="Fetch it: `git fetch --refetch`, or clone without `--filter`.",
+                )
+            if _oid(found[oid], oid, kind) != oid:
+                raise CannotVerify(
+                    f"A {kind} of that revision ({oid[:12]}) is not what its name says: the repository was damaged.",
+                    remedy="`git fsck` says more; clone the repository again.",
+                )
+        return found
 
     def _git(self, *words: str, given: bytes = b"") -> tuple[int, bytes, str]:
         try:
@@ -215,21 +237,37 @@ def lfs_content(data: bytes) -> str | None:
     return match[1].decode() if match else None
 
 
-def _oid(data: bytes, like: str) -> str:
+def _oid(data: bytes, like: str, kind: str = "blob") -> str:
     # A repository is named by SHA-1 or by SHA-256; the length of a name tells which.
-    kind = hashlib.sha256 if len(like) == 64 else hashlib.sha1
-    return kind(b"blob %d\0" % len(data) + data).hexdigest()
+    algorithm = hashlib.sha256 if len(like) == 64 else hashlib.sha1
+    return algorithm(b"%s %d\0" % (kind.encode(), len(data)) + data).hexdigest()
 
 
-def _parts(out: bytes) -> Iterator[tuple[str, bytes]]:
-    """The objects in the answer of `cat-file --batch`; those that are missing are left out."""
+def _rows(tree: bytes, like: str) -> Iterator[tuple[str, bytes, str]]:
+    """The (mode, name, object) of each entry of a tree; `like` is as long as its names.
+
+    Raises `CannotVerify` for a name that could lead elsewhere.
+    """
+    place = 0
+    width = len(like) // 2
+    while place < len(tree):
+        end = tree.index(b"\0", place)
+        mode, _space, name = tree[place:end].partition(b" ")
+        if name in {b"", b".", b".."} or b"/" in name:
+            raise CannotVerify(f"The revision has a file with the name {name!r}.", remedy="Choose another revision.")
+        yield mode.decode().lstrip("0"), name, tree[end + 1 : end + 1 + width].hex()
+        place = end + 1 + width
+
+
+def _parts(out: bytes) -> Iterator[tuple[str, str, bytes]]:
+    """The (name, kind, content) in the answer of `cat-file --batch`; those that are missing are left out."""
     place = 0
     while (end := out.find(b"\n", place)) >= 0:
         head = out[place:end].decode().split()
         place = end + 1
         if len(head) == 3:
             size = int(head[2])
-            yield head[0], out[place : place + size]
+            yield head[0], head[1], out[place : place + size]
             place += size + 1
 
 

@@ -35,7 +35,7 @@ class Keeper:
     def __init__(self, *, pause: float = PAUSE, close: float = CLOSE) -> None:
         self._pause, self._close = pause, close
         self._back_ends: dict[object, Sandbox] = {}
-        self._lent: dict[Session, _Kept] = {}
+        self._lent: list[_Kept] = []
         self._idle: list[_Kept] = []
         self._closed = False
 
@@ -55,15 +55,16 @@ class Keeper:
             if kept.place == place and kept.sandbox is sandbox:
                 self._idle.remove(kept)
                 await self._stop_ending(kept)
-                self._lent[kept.session] = kept
+                self._lent.append(kept)
                 return kept.session
         session = await sandbox.open(place)
-        self._lent[session] = _Kept(place=place, sandbox=sandbox, session=session)
+        self._lent.append(_Kept(place=place, sandbox=sandbox, session=session))
         return session
 
     async def release(self, session: Session) -> None:
         """Keeps the session for the next request, or closes it where another one of its workspace is kept."""
-        kept = self._lent.pop(session)
+        kept = next(kept for kept in self._lent if kept.session is session)
+        self._lent.remove(kept)
         if self._closed or any(other.place.root == kept.place.root for other in self._idle):
             await session.close()
             return

@@ -84,8 +84,8 @@ def selectors(ids: Sequence[str]) -> tuple[str, ...]:
 
 async def canaried(
     bench: Bench, session: Session, files: Mapping[str, str], tests: Mapping[str, str], cases: Sequence[Case]
-) -> tuple[Verdict | None, int]:
-    """(why this is no pass, or None; how many cases could be turned round).
+) -> tuple[Verdict | None, set[str]]:
+    """(why this is no pass, or None; the cases that could be turned round).
 
     `cases` are those of the user that passed, `tests` the texts they stand in. Every twin runs all target cases, in the
     order in which they have passed. The twin that means the same is the repeat.
@@ -98,6 +98,8 @@ async def canaried(
             continue
         paths = {case.path for case in cases if case.id in wanted}
         run = bench.run({**files, **{path: twins[path].texts[mode] for path in paths}})
+        if mode is not canary.Mode.EQUAL:
+            run = replace(run, seconds=2 * run.seconds)  # failures take longer to tell, and to shrink
         execution = await session.run(run)
         if mode is canary.Mode.EQUAL:
             worse = await _repeated(bench, session, bench.run(files), execution, wanted)
@@ -107,9 +109,9 @@ async def canaried(
             if worse is None and caught:
                 worse = await _accused(bench, session, mode, bench.run(files), run, caught)
         if worse is not None:
-            return worse, 0
+            return worse, set()
         turned |= settled
-    return None, len(turned)
+    return None, turned
 
 
 def _name(case: Case) -> str:

@@ -46,6 +46,7 @@ async def _first(
         say(f"looking for a sandbox ({kind})")
         try:
             sandbox = await _tested(kind, settings, keeper)
+            sandbox.say = say
             if place is None or keeper is None:
                 return sandbox, None
             say(f"opening the sandbox ({kind})")

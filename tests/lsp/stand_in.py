@@ -130,7 +130,7 @@ class Play:
             answer=answer,
             candidate=Candidate(texts={problem.regions[0]: self.body(problem, expression)}),
             verdict=result,
-            error_class="" if result.status is Status.PASSED else "AssertionError",
+            error_class={Status.PASSED: "", Status.TAMPERED: "Tampered"}.get(result.status, "AssertionError"),
             usage=usage,
         )
         emit(Tested(attempt=done))
@@ -186,6 +186,15 @@ class Play:
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def tampered(self, request, settings, emit, say):
+        """A faked pass: every case of it is green."""
+        problem, baseline = self.start(request, settings, emit)
+        faked = replace(verdict(None), status=Status.TAMPERED, reason=f"{TEST} does not fail as it must.")
+        attempts = [baseline, self.attempt(problem, emit, 1, "Liar(x)", faked)]
+        outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, best=None, after={})
         emit(Finished(outcome=outcome))
         return outcome
 

@@ -42,6 +42,19 @@ async def test_each_failing_case_at_its_line(editor):
     ]
 
 
+async def test_a_faked_pass_is_shown_with_the_reason(editor):
+    await unsolved(editor, model="play:tampered")
+    why = "Tampered: test_m.py::test_double does not fail as it must."
+    case, summary = editor.shown("test_m.py")
+    assert (case["code"], case["message"]) == ("Tampered", f"test_double: {why}")
+    assert summary["relatedInformation"][1]["message"] == f"attempt 1: tampered, {why}"
+    value = (await editor.hover())["value"]
+    assert "`attempt 1 tampered: test_m.py::test_double does not fail as it must.`" in value
+    assert "| tampered " in value
+    assert "Liar" not in value  # it is nobody's best attempt
+    assert "verified" not in value
+
+
 async def test_the_summary_holds_the_lines_where_related_information_is_not_declared(editor):
     await editor.start(without(EVERYTHING, "textDocument.publishDiagnostics"), model="play:stuck")
     await editor.call("greenloop/refine", target(editor))

@@ -129,3 +129,13 @@ async def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 def _projects_without_plugins(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Projects that name no interpreter get the bare one: a run then takes a fifth of the time."""
     monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What came of the attacks, as a table for docs/security.md."""
+    table = sys.modules.get("tests.sandbox.attacks.table")
+    if table is None or not (lines := list(table.lines())):
+        return
+    terminalreporter.section("attacks")
+    for line in lines:
+        terminalreporter.write_line(line)

@@ -25,11 +25,13 @@ from greenloop.sandboxes import docker
 from greenloop.sandboxes.bubblewrap import Bubblewrap
 from greenloop.settings import Settings
 
-from .attacks import ATTACKS, FAKES, sacrifice, table
+from .attacks import ATTACKS, FAKES, table
 from .attacks.machine import VARIABLE, Machine, Wants, Watch
 from .attacks.nouns import RED, Attack, Fake, Promise, Wins, module
+from .attacks.sacrifice import SECONDS, Sacrifice
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = pytest.mark.timeout(600)
+one_loop = pytest.mark.asyncio(loop_scope="module")  # that of the session
 
 LIMITS = Limits(seconds=8.0, memory=128 << 20, disk=16 << 20, output=1 << 16, processes=32)
 SECURITY = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
@@ -46,6 +48,13 @@ def machine() -> Iterator[Machine]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, found.secret)
         yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def plain(machine: Machine) -> Iterator[Sacrifice]:
+    found = Sacrifice(machine)
+    yield found
     found.close()
 
 
@@ -83,6 +92,7 @@ def foreign(attack: Attack) -> bool:
     return "libc.syscall(" in attack.code + attack.after and platform.machine() != "x86_64"
 
 
+@one_loop
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
 async def test_an_attack_is_contained(session: Session, machine: Machine, attack: Attack):
     if foreign(attack):
@@ -124,23 +134,20 @@ async def test_an_attack_is_contained(session: Session, machine: Machine, attack
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sacrificial environment is made of Linux namespaces")
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
-def test_control_an_attack_wins_where_no_wall_is(machine: Machine, attack: Attack):
+def test_control_an_attack_wins_where_no_wall_is(machine: Machine, plain: Sacrifice, attack: Attack):
     if foreign(attack):
         pytest.skip("its system calls are written for x86-64")
     if attack.root and os.getuid() != 0:
         pytest.skip("needs root to win")
     aim = machine.aim(Wants(seconds=0.2, inodes=20_000))
-    folder = machine.folder / f"control-{aim.token}"
     steps = ["test_attack.py", *(["test_after.py"] if attack.after else [])]
     files = {
         "attack.py": module(attack.code),
         "after.py": module(attack.after or HONEST),
-        "aim.py": aim.text(home=str(folder) + "-home"),
+        "aim.py": aim.text(),
     }
-    seconds = 3 if attack.wins is Wins.BREAKS else sacrifice.SECONDS
-    seen = sacrifice.run(
-        folder, machine, files, steps, seconds=seconds, pass_fds=tuple(machine.inherited), walls=not attack.tame
-    )
+    seconds = 3 if attack.wins is Wins.BREAKS else SECONDS
+    seen = plain.run(files, steps, seconds=seconds, walls=not attack.tame)
     if attack.wins is Wins.BREAKS:
         assert seen[0].code not in {0, 1}, seen
     elif attack.wins is Wins.SHOWS:
@@ -188,6 +195,7 @@ async def proved(session: Session, machine: Machine, code: str, tests: str) -> t
     return await accept(bench, again, {"m.py": code}, {"test_m.py": tests})
 
 
+@one_loop
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
 async def test_a_faked_pass_is_rejected(session: Session, machine: Machine, fake: Fake):
     verdict, _ = await proved(session, machine, fake.code, fake.tests)
@@ -200,6 +208,7 @@ async def test_a_faked_pass_is_rejected(session: Session, machine: Machine, fake
         assert verdict.status is Status.TAMPERED, verdict
 
 
+@one_loop
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
 async def test_its_honest_twin_is_accepted(session: Session, machine: Machine, fake: Fake):
     verdict, _ = await proved(session, machine, fake.twin.code, fake.twin.tests)
@@ -208,10 +217,9 @@ async def test_its_honest_twin_is_accepted(session: Session, machine: Machine, f
 
 
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
-def test_control_a_faked_pass_fools_plain_pytest(machine: Machine, fake: Fake):
+def test_control_a_faked_pass_fools_plain_pytest(plain: Sacrifice, fake: Fake):
     """By its exit code, its report file or what it prints."""
-    folder = machine.folder / f"control-{machine.aim(Wants()).token}"
-    (seen,) = sacrifice.run(folder, machine, {"m.py": fake.code, "test_m.py": fake.tests}, ["test_m.py"])
+    (seen,) = plain.run({"m.py": fake.code, "test_m.py": fake.tests}, ["test_m.py"])
     fooled = {
         "exit code": seen.code == 0,
         "report": bool(seen.junit)

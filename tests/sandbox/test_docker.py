@@ -72,6 +72,21 @@ async def test_a_pass_and_a_failure_with_what_was_expected(opened, root):
     assert (execution.status, execution.killed, execution.leftover) == (1, "", 0)
 
 
+async def test_the_oracle_keeps_the_candidate_in_a_process_that_changes_nothing(opened, root):
+    (root / "m.py").write_text(
+        "import os\n\n\ndef double(n):\n    refused = 0\n"
+        "    for reach in (lambda: open('test_m.py', 'w'), lambda: os.kill(os.getppid(), 9), lambda: os.mkdir('/tmp/x'),\n"
+        "                  lambda: os.listdir('/proc/%d/fd' % os.getppid()), lambda: os.rename('m.py', 'n.py')):\n"
+        "        try:\n            reach()\n        except PermissionError:\n            refused += 1\n"
+        "    return n * 2, refused\n"
+    )
+    (root / "test_m.py").write_text("from m import double\n\n\ndef test_a():\n    assert double(2) == (4, 5)\n")
+    execution = await (await opened()).run(Run(selectors=("test_m.py",), oracle=("m",)))
+    assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, results(execution)
+    (told,) = [record for record in execution.records if record["kind"] == "oracle"]
+    assert (told["calls"], told["unfit"]) == (1, "")
+
+
 async def test_doctest_examples_are_cases(opened, root):
     (root / "d.py").write_text(
         'def f(x):\n    """\n    >>> f(1)\n    2\n    >>> f(2)\n    5\n    """\n    return x + 1\n'

@@ -36,7 +36,17 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def opened(root: Path):
+def forget():
+    """`forget(name)`: the image is removed after the test, when no session has it any more."""
+    found: list[str] = []
+    yield lambda name: found.append(docker.connect(60).client.images.get(name).id)
+    client = docker.connect(60).client
+    for identity in dict.fromkeys(found):
+        client.images.remove(identity, force=True)
+
+
+@pytest.fixture
+async def opened(root: Path, forget):
     async with AsyncExitStack() as stack:
 
         async def open_session(at: Path = root, **settings):
@@ -45,6 +55,34 @@ async def opened(root: Path):
             return session
 
         yield open_session
+
+
+# -- what the user's own code teaches ---------------------------------------------------------------------------
+
+
+async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(root, opened):
+    (root / "m.py").write_text("v = 1\n")
+    (root / "test_m.py").write_text("from m import v\ndef test_v(): assert v == 1\n")
+    session = await opened()
+
+    async def outcomes(text: str, **more) -> list[str]:
+        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
+        assert not execution.broken, execution.broken
+        return [result.outcome for result in results(execution)]
+
+    assert await outcomes("v = 1\n", baseline=True) == ["passed"]
+    await session._learning
+    assert session.learnt.agreed == {("test_m.py",)}
+    assert session._box.session
+    assert await outcomes("v = 1\n") == ["passed"]
+    assert await outcomes("v = 2\n") == ["failed"]
+    # Another configuration: another supervisor, which has the session again.
+    (root / "pytest.ini").write_text("[pytest]\npython_functions = none_*\n")
+    assert await outcomes("v = 1\n") == []
+    assert session._box.session
+    # Another hash seed likewise; what is learnt is shared by all sessions of the back end.
+    (root / "pytest.ini").write_text("[pytest]\n")
+    assert await outcomes("v = 2\n", hash_seed=7) == ["failed"]
 
 
 # -- one image per lock -----------------------------------------------------------------------------------------
@@ -106,16 +144,6 @@ def source(folder: Path, name: str, version: str, witness: Path) -> None:
             tar.addfile(member, io.BytesIO(text.encode()))
 
 
-@pytest.fixture
-def forget():
-    """`forget(name)`: the image is removed after the test."""
-    names: list[str] = []
-    yield names.append
-    client = docker.connect(60).client
-    for name in names:
-        client.images.remove(name, force=True)
-
-
 async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, root, index, forget, caplog):
     caplog.set_level(logging.INFO, "greenloop")
     wheel(index, "unwanted", "1.0")
@@ -141,13 +169,13 @@ async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, ro
     assert "making an image" not in caplog.text
     (root / "requirements.txt").write_text("glsample\n")
     other = await opened()
-    forget(other.image)
     assert other.image != session.image
     assert (await tried(other, "import glsample\nassert glsample.VERSION == '2.0'")).passed
     wheel(index, "glsample", "3.0")
-    docker.connect(60).client.images.remove(other.image, force=True)
     await other.close()
+    docker.connect(60).client.images.remove(other.image)
     resolved_once = await opened()
+    forget(resolved_once.image)
     assert (await tried(resolved_once, "import glsample\nassert glsample.VERSION == '2.0'")).passed
 
 
@@ -194,8 +222,8 @@ async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     said: list[str] = []
     back_ends = [replace(docker.create(Settings()), say=said.append) for _ in range(2)]
     sessions = await asyncio.gather(*(back_end.open(place(root)) for back_end in back_ends))
-    forget(sessions[0].image)
     await asyncio.gather(*(session.close() for session in sessions))
+    forget(sessions[0].image)
     assert sessions[0].image == sessions[1].image
     assert len([line for line in said if line.startswith("made the image")]) == 1
 
@@ -335,7 +363,7 @@ async def test_ten_sessions_at_once(opened, tmp_path):
 # -- what breaks ------------------------------------------------------------------------------------------------
 
 
-async def test_an_image_deleted_meanwhile_is_said(opened, root, index):
+async def test_an_image_deleted_meanwhile_is_said(opened, root, index, forget):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text("glsample\n# to be deleted\n")
     session = await opened()
@@ -348,9 +376,8 @@ async def test_an_image_deleted_meanwhile_is_said(opened, root, index):
     assert all(execution.broken and not execution.records for execution in broken)
     assert "is not there (any more)" in broken[-1].broken
     again = await opened()
+    forget(again.image)
     assert (await tried(again, "import glsample")).passed
-    await again.close()
-    client.images.remove(again.image, force=True)
 
 
 async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
@@ -376,7 +403,7 @@ async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     assert (await tried(session, "pass")).passed
 
 
-def _silent(box, hash_seed):
+def _silent(box, hash_seed, *, anew=False):
     box._reply(time.monotonic() + 0.2)
 
 

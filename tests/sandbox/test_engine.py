@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import course, engine, settings
-from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop import course, engine, settings, walls
+from greenloop.core.errors import CannotVerify, SandboxBroke, UsageProblem
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.nouns import Outcome, Status, StopReason, Verified
+from greenloop.core.nouns import Execution, Outcome, Status, StopReason, Verified
+from greenloop.keeper import Keeper
+from greenloop.sandboxes._resident import ResidentSession
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -27,6 +29,7 @@ class Play:
         self.events: list = []
         self.said: list[str] = []
         self.outcome: Outcome | None = None
+        self.keeper: Keeper | None = None
 
     async def __call__(
         self, files: dict[str, str | bytes], target: str, *answers: str, buffers=None, **keys
@@ -43,7 +46,9 @@ class Play:
         )
         assert not warnings
         request = engine.Request(root=self.root, target=target, buffers=buffers or {})
-        self.outcome = await engine.refine(request, settings=found, emit=self.events.append, say=self.said.append)
+        self.outcome = await engine.refine(
+            request, settings=found, emit=self.events.append, say=self.said.append, keeper=self.keeper
+        )
         assert isinstance(self.events[-1], Finished)
         return self.outcome
 
@@ -85,6 +90,21 @@ async def test_wrong_then_right(play):
     assert play.attempts == [(Status.FAILED, "AssertionError"), (Status.PASSED, "")]
     assert (outcome.evidence.canaried, outcome.evidence.canary_total) == (1, 1)
     assert (play.root / "m.py").read_text() == DOUBLE
+
+
+async def test_a_keeper_keeps_the_wall_for_the_next_request(play):
+    play.keeper = Keeper()
+    files = {"m.py": DOUBLE, "test_m.py": TEST}
+    try:
+        assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return 2 * x\n"))).solved
+        (kept,) = play.keeper._idle
+        (wall,) = [wall for seed, wall in kept.session._walls.items() if seed == 0]
+        assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return x + x\n"))).solved
+        assert play.keeper._idle[0].session is kept.session
+        assert kept.session._walls[0] is wall
+    finally:
+        await play.keeper.close()
+    assert not kept.session._walls
 
 
 async def test_already_green_needs_no_model(play):
@@ -265,6 +285,69 @@ async def test_a_faked_pass_is_named_tampering(play, fake):
     assert outcome.best == 2
 
 
+# Reads the line that compares, sees by its text which twin of the canary it is, and does what each of them wants.
+KNOWS_THE_CANARY = """import sys
+
+
+class Liar:
+    def __eq__(self, other):
+        frame = sys._getframe(1)
+        with open(frame.f_code.co_filename) as stream:
+            line = stream.read().splitlines()[frame.f_lineno - 1]
+        return "== (" not in line
+
+
+def double(x):
+    return Liar()
+"""
+
+
+async def test_who_knows_the_canary_wins_in_one_process_but_gets_no_badge(play):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", code(KNOWS_THE_CANARY))
+    assert outcome.solved
+    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 0)
+
+
+async def test_its_honest_twin_is_verified_out_of_process(play):
+    outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
+    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
+    assert "canaried 1/1, out of process 1/1" in outcome.message
+
+
+RAISING = """import unittest
+
+import pytest
+from m import double
+
+
+def test_double():
+    with pytest.raises(TypeError):
+        double(None, 1)
+
+
+class TestUnit(unittest.TestCase):
+    def test_double(self):
+        with self.assertRaises(ValueError):
+            double("x")
+"""
+CHECKED = "def double(x):\n    if isinstance(x, str):\n        raise ValueError(x)\n    return x * 2\n"
+SWALLOWS = """import unittest.case
+
+
+def double(x):
+    unittest.case._AssertRaisesContext.__exit__.__code__ = (lambda self, kind, error, trace: True).__code__
+    return x
+"""
+
+
+async def test_expected_exceptions_have_twins_too(play):
+    files = {"m.py": DOUBLE, "test_m.py": RAISING}
+    outcome = await play(files, "test_m.py::TestUnit", code(SWALLOWS), code(CHECKED))
+    assert outcome.solved, outcome.message
+    assert play.attempts[0][0] is Status.TAMPERED
+    assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
+
+
 async def test_an_endless_loop_is_a_failed_attempt(play):
     endless = code("def double(x):\n    while True:\n        pass\n")
     outcome = await play(
@@ -347,3 +430,28 @@ async def test_with_the_network_on_every_result_says_so(play):
         {"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **{"sandbox.network": True}
     )
     assert "It ran with the network on." in green.message
+
+
+@pytest.mark.parametrize("when", ["baseline", "candidate"])
+async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkeypatch, when):
+    tested, run = walls._tested, ResidentSession.run
+
+    async def both(kind, *rest):
+        return None if kind == "docker" else await tested(kind, *rest)
+
+    async def breaks(self, what):
+        return Execution(broken="It fell over.") if what.baseline is (when == "baseline") else await run(self, what)
+
+    monkeypatch.setattr(walls, "_tested", both)
+    monkeypatch.setattr(ResidentSession, "run", breaks)
+    files, case = {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double"
+    if when == "baseline":
+        with pytest.raises(SandboxBroke) as caught:
+            await play(files, case, RIGHT)
+        told = f"{caught.value} {caught.value.remedy}"
+    else:
+        outcome = await play(files, case, RIGHT)
+        assert (outcome.solved, outcome.reason) == (False, StopReason.ENVIRONMENT)
+        told = outcome.message
+    assert "The sandbox broke: It fell over." in told
+    assert "docker works here: set sandbox.kind = docker (or --sandbox docker)." in told

@@ -137,6 +137,25 @@ async def test_what_was_red_may_stay_red_but_not_as_a_target(work, check):
     assert found.failed == (DOUBLE,)
 
 
+async def test_what_is_flaky_at_the_commit_is_named_and_not_counted(work, check):
+    flaky = "def test_order():\n    assert list({'a', 'b', 'c', 'd', 'e', 'f'}) == ORDER\n"
+    seeded = subprocess.run(
+        [sys.executable, "-c", "print(list({'a', 'b', 'c', 'd', 'e', 'f'}))"],
+        env={"PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    write(work, {"tests/test_f.py": f"ORDER = {seeded}\n\n{flaky}"})
+    commit(work)
+    write(work, {"m.py": RIGHT})
+    found = await check()
+    assert found.before["tests/test_f.py::test_order"] == "passed"
+    assert found.flaky == ("tests/test_f.py::test_order",)
+    assert found.verified, found.reason
+    assert not (await check("tests")).verified
+
+
 async def test_what_newly_fails_is_named(work, check):
     write(work, {"m.py": RIGHT.replace("return 1", "return 2")})
     found = await check()
@@ -223,6 +242,10 @@ async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work,
     assert not found.tampered
     assert set(found.added) == {"conftest.py", "tests/conftest.py", "sitecustomize.py"}
     assert found.changed == ("pytest.ini",)
+    write(work, {"m.py": RIGHT})
+    found = await check()
+    assert found.verified, found.reason
+    assert set(found.canaried) == {DOUBLE, ONE}
 
 
 async def test_bytecode_that_is_believed_without_its_source_is_not_used(work, check):

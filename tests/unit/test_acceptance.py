@@ -254,6 +254,16 @@ async def test_a_forged_report_of_the_neighbours_is_tampering():
     assert (verdict.status, verdict.reason.split()[0]) == (Status.TAMPERED, "The")
 
 
+async def test_a_forged_report_of_target_and_neighbours_is_not_run_apart():
+    def answer(run, ran):
+        good = honest(run, ran)
+        return replace(good, records=(*good.records, {"kind": "forged", "seq": -1})) if not ran else good
+
+    play = Play(answer)
+    verdict, _ = await accepted(play, bench(NEAR))
+    assert (verdict.status, play.kinds) == (Status.TAMPERED, ["plain"])
+
+
 async def test_a_neighbour_that_passes_when_asked_again_is_flaky_and_breaks_nothing():
     play = Play(failing(0))
     verdict = await verify(bench(NEAR, FAR), play, {"m.py": CODE})

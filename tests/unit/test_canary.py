@@ -27,6 +27,7 @@ def refuse(n):
     raise KeyError(n)
 
 
+@pytest.mark.filterwarnings("error")
 def test_plain():
     assert double(2) == 4, ("a message",
                             "in two lines")

@@ -223,7 +223,7 @@ class Images:
         self.tags, self.removed = tags, []
 
     def list(self, filters: dict) -> list[SimpleNamespace]:
-        assert filters == {"label": ["dev.greenloop.image=project"]}
+        assert filters == {"label": ["dev.greenloop.image"]}
         return [SimpleNamespace(tags=[tag]) for tag in self.tags]
 
     def remove(self, name: str) -> None:
@@ -235,7 +235,11 @@ class Images:
 def test_images_are_removed_after_a_month_and_looked_at_once_a_day(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     images = Images(
-        "greenloop-project:old", "localhost/greenloop-project:new", "greenloop-project:busy", "greenloop-project:others"
+        "greenloop-project:old",
+        "localhost/greenloop-project:new",
+        "greenloop-project:busy",
+        "greenloop-project:others",
+        "greenloop-base:3.11",
     )
     engine = Engine(client=SimpleNamespace(images=images), errors=(OSError,), name="Docker", version="1")
     now = time.time()

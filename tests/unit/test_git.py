@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import subprocess
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -144,6 +145,23 @@ def test_replaced_objects_are_not_believed(work):
     run(work, "replace", good, evil)
     assert run(work, "cat-file", "-p", good) == "def test_a():\n    assert 0\n"
     assert against(work).files == {"tests/test_m.py": FILES["tests/test_m.py"].encode()}
+
+
+@pytest.mark.parametrize("name", ["HEAD:tests/test_m.py", "HEAD:tests", "HEAD^{tree}", "HEAD"])
+def test_an_object_that_is_not_what_its_name_says_is_not_believed(work, name):
+    """git itself reads such an object without a word."""
+    oid = run(work, "rev-parse", name).strip()
+    kind = run(work, "cat-file", "-t", oid).strip().encode()
+    loose = work / ".git/objects" / oid[:2] / oid[2:]
+    data = (
+        zlib.decompress(loose.read_bytes()).partition(b"\0")[2].replace(b"pass", b"fail").replace(b"test_m", b"evil_m")
+    )
+    data = data.replace(b"tests", b"nests").replace(b"a@b", b"a@c")
+    loose.chmod(0o644)
+    loose.write_bytes(zlib.compress(kind + b" %d\0" % len(data) + data))
+    write(work, {"tests/test_m.py": "changed\n"})
+    with pytest.raises(CannotVerify, match="not what its name says"):
+        against(work)
 
 
 def test_a_git_that_lies_in_the_workspace_is_not_run(work, trap, monkeypatch):

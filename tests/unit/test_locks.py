@@ -1,4 +1,7 @@
-"""Which packages a project's tests need. The lock files in `locks/` were written by their own tools for one project."""
+"""Which packages a project's tests need.
+
+The lock files in `locks/` were written by their own tools for one project; only their addresses have been shortened.
+"""
 
 from __future__ import annotations
 

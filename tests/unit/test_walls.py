@@ -11,6 +11,7 @@ import pytest
 from greenloop import cgroups, walls
 from greenloop.core.errors import CannotVerify, SandboxBroke
 from greenloop.core.nouns import Environment, Limits, Place, Probe
+from greenloop.keeper import Keeper
 from greenloop.settings import SandboxSettings, Settings
 
 PLACE = Place(
@@ -19,6 +20,11 @@ PLACE = Place(
         executable=Path("/p"), prefix=Path("/"), base=Path("/"), version=(3, 11), source="", has_pytest=True
     ),
 )
+
+
+class Session:
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
 @dataclass
@@ -35,7 +41,7 @@ class Wall:
         if not self.opens:
             raise CannotVerify(f"{self.name} stays shut.", remedy=f"Push {self.name}.")
         self.opened.append(place)
-        return SimpleNamespace(name=self.name)
+        return Session(self.name)
 
 
 @pytest.fixture
@@ -54,7 +60,7 @@ def wanting(kind: str = "auto") -> Settings:
 async def test_the_first_that_works_is_opened(back_ends):
     first, second = Wall("bubblewrap"), Wall("docker")
     back_ends(bubblewrap=first, docker=second)
-    sandbox, session = await walls.opened(PLACE, wanting(), print)
+    sandbox, session = await walls.opened(PLACE, wanting(), print, Keeper())
     assert (sandbox, session.name, second.opened) == (first, "bubblewrap", [])
 
 
@@ -62,7 +68,7 @@ async def test_the_first_that_works_is_opened(back_ends):
 async def test_the_next_one_is_taken_and_said(back_ends, trouble):
     back_ends(bubblewrap=Wall("bubblewrap", **trouble), docker=Wall("docker"))
     said: list[str] = []
-    sandbox, _session = await walls.opened(PLACE, wanting(), said.append)
+    sandbox, _session = await walls.opened(PLACE, wanting(), said.append, Keeper())
     assert sandbox.name == "docker"
     assert any(text.startswith("bubblewrap cannot be used: ") for text in said)
 
@@ -71,7 +77,7 @@ async def test_a_named_one_is_the_only_one(back_ends):
     other = Wall("docker")
     back_ends(bubblewrap=Wall("bubblewrap", opens=False), docker=other)
     with pytest.raises(CannotVerify, match="bubblewrap stays shut") as caught:
-        await walls.opened(PLACE, wanting("bubblewrap"), print)
+        await walls.opened(PLACE, wanting("bubblewrap"), print, Keeper())
     assert caught.value.remedy == "Push bubblewrap."
     assert other.opened == []
 
@@ -79,7 +85,7 @@ async def test_a_named_one_is_the_only_one(back_ends):
 async def test_none_at_all_names_every_remedy(back_ends):
     back_ends(bubblewrap=Wall("bubblewrap", works=False), docker=Wall("docker", opens=False))
     with pytest.raises(CannotVerify, match="No sandbox can be used here") as caught:
-        await walls.opened(PLACE, wanting(), print)
+        await walls.opened(PLACE, wanting(), print, Keeper())
     assert caught.value.remedy == "Bring bubblewrap. Or: Push docker."
 
 

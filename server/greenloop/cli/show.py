@@ -72,7 +72,9 @@ def result(attempt: Attempt) -> str:
 
 
 def error(attempt: Attempt) -> str:
-    """Error class and place: `AssertionError test_m.py:5`."""
+    """Error class and place, `AssertionError test_m.py:5`; of a faked pass how it was seen."""
+    if attempt.verdict.status is Status.TAMPERED:
+        return one_line(f"{attempt.error_class}: {attempt.verdict.reason}", longest=400)
     return " ".join(part for part in (clean(attempt.error_class), place(attempt)) if part)
 
 

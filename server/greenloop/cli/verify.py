@@ -169,6 +169,7 @@ def of_result(result: Verification) -> dict[str, Any]:
         "failed": list(result.failed),
         "already_failing": list(result.already_failing),
         "fixed": list(result.fixed),
+        "flaky": list(result.flaky),
         "canaried": list(result.canaried),
         "not_canaried": list(result.not_canaried),
         "sandbox": result.sandbox,
@@ -205,6 +206,7 @@ def lines(result: Verification) -> Iterator[str]:
     yield from _named("tampered with", [each.case for each in result.tampered if each.case])
     yield from _named("passes now", result.fixed)
     yield from _named("failed before, and still does", result.already_failing)
+    yield from _named("flaky, so not counted", result.flaky)
     changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
     yield from _named(f"taken from {result.revision} instead", changed)
     yield from _named(f"left out, for {result.revision} does not have it", result.added)

@@ -42,6 +42,7 @@ class Box:
     hash_seed: int | None = None
     ended: bool = False
     paused: bool = False
+    session: bool = False  # the supervisor has a pytest session that was opened before the fork
     _raw: bytearray = field(default_factory=bytearray)
     _out: bytearray = field(default_factory=bytearray)
     _err: bytearray = field(default_factory=bytearray)
@@ -77,10 +78,14 @@ class Box:
             raise
         return box
 
-    def supervise(self, hash_seed: int) -> None:
-        """Starts the supervisor with this hash seed, after ending the one that runs with another. Raises `Broken`."""
-        if self.hash_seed == hash_seed:
-            return
+    def supervise(self, hash_seed: int, *, anew: bool = False) -> bool:
+        """Starts the supervisor with this hash seed, after ending the one that runs with another. Raises `Broken`.
+
+        False: it runs already; `anew` ends that one too.
+        """
+        if self.hash_seed == hash_seed and not anew:
+            return False
+        self.session = False
         files: dict[str, bytes] = {}
         if self.hash_seed is None:
             files = {**inside.sources(), **distribution.files(self.shape.project)}
@@ -115,6 +120,7 @@ class Box:
         self.ready = self._reply(time.monotonic() + START_SECONDS)
         if self.ready["kind"] != "ready":
             raise Broken(str(self.ready.get("reason") or self._why_over(self.ready)))
+        return True
 
     def ask(self, message: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
         """The supervisor's answer. Raises `Broken` when there is none in time, or it is over."""

@@ -43,7 +43,7 @@ def image_for(engine: Engine, place: Place, *, say: Callable[[str], None], stop:
     below = image.ensure(engine, version, say=say, stop=stop)
     wanted = locks.find(place.root)
     made = below if wanted is None else ensure(engine, below, version, place.root, wanted, say=say, stop=stop)
-    prune.used(made)
+    prune.used(below, made)
     prune.daily(engine)
     return made
 

@@ -51,19 +51,8 @@ def ensure(
                 file.write(wheels.layer(version, runner(stop)))
                 file.flush()
                 add(engine, below, wanted, Path(file.name), kind="python", stop=stop)
-            _forget(engine, wanted)
             log.info("Made %s in %.0f s.", wanted, time.monotonic() - began)
     return wanted
-
-
-def _forget(engine: Engine, wanted: str) -> None:
-    """Removes what earlier recipes made for the same Python; an image in use stays."""
-    same = wanted.partition("-pytest")[0]
-    for found in engine.client.images.list(name=REPOSITORY):
-        for tag in found.tags:
-            if tag != wanted and tag.startswith(f"{same}-pytest"):
-                with contextlib.suppress(*engine.errors):
-                    engine.client.images.remove(tag)
 
 
 def _compile_source() -> str:

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Mapping
 
+from greenloop.container.base import REPOSITORY as BASES
 from greenloop.container.engine import MARK, Engine
 from greenloop.settings import cache_folder
 
@@ -18,9 +19,9 @@ DAY = 86_400.0
 _LAST = "looked for unused ones"
 
 
-def used(name: str) -> None:
-    """Remembers that this image is wanted now."""
-    _write({**_read(), name: time.time()})
+def used(*names: str) -> None:
+    """Remembers that these images are wanted now."""
+    _write({**_read(), **dict.fromkeys(names, time.time())})
 
 
 def daily(engine: Engine) -> list[str]:
@@ -34,8 +35,10 @@ def daily(engine: Engine) -> list[str]:
     removed: list[str] = []
     there: set[str] = set()
     with contextlib.suppress(*engine.errors):
-        for image in engine.client.images.list(filters={"label": [f"{MARK}.image=project"]}):
+        for image in engine.client.images.list(filters={"label": [f"{MARK}.image"]}):
             for name in (tag.removeprefix("localhost/") for tag in image.tags):  # podman's prefix
+                if name.startswith(f"{BASES}:"):
+                    continue  # what all others are made from, and dear to make
                 there.add(name)
                 if now - known.setdefault(name, now) > UNUSED_DAYS * DAY:
                     with contextlib.suppress(*engine.errors):  # one that a container has stays

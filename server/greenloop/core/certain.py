@@ -30,7 +30,7 @@ def tests(tree: ast.Module) -> tuple[dict[str, Test], tuple[str, ...]]:
     sure: dict[str, Test] = {}
     unsure: dict[str, None] = {}
     for name, function, conditional in _found(tree, "", conditional=False):
-        if conditional or any(_INVERTING.search(ast.unparse(each)) for each in function.decorator_list):
+        if conditional or any(map(_inverts, function.decorator_list)):
             unsure[name] = None
         sure[name] = function
     for name in unsure:
@@ -54,6 +54,11 @@ def transparent(item: ast.withitem) -> bool:
     """A context manager that lets through whatever is raised in it."""
     call = item.context_expr
     return isinstance(call, ast.Call) and _TRANSPARENT.fullmatch(ast.unparse(call.func)) is not None
+
+
+def _inverts(decorator: ast.expr) -> bool:
+    name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return not name.startswith("pytest.mark.") and _INVERTING.search(name) is not None
 
 
 def _found(node: ast.AST, prefix: str, *, conditional: bool) -> Iterator[tuple[str, Test, bool]]:

@@ -334,8 +334,8 @@ class Attempt:
 class Evidence:
     """What speaks for an accepted candidate, counted out. `network`: tests could reach it.
 
-    `canaried` of `canary_total` cases failed as they must when turned round; `out_of_process` passed while the
-    candidate's code was in a process of its own.
+    `canaried` of `canary_total` cases failed as they must when turned round (`canaried_cases`); `out_of_process` passed
+    while the candidate's code was in a process of its own.
     """
 
     sandbox: str = ""
@@ -346,6 +346,7 @@ class Evidence:
     neighbours_left_out: int = 0
     neighbours_flaky: int = 0
     canaried: int = 0
+    canaried_cases: tuple[str, ...] = ()
     canary_total: int = 0
     out_of_process: int = 0
     warnings: tuple[str, ...] = ()

@@ -46,7 +46,12 @@ class Session(Protocol):
 
 
 class Sandbox(Protocol):
-    """A way to run code behind a wall. `probe` is the self-test; `open` raises `CannotVerify` with the remedy."""
+    """A way to run code behind a wall. `probe` is the self-test; `open` raises `CannotVerify` with the remedy.
+
+    `say` is told what goes on where opening takes long.
+    """
+
+    say: Callable[[str], None]
 
     @property
     def name(self) -> str: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.nouns import Evidence, Outcome, StopReason, Verified
+from greenloop.core.nouns import Evidence, Outcome, Status, StopReason, Verified
 
 
 def trust(evidence: Evidence) -> Verified:
@@ -60,5 +60,8 @@ def unsolved(outcome: Outcome) -> str:
         StopReason.TOKENS: "the token budget was used up (`tokens`)",
         StopReason.COST: "the money budget was used up (`cost`)",
     }.get(outcome.reason, outcome.reason.value)
-    last = next((attempt.error_class for attempt in reversed(outcome.attempts) if attempt.number), "")
-    return f"Not solved after {tried} attempt{'s' * (tried != 1)}: {why}" + (f"; last error {last}." if last else ".")
+    newest = next((attempt for attempt in reversed(outcome.attempts) if attempt.number), None)
+    last = f"; last error {newest.error_class}" if newest is not None and newest.error_class else ""
+    if newest is not None and newest.verdict.status is Status.TAMPERED:
+        last += f": {newest.verdict.reason.rstrip('.')}"
+    return f"Not solved after {tried} attempt{'s' * (tried != 1)}: {why}{last}."

@@ -24,6 +24,10 @@ _ADDRESS = re.compile(
     r"host='(?P<a>[\w.-]+)', port=(?P<b>\d+)|server at \"(?P<c>[\w./-]+)\"(?: \([\w.:]+\))?, port (?P<d>\d+)"
     r"|\(['\"](?P<e>[\w.-]*)['\"], (?P<f>\d+)\)|\b(?P<g>[A-Za-z][\w.-]*|\d+\.\d+\.\d+\.\d+):(?P<h>\d{2,5})\b"
 )
+_LOOPBACK = re.compile(r"localhost|127\.|::1|0\.0\.0\.0|/")
+_CLOSED = because(
+    "the test reaches for the network, which the sandbox closes", "Let tests reach it: sandbox.network = true"
+)
 # A test that starts its own server and is refused was led to the wrong place by the code.
 _SERVES = re.compile(
     r"HTTPServer|socketserver|start_server|create_server|live_server|httpserver|\.listen\(|\.bind\(|uvicorn|TestServer"
@@ -56,26 +60,34 @@ def _reach(seen: Seen) -> Fault | None:
     if _NETWORK.search(seen.message) or seen.failure.type in {"gaierror", "NameResolutionError"}:
         if seen.network:
             return because("a host could not be reached", "Check the network.")
-        return because(
-            "the test reaches for the network, which the sandbox closes", "Let tests reach it: sandbox.network = true"
-        )
+        return _CLOSED
     if seen.failure.type != "ConnectionRefusedError" and not _REFUSED.search(seen.message):
         return None
     if seen.root is not None and any(_SERVES.search(seen.text(path)) for path in _tests(seen)):
         return None
+    host, port = _address(seen)
+    if not seen.network and host and not _LOOPBACK.match(host):
+        return _CLOSED  # inside, whatever is not this machine itself is refused
     cure = "Start it." if seen.network else "Start it and set sandbox.network = true, or let the test use a stand-in."
-    return because(f"the test needs {_service(seen)}, which does not answer inside the sandbox", cure)
+    return because(f"the test needs {_service(host, port)}, which does not answer inside the sandbox", cure)
 
 
 def _tests(seen: Seen) -> set[str]:
     return {frame.path for frame in seen.failure.frames[:1] if not frame.path.startswith("/")}
 
 
-def _service(seen: Seen) -> str:
+def _address(seen: Seen) -> tuple[str, str]:
+    """Host and port that refused, as far as the message or the line tells."""
     match = _ADDRESS.search(seen.message) or _ADDRESS.search(seen.line())
     if match is None:
-        return "a service"
+        return "", ""
     host, port = [part for part in match.groups() if part is not None]
+    return host, port
+
+
+def _service(host: str, port: str) -> str:
+    if not port:
+        return "a service"
     name = SERVICES.get(port)
     return f"{name} at {host}:{port}" if name else f"a service at {host}:{port}"
 

@@ -9,11 +9,10 @@ import json
 import logging
 import os
 import secrets
-import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +28,7 @@ from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Environment, Execution, Limits, Place, Run
 from greenloop.locks import project
 from greenloop.passed import boot
+from greenloop.sandboxes._learning import CONFIGURATION, PREPARING, Learnt, rehearsal, suspicious
 from greenloop.sandboxes._supervisor import Lost, execution
 from greenloop.settings import cache_folder
 
@@ -64,7 +64,10 @@ class Session:
     image: str
     runtime: str = ""
     name: str = NAME
+    learnt: Learnt = field(default_factory=Learnt)
     _runs: int = 0
+    _configured: tuple[object, ...] = ()
+    _learning: asyncio.Task[None] | None = None
     _box: Box | None = None
     _laid: cargo.Cargo = field(default_factory=cargo.Cargo)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -78,10 +81,26 @@ class Session:
             stop = threading.Event()
             work = in_thread(self._run, run, stop.is_set)
             try:
-                return await asyncio.shield(work)
+                execution = await asyncio.shield(work)
             except asyncio.CancelledError:
                 stop.set()
                 await self._abandon(work)
+                raise
+        if run.baseline and run.hash_seed == 0 and not execution.broken:
+            self._learning = asyncio.create_task(self._learn(run, execution, self._learning))
+        return execution
+
+    async def _learn(self, run: Run, execution: Execution, before: asyncio.Task[None] | None) -> None:
+        """After a run of the user's own code, before the next run."""
+        if before is not None:
+            await asyncio.gather(before, return_exceptions=True)
+        async with self._turn:
+            await self._settled()
+            work = in_thread(self._study, run, execution)
+            try:
+                await asyncio.shield(work)
+            except asyncio.CancelledError:
+                self._abandoned = asyncio.ensure_future(_as_run(work))
                 raise
 
     async def warm(self) -> None:
@@ -89,6 +108,8 @@ class Session:
 
     async def close(self) -> None:
         """Removes the container; returns when it is gone."""
+        if self._learning is not None:
+            self._learning.cancel()
         box, self._box = self._box, None
         if box is not None:
             self._start(in_thread(box.close, pool=ENDING))
@@ -141,9 +162,45 @@ class Session:
             self._compare_versions(tuple(self._box.hello["python"][:2]))
         box = self._box
         box.resume()
-        box.supervise(hash_seed)
+        configured = tuple(now.files.get(name) for name in CONFIGURATION)
+        fresh = box.supervise(hash_seed, anew=box.session and configured != self._configured)
         self._lay(box, now)
+        if fresh:
+            self._configured = configured
+            self.learnt.about((self.image,))
+            if self.learnt.useful and not self._taught(box, self.learnt.modules, trial=False):
+                return self.prepare(hash_seed)
         return box
+
+    def _taught(self, box: Box, names: Sequence[str], *, trial: bool) -> bool:
+        """Imports packages and opens a pytest session before the fork. False: the box was spoilt by it and is gone."""
+        request = inside.protocol().prepare_request(
+            box.shape.root, names, trial=trial, session=self.learnt.session, environ=_environ(box)
+        )
+        reply = box.ask(request, PREPARING)
+        if reply["kind"] != "prepared":
+            raise Broken(str(reply.get("reason") or f"The supervisor said {reply['kind']!r}."))
+        box.session = bool(reply["session"])
+        if self.learnt.prepared(names, reply):
+            return True
+        self.learnt.modules = []
+        self.end()
+        return False
+
+    def _study(self, run: Run, execution: Execution) -> None:
+        """Learns from a run of the user's own code; whatever goes wrong, the session works without."""
+        try:
+            new, rehearses = self.learnt.new(execution), self.learnt.rehearses(run, execution)
+            if not new and not rehearses:
+                return
+            if not self._taught(self.prepare(0), new, trial=True) or self._box is None or not self._box.session:
+                return
+            if rehearses and not self.learnt.compared(run, execution, self.once(rehearsal(run), session=True)):
+                self.end()
+        except (Broken, Lost, CannotVerify, OSError, inside.protocol().ProtocolError) as problem:
+            log.info("The sandbox could not be prepared (%s); it works without.", problem)
+            self.learnt.session = False
+            self.end()
 
     def _outdated(self, now: cargo.Cargo) -> bool:
         """Must the container go? What was deleted on the host must not stay importable, and memory is set once."""
@@ -169,18 +226,19 @@ class Session:
                 raise Broken(str(answer.get("reason") or "The workspace could not be laid down."))
         self._laid = now
 
-    def once(self, run: Run, stop: Callable[[], bool] = bool) -> Execution:
-        """One run in the prepared container. Raises `Broken`, `Lost` or `CannotVerify`."""
+    def once(self, run: Run, stop: Callable[[], bool] = bool, *, session: bool = False) -> Execution:
+        """One run in the prepared container; `session`: try the faster way. Raises `Broken`, `Lost`, `CannotVerify`."""
         box = self.prepare(run.hash_seed)
         if stop():
             raise Broken("The run was cancelled.")
         key = secrets.token_bytes(32)
-        done = box.ask(_request(box, self.place, run, key), run.seconds + GRACE)
+        session = box.session and (session or self.learnt.fits(run))
+        done = box.ask(_request(box, self.place, run, key, session=session), run.seconds + GRACE)
         if done["kind"] != "done":
             raise Broken(str(done.get("reason") or f"The supervisor said {done['kind']!r}."))
         self._runs += 1
         result = execution(done, key)
-        if done.get("dirty") or _suspect(result):
+        if done.get("dirty") or suspicious(result):
             self.end()
         return result
 
@@ -225,10 +283,10 @@ class Session:
         )
 
 
-def _suspect(result: Execution) -> bool:
-    """Did the run do something after which its container is not used again: memory at its end, a forged report?"""
-    out_of_memory = result.killed == "memory" or (result.status == -signal.SIGKILL and not result.killed)
-    return out_of_memory or any(record.get("kind") == "forged" for record in result.records)
+async def _as_run(work: asyncio.Future[None]) -> Execution:
+    """A thread that is waited for like a run's."""
+    await work
+    return Execution()
 
 
 def inside_path(root: Path) -> str:
@@ -236,7 +294,12 @@ def inside_path(root: Path) -> str:
     return str(root) if os.name == "posix" else f"/workspace/{root.name}"
 
 
-def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
+def _environ(box: Box) -> dict[str, str]:
+    path = distribution.path(box.shape.project, box.shape.root)
+    return {"PYTHONPATH": path} if path else {}
+
+
+def _request(box: Box, place: Place, run: Run, key: bytes, *, session: bool) -> dict[str, Any]:
     request: dict[str, Any] = inside.protocol().run_request(
         key=key,
         root=box.shape.root,
@@ -248,10 +311,12 @@ def _request(box: Box, place: Place, run: Run, key: bytes) -> dict[str, Any]:
         processes=place.limits.processes,
         collect=run.collect,
         trace=run.trace,
+        baseline=run.baseline,
         files=run.files,
         without=run.without,
         oracle=run.oracle,
-        environ={"PYTHONPATH": path} if (path := distribution.path(box.shape.project, box.shape.root)) else {},
+        environ=_environ(box),
+        session=session,
         uid=LEAST_UID + secrets.randbelow(UIDS),  # whoever it is, nobody else's processes count against its limit
         count_processes=True,
     )

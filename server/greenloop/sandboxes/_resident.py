@@ -12,19 +12,17 @@ import contextlib
 import logging
 import os
 import secrets
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from greenloop import inside
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Run
-from greenloop.core.records import of_kind
-from greenloop.core.verdict import forged
 from greenloop.sandboxes import _hidden, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes._cold import ColdSession
+from greenloop.sandboxes._learning import CONFIGURATION, PREPARING, Learnt, Stamp, rehearsal, suspicious
 from greenloop.sandboxes._programs import Program, kernel
 from greenloop.sandboxes._staging import open_words, shown, staging
 
@@ -33,32 +31,6 @@ log = logging.getLogger(__name__)
 _NAME = "bubblewrap"
 RUNS = 200  # after so many a wall is taken down; the next run builds another
 SEEDS = 2  # walls that may stand at once
-PREPARING = 60.0  # seconds for imports and the pytest session
-REHEARSED = 5.0  # seconds of a run from which on saving a fraction of one is not worth a second run
-_CONFIGURATION = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
-
-Stamp = tuple[object, ...]
-
-
-@dataclass(kw_only=True)
-class Learnt:
-    """What runs of the user's own code taught about a workspace.
-
-    `modules` are imported before the fork, `tried` have been looked at; `agreed` are the selectors for which a pytest
-    session opened before the fork gave the same outcomes; `session` False: it never shall be used here.
-    """
-
-    modules: list[str] = field(default_factory=list)
-    tried: set[str] = field(default_factory=set)
-    agreed: set[tuple[str, ...]] = field(default_factory=set)
-    session: bool = True
-    libraries: Stamp = ()
-
-    def fits(self, run: Run) -> bool:
-        """Whether this run may go on with a pytest session opened before the fork."""
-        if run.collect or run.trace or run.baseline or run.oracle or run.selectors not in self.agreed:
-            return False
-        return not any(path.rpartition("/")[2] in _CONFIGURATION for path in (*run.files, *run.without))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -142,7 +114,7 @@ class ResidentSession:
         except BaseException:
             await asyncio.shield(self._down(seed))
             raise
-        if wall.runs >= RUNS or _suspicious(execution):
+        if wall.runs >= RUNS or suspicious(execution):
             await self._down(seed)
         return execution
 
@@ -220,13 +192,9 @@ class ResidentSession:
 
     async def _prepared(self, wall: Wall) -> None:
         """A new wall gets what earlier ones have learnt."""
-        learnt = self._learnt
-        libraries = wall.stamp[1:2]
-        if learnt.libraries != libraries:  # other packages: what was learnt about them may be wrong
-            learnt.modules, learnt.tried, learnt.libraries = [], set(), libraries
-            learnt.agreed.clear()
-        if learnt.modules or (learnt.session and learnt.agreed):
-            await self._prepare(wall, learnt.modules, trial=False)
+        self._learnt.about(wall.stamp[1:2])
+        if self._learnt.useful:
+            await self._prepare(wall, self._learnt.modules, trial=False)
 
     async def _down(self, seed: int) -> None:
         wall = self._walls.pop(seed, None)
@@ -240,26 +208,17 @@ class ResidentSession:
         if before is not None:
             await asyncio.gather(before, return_exceptions=True)
         learnt = self._learnt
-        names = [str(name) for record in of_kind(execution, "modules") for name in record.get("names", ())]
-        new = [name for name in names if name not in learnt.tried]
-        rehearse = learnt.session and run.selectors not in learnt.agreed and not run.collect
-        rehearse = rehearse and not execution.killed and execution.seconds < REHEARSED
-        if not new and not rehearse:
+        new, rehearses = learnt.new(execution), learnt.rehearses(run, execution)
+        if not new and not rehearses:
             return
         async with self._turn(0):
             wall = self._walls.get(0)
             if wall is None:
                 return
             try:
-                learnt.tried.update(new)
-                learnt.modules += await self._prepare(wall, new, trial=True)
-                if rehearse and wall.session and 0 in self._walls:
-                    second = await self._once(replace(run, trace=False, baseline=False), session=True)
-                    if _same(execution, second):
-                        learnt.agreed.add(run.selectors)
-                    else:
-                        log.info("A pytest session opened before the fork does not agree here; it is not used.")
-                        learnt.session = False
+                if await self._prepare(wall, new, trial=True) and wall.session and rehearses:
+                    second = await self._once(rehearsal(run), session=True)
+                    if not learnt.compared(run, execution, second):
                         await self._down(0)
             except (_supervisor.Lost, OSError) as error:
                 log.info("The sandbox could not be prepared (%s); it works without.", error)
@@ -269,34 +228,25 @@ class ResidentSession:
                 await asyncio.shield(self._down(0))
                 raise
 
-    async def _prepare(self, wall: Wall, names: Sequence[str], *, trial: bool) -> list[str]:
-        """Returns what was imported. A supervisor that this has spoilt is ended. Raises `Lost`."""
+    async def _prepare(self, wall: Wall, names: Sequence[str], *, trial: bool) -> bool:
+        """False: the supervisor was spoilt by it and is ended. Raises `Lost`."""
         request = inside.protocol().prepare_request(
             str(self._place.root), names, trial=trial, session=self._learnt.session
         )
         reply = await wall.supervisor.ask(request, "prepared", PREPARING)
         wall.session = bool(reply["session"])
-        if reply["left_out"]:
-            log.debug("Not imported beforehand: %s", reply["left_out"])
-        if reply["spoilt"] or not wall.session:
-            log.info("No pytest session before the fork: %s", reply["spoilt"] or reply["reason"])
-            self._learnt.session = False
-        if reply["spoilt"]:
-            for seed in [seed for seed, mine in self._walls.items() if mine is wall]:
-                await self._down(seed)
-        return [str(name) for name in reply["modules"]]
-
-
-def _suspicious(execution: Execution) -> bool:
-    """Whether something happened after which a wall had better not be used again."""
-    return bool(execution.killed in {"memory", "processes"} or execution.status == -9 or forged(execution))
+        if self._learnt.prepared(names, reply):
+            return True
+        for seed in [seed for seed, mine in self._walls.items() if mine is wall]:
+            await self._down(seed)
+        return False
 
 
 def _stamp(place: Place) -> Stamp:
     """What a wall was built from, as far as a look tells: the folder itself, installed packages, configuration."""
     root = os.stat(place.root)  # noqa: PTH116 - one call among many
     libraries = sorted(place.environment.prefix.glob("lib*/python*/*-packages"))
-    files = [place.root / name for name in _CONFIGURATION]
+    files = [place.root / name for name in CONFIGURATION]
     return ((root.st_dev, root.st_ino), tuple(map(_times, libraries)), tuple(map(_times, files)))
 
 
@@ -306,20 +256,3 @@ def _times(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return about.st_mtime_ns, about.st_ino, about.st_size
-
-
-def _same(first: Execution, second: Execution) -> bool:
-    """Whether two executions came to the same: the cases, every phase's outcome, the end."""
-    return (_outline(first), first.status, first.killed) == (_outline(second), second.status, second.killed)
-
-
-def _outline(execution: Execution) -> Mapping[tuple[object, ...], int]:
-    found: Counter[tuple[object, ...]] = Counter()
-    for record in execution.records:
-        if record["kind"] == "phase":
-            found[record.get("id"), record.get("when"), record.get("outcome"), record.get("type")] += 1
-        elif record["kind"] == "collected":
-            found[tuple(str(case["id"]) for case in record["cases"])] += 1
-        elif record["kind"] in ("collect_error", "forged"):
-            found[record["kind"], record.get("id")] += 1
-    return found

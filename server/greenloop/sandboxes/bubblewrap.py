@@ -7,9 +7,10 @@ docs/security.md says what it promises.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +18,13 @@ from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Probe
 from greenloop.sandboxes import _mounts, _seccomp
 from greenloop.sandboxes._cold import ColdSession
+from greenloop.sandboxes._learning import Learnt
 from greenloop.sandboxes._programs import Program, choose
-from greenloop.sandboxes._resident import Learnt, ResidentSession
+from greenloop.sandboxes._resident import ResidentSession
 from greenloop.sandboxes._staging import someone
 from greenloop.settings import Settings
+
+log = logging.getLogger(__name__)
 
 NAME = "bubblewrap"
 
@@ -38,6 +42,7 @@ class Bubblewrap:
     def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
         self._programs = None if programs is None else tuple(programs)
         self._writable = writable
+        self.say: Callable[[str], None] = log.debug
         self._learnt: dict[Path, Learnt] = {}
 
     @property

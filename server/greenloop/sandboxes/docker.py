@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop import distribution
@@ -25,6 +25,7 @@ from greenloop.container.engine import Engine, sentence, sweep
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Place, Probe
 from greenloop.sandboxes._container import NAME, Session, in_thread, self_test
+from greenloop.sandboxes._learning import Learnt
 from greenloop.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ class DockerSandbox:
     runtime: str = ""
     name: str = NAME
     say: Callable[[str], None] = log.info  # told what goes on while an image is made
+    learnt: dict[Path, Learnt] = field(default_factory=dict)  # by workspace: what its own code taught
 
     async def probe(self) -> Probe:
         """Is an engine there, and an image, or a way to one? The self-test runs at the first opening."""
@@ -123,7 +125,8 @@ class DockerSandbox:
                 f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
             )
         title = f"{NAME} with network" if place.network else NAME  # it stands in every result
-        session = Session(engine=engine, place=place, image=name, runtime=self.runtime, name=title)
+        learnt = self.learnt.setdefault(place.root, Learnt())
+        session = Session(engine=engine, place=place, image=name, runtime=self.runtime, name=title, learnt=learnt)
         try:
             session.prepare(0)
         except Broken as problem:

@@ -10,9 +10,11 @@ What it still gives: the workspace itself is never written, runs end in time, an
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from greenloop import inside
@@ -20,6 +22,8 @@ from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Probe, Run
 from greenloop.sandboxes import _hidden, _mounts, _supervisor
 from greenloop.settings import Settings
+
+log = logging.getLogger(__name__)
 
 NAME = "none"
 _REMEDY = "Use bubblewrap or Docker, or set sandbox.unsafe = true in your own configuration file."
@@ -38,6 +42,7 @@ class NoWall:
 
     def __init__(self, settings: Settings) -> None:
         self._consent = settings.sandbox.unsafe
+        self.say: Callable[[str], None] = log.debug
 
     @property
     def name(self) -> str:

@@ -18,7 +18,6 @@ from greenloop.history import History, Record
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
 from greenloop.verification.result import Verification, tampering, unmet
-from greenloop.verification.trial import with_canary
 
 
 async def rerun(
@@ -61,7 +60,7 @@ async def rerun(
     }
     verdict, evidence = await acceptance.accept(bench, open_session, dict(outcome.after), tests)
     passed = tuple(case.id for case in verdict.cases if case.passed)
-    canaried = with_canary(then.spec, tests) if evidence.canaried else ()
+    canaried = evidence.canaried_cases
     tampered = tampering(verdict)
     failed = () if tampered else unmet(verdict, then.outcomes) + tuple(case.id for case in verdict.collateral)
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
@@ -77,7 +76,7 @@ async def rerun(
         failed=failed,
         fixed=tuple(case for case in passed if then.outcomes.get(case) != "passed"),
         canaried=canaried,
-        not_canaried=tuple(case for case in passed if case not in canaried),
+        not_canaried=() if reason else tuple(case for case in passed if case not in canaried),
         sandbox=sandbox.name,
         network=place.network,
         changes=tuple(changes),

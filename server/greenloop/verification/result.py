@@ -27,7 +27,8 @@ class Verification:
     """The result. `verified` holds only for an honest pass behind a wall; else `reason` is one sentence.
 
     `base` is the commit, `before` the outcomes with its own code by id. `failed` are cases that had to pass and did
-    not, `already_failing` those that fail now and did before, `fixed` those that pass now and did not.
+    not, `already_failing` those that fail now and did before, `fixed` those that pass now and did not,
+    `flaky` those that failed and do not always pass with the commit's own code either.
     `changed`, `removed`, `added` and `kept` are files (`greenloop.revision.Revision` says which); `new_cases` are
     cases of added files, run on request. `not_canaried` cases passed without a twin that a fake could not satisfy.
     `changes` are sentences about what is not as it was when a past result is run again.
@@ -43,6 +44,7 @@ class Verification:
     failed: tuple[str, ...] = ()
     already_failing: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -68,10 +70,14 @@ def told(
     verdict: Verdict,
     seen: Sequence[CaseResult],
     *,
-    canaried: Sequence[str] = (),
+    canaried: Sequence[str] | None = None,
     new: tuple[CaseResult, ...] = (),
+    flaky: tuple[str, ...] = (),
 ) -> Verification:
-    """The result of a verdict over the cases of `spec`; `seen` is what every case came to in the first run."""
+    """The result of a verdict over the cases of `spec`; `seen` is what every case came to in the first run.
+
+    `canaried` None: it did not come to the canaries.
+    """
     base = ground.revision
     cases = {result.id: result for result in (*seen, *verdict.cases)}
     wanted = {case.id for case in spec.cases}
@@ -85,7 +91,9 @@ def told(
         tampered=tampered,
         failed=() if tampered else unmet(verdict, before.outcomes),
         already_failing=tuple(
-            case.id for case in cases.values() if case.id not in wanted and case.outcome in {"failed", "error"}
+            case.id
+            for case in cases.values()
+            if case.id not in wanted and case.id not in flaky and case.outcome in {"failed", "error"}
         ),
         fixed=tuple(case for case in passed if before.outcomes.get(case) != "passed"),
         changed=base.changed,
@@ -93,8 +101,9 @@ def told(
         added=base.added,
         kept=base.kept,
         new_cases=new,
-        canaried=tuple(canaried),
-        not_canaried=tuple(case for case in passed if case not in set(canaried)),
+        flaky=flaky,
+        canaried=tuple(canaried or ()),
+        not_canaried=() if canaried is None else tuple(case for case in passed if case not in set(canaried)),
         sandbox=ground.sandbox.name,
         network=ground.place.network,
         notes=_notes(ground, before, spec),

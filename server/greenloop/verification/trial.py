@@ -27,7 +27,7 @@ from greenloop.sources import is_test_file
 from greenloop.targets import nearest
 from greenloop.verification.before import Before, learn
 from greenloop.verification.ground import Ground, Laid, Request
-from greenloop.verification.result import HARMLESS, Verification, doubt, told
+from greenloop.verification.result import HARMLESS, Verification, doubt, told, unmet
 
 
 async def verify(request: Request, *, settings: Settings, say: Callable[[str], None] = quiet) -> Verification:
@@ -84,21 +84,50 @@ def _check(request: Request, revision: Revision) -> None:
 
 async def _tried(ground: Ground) -> Verification:
     before = await learn(ground)
-    targets = ground.request.targets
     ground.say("running them over the working tree's code")
-    execution = await ground.run(Run(selectors=targets))
+    execution = await ground.run(Run(selectors=ground.request.targets))
     spec = _spec(ground, before, execution)
-    seen = parse(execution)
-    verdict = proofs.of_candidate(judge([case.id for case in spec.cases], before.outcomes, execution), execution)
-    canaried: Sequence[str] = ()
+    verdict, canaried = await _proved(ground, before, spec, execution)
+    flaky: tuple[str, ...] = ()
+    if verdict.status is Status.FAILED and not ground.request.targets:
+        flaky = await _flaky(ground, before, unmet(verdict, before.outcomes))
+        if flaky:
+            spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
+            verdict, canaried = await _proved(ground, before, spec, execution)
     new: tuple[CaseResult, ...] = ()
-    if verdict.status is Status.PASSED:
-        verdict, canaried = await _accepted(ground, before, spec)
     if verdict.status is Status.PASSED and ground.request.with_new:
         new = await _new(ground)
-    result = told(ground, before, spec, verdict, seen, canaried=canaried, new=new)
-    reason = doubt(verdict, result, ground.revision, spec, targets=bool(targets))
+    seen = parse(execution)
+    result = told(ground, before, spec, verdict, seen, canaried=canaried, new=new, flaky=flaky)
+    reason = doubt(verdict, result, ground.revision, spec, targets=bool(ground.request.targets))
     return replace(result, verified=not reason, reason=reason)
+
+
+async def _proved(
+    ground: Ground, before: Before, spec: Spec, execution: Execution
+) -> tuple[Verdict, Sequence[str] | None]:
+    """The verdict over the first run and, where it is a pass, over the proof; and the cases that had a canary."""
+    verdict = proofs.of_candidate(judge([case.id for case in spec.cases], before.outcomes, execution), execution)
+    return await _accepted(ground, before, spec) if verdict.status is Status.PASSED else (verdict, None)
+
+
+async def _flaky(ground: Ground, before: Before, red: Sequence[str]) -> tuple[str, ...]:
+    """Those that do not always pass with the commit's own code either: they say nothing about the change."""
+    passed = [case for case in red if before.outcomes.get(case) == "passed"]
+    if not passed:
+        return ()
+    ground.say(f"running what fails over the code of {ground.request.revision} once more")
+    revision = ground.revision
+    execution = await ground.run(
+        Run(
+            selectors=proofs.selectors(passed),
+            files=revision.old_code,
+            without=revision.new_code,
+            hash_seed=proofs.ACCEPTING,
+        )
+    )
+    found = {result.id: result.outcome for result in parse(execution)}
+    return tuple(case for case in passed if found.get(case) in {"failed", "error"})
 
 
 def _spec(ground: Ground, before: Before, execution: Execution) -> Spec:
@@ -135,7 +164,7 @@ def _late(ground: Ground, before: Before, execution: Execution) -> Mapping[str, 
     return late
 
 
-async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict, Sequence[str]]:
+async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict, Sequence[str] | None]:
     """The proof in a fresh sandbox: other hash seed, canaries, a repeat; and the cases that had a canary."""
     ground.say("running them again in a fresh sandbox, with canaries")
     snapshot = ground.snapshot
@@ -148,19 +177,7 @@ async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict
     )
     tests = ground.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
     verdict, evidence = await acceptance.accept(bench, ground.open, {}, tests)
-    if not evidence.canaried:
-        return verdict, ()
-    return verdict, with_canary(spec, tests)
-
-
-def with_canary(spec: Spec, tests: Mapping[str, str]) -> tuple[str, ...]:
-    """The cases whose function has a twin in the test files' texts."""
-    turned = {path: frozenset[str]().union(*canary.twins(text).mutated.values()) for path, text in tests.items()}
-    return tuple(
-        case.id
-        for case in spec.cases
-        if case.provenance is Provenance.USER and canary.function_of(case.id) in turned.get(case.path, frozenset())
-    )
+    return verdict, evidence.canaried_cases if verdict.status is Status.PASSED else None
 
 
 async def _new(ground: Ground) -> tuple[CaseResult, ...]:

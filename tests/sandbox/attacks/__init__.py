@@ -1,11 +1,19 @@
-"""Attack programs as data: one module for each family, read by tests/sandbox/test_attacks.py."""
+"""Attack programs as data: one module for each kind, read by tests/sandbox/test_attacks.py."""
 
 from . import (
     cpu,
     crashes,
-    fakes_endings,
+    fakes_blocks,
+    fakes_builtins,
+    fakes_ends,
+    fakes_equality,
+    fakes_imports,
+    fakes_marks,
     fakes_patches,
-    fakes_values,
+    fakes_plugins,
+    fakes_reading,
+    fakes_threads,
+    fakes_walks,
     files,
     floods,
     memory,
@@ -17,9 +25,19 @@ from . import (
 )
 from .nouns import Attack, Fake
 
-ATTACKS: tuple[Attack, ...] = tuple(
-    attack
-    for family in (cpu, memory, processes, parent, network, files, rights, floods, crashes, persistence)
-    for attack in family.ATTACKS
+_WALL = (cpu, memory, processes, parent, network, files, rights, floods, crashes, persistence)
+_VERDICT = (
+    fakes_ends,
+    fakes_threads,
+    fakes_marks,
+    fakes_patches,
+    fakes_plugins,
+    fakes_walks,
+    fakes_imports,
+    fakes_equality,
+    fakes_builtins,
+    fakes_reading,
+    fakes_blocks,
 )
-FAKES: tuple[Fake, ...] = (*fakes_endings.FAKES, *fakes_patches.FAKES, *fakes_values.FAKES)
+ATTACKS: tuple[Attack, ...] = tuple(attack for family in _WALL for attack in family.ATTACKS)
+FAKES: tuple[Fake, ...] = tuple(fake for family in _VERDICT for fake in family.FAKES)

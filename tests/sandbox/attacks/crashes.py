@@ -35,29 +35,21 @@ ATTACKS = (
         "import sys\nsys.setrecursionlimit(10 ** 9)\nclass Link:\n    def __init__(self, held): self.held = held\n"
         "    def __repr__(self): return repr(self.held)\nlink = None\nfor _ in range(500_000): link = Link(link)\nrepr(link)\n",
     ),
-    _recursion(
-        "in the compiler", "import sys\nsys.setrecursionlimit(10 ** 9)\ncompile('-' * 4_000_000 + '1', 'x', 'eval')\n"
-    ),
     _failure(
         "exception that cannot be shown",
         "import os\nclass Evil(Exception):\n    def __str__(self): os._exit(5)\n    __repr__ = __str__\nraise Evil\n",
     ),
     _failure(
-        "value whose picture never ends",
-        "import time\nclass Slow:\n    def __repr__(self): time.sleep(60)\n    def __eq__(self, other): return False\nassert Slow() == 1\n",
+        "message that takes for ever",
+        "import time\nclass Slow(Exception):\n    def __str__(self): time.sleep(60)\nraise Slow\n",
         seconds=1.0,
     ),
     _failure(
         "value whose picture is the end",
-        "import os\nclass Last:\n    def __repr__(self): os.abort()\n    def __eq__(self, other): return False\nheld = Last()\nassert held == 1\n",
+        "import os\nclass Last:\n    def __repr__(self): os.abort()\nraise ValueError(Last())\n",
     ),
     _failure(
         "exception whose cause is itself an exit",
         "import os\nclass Evil(Exception):\n    @property\n    def __traceback__(self): os._exit(6)\n    @property\n    def __cause__(self): os._exit(6)\nraise Evil\n",
-    ),
-    _failure(
-        "class without a usable name",
-        "import os\nclass Meta(type):\n    @property\n    def __name__(cls): os._exit(8)\n"
-        "class Evil(Exception, metaclass=Meta): pass\nraise Evil\n",
     ),
 )

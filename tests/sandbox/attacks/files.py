@@ -52,13 +52,7 @@ ATTACKS = (
         "what lies beside the workspace", "import os\nif aim.secret_name not in os.listdir('..'): raise aim.Missed\n"
     ),
     _read("keys in homes", "import glob\nif not glob.glob(aim.folder + '/.ssh/id_*'): raise aim.Missed\n"),
-    _read("the running kernel's memory", "open('/proc/kcore', 'rb').read(16)\n", root=True),
     _read("the kernel's messages", "open('/dev/kmsg', 'rb').close()\n", root=True),
-    _read(
-        "disks",
-        "import glob\nif not [open(path, 'rb') for path in glob.glob('/dev/[svn][dv][am]*')]: raise aim.Missed\n",
-        root=True,
-    ),
     _write(
         "the code under test",
         "open('m.py', 'a').write('# ' + aim.token)\n",
@@ -108,7 +102,7 @@ ATTACKS = (
         root=True,
     ),
     _write("the kernel's settings", "open('/proc/sys/kernel/core_pattern', 'r+').close()\n", root=True),
-    _write("the kernel's emergency key", "open('/proc/sysrq-trigger', 'w').close()\n", root=True),
+    _write("the machine's name", "open('/proc/sys/kernel/hostname', 'r+').close()\n", root=True),
     _write("devices' modes", "import os\nos.chmod('/dev/null', os.stat('/dev/null').st_mode & 0o777)\n", root=True),
     _write(
         "control groups",

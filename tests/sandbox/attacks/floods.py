@@ -85,5 +85,4 @@ ATTACKS = (
         "import os\nos.write(1, b'\\x1b[8m ok \\r\\x1b[K' + aim.token.encode() + b'\\x08' * 9)\nraise aim.Missed\n",
         wins=Wins.SHOWS,
     ),
-    _output("the terminal itself", "open('/dev/tty', 'w').write('x')\n", root=True),
 )

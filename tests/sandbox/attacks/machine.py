@@ -92,6 +92,13 @@ class Machine:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         (root / "link").symlink_to(self.folder / SECRET_NAME)
+        if root != self.root:
+            (root / "server.sock").symlink_to(self.root / "server.sock")
+
+    def control(self) -> tuple[Path, Path]:
+        """Where the next control runs, and its home."""
+        folder = self.folder / f"control-{next(self._numbers)}"
+        return folder, folder.with_name(folder.name + "-home")
 
     def close(self) -> None:
         self.bystander.kill()
@@ -121,7 +128,7 @@ class Aim:
     wants: Wants
     machine: Machine
 
-    def text(self, home: str = "") -> str:
+    def text(self) -> str:
         """The module `aim`."""
         machine = self.machine
         values: dict[str, object] = {
@@ -141,7 +148,6 @@ class Aim:
             "bystander": machine.bystander.pid,
             "host_command": "sleep\0003600",
             "host": os.uname().nodename,
-            "home": home or os.path.expanduser("~"),
         }
         lines = [f"{name} = {value!r}" for name, value in values.items()]
         digest = hashlib.sha256(machine.secret.encode()).hexdigest()

@@ -12,7 +12,7 @@ _LIBC = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 
 def _file(name: str, path: str) -> Attack:
     """A file planted at the place that this expression names."""
-    code = f"import os, site, sys\npath = {path}\nos.makedirs(os.path.dirname(path) or '.', exist_ok=True)\nopen(path, 'w').write('import os')\n"
+    code = f"import os, site, sys\npath = {path}\nos.makedirs(os.path.dirname(path) or '.', exist_ok=True)\nopen(path, 'w').write('# planted')\n"
     return _persist(name, code, f"import os, site, sys\nif not os.path.exists({path}): raise aim.Missed\n")
 
 
@@ -28,7 +28,7 @@ ATTACKS = (
     _file("sitecustomize in the workspace", "'sitecustomize.py'"),
     _file("usercustomize in the user's packages", "os.path.join(site.getusersitepackages(), 'usercustomize.py')"),
     _file("module in the scratch folder", "'/tmp/json.py'"),
-    _file("module that shadows the standard library", "'random.py'"),
+    _file("module that shadows the standard library", "'antigravity.py'"),
     _file(
         "module in the temporary folder of the run",
         "os.path.join(__import__('tempfile').gettempdir(), 'subprocess.py')",

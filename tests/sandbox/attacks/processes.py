@@ -5,7 +5,8 @@ from .nouns import Attack
 _ALIVE = """
 def others():
     import os
-    return [int(name) for name in os.listdir('/proc') if name.isdigit()]
+    running = lambda name: ') Z ' not in open(f'/proc/{name}/stat').read()
+    return [int(name) for name in os.listdir('/proc') if name.isdigit() and running(name)]
 """
 # In the next run: is one still there that carries the name?
 _LEFT = """

@@ -15,6 +15,22 @@ def _call(name: str, call: str, *, family: str = "kernel calls", refused: str = 
     return Attack(family=family, name=name, code=code, **more)
 
 
+def _child(name: str, code: str, *, family: str = "rights", **more) -> Attack:
+    """In a process of its own, for the tests could not go on after it."""
+    code = f"""
+import os, resource
+child = os.fork()
+if child == 0:
+    try:
+        {code}
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+if os.waitpid(child, 0)[1]: raise aim.Missed
+"""
+    return Attack(family=family, name=name, code=code, **more)
+
+
 def _environment(name: str, code: str, **more) -> Attack:
     return Attack(family="environment", name=name, code=code, **more)
 
@@ -25,8 +41,8 @@ ATTACKS = (
         "import os\nos.setuid(0)\nif os.getuid() or open('/proc/self/uid_map').read().split()[1] != '0': raise aim.Missed\n",
         root=True,
     ),
-    _rights("become another user", "import os\nos.setresuid(12345, 12345, 12345)\n", root=True),
-    _rights("join another group", "import os\nos.setgroups([0])\n", root=True),
+    _child("become another user", "os.setresuid(12345, 12345, 12345)", root=True),
+    _child("join another group", "os.setgroups([0])", root=True),
     _rights(
         "own a capability",
         "lines = dict(line.split(':', 1) for line in open('/proc/self/status'))\nif not int(lines['CapEff'], 16): raise aim.Missed\n",
@@ -62,17 +78,12 @@ ATTACKS = (
     ),
     _rights("be quicker than others", "import os\nos.nice(-5)\n", root=True),
     _rights("real time", "import os\nos.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))\n", root=True),
-    _rights(
-        "raise a limit",
-        "import resource\nhard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\nresource.setrlimit(resource.RLIMIT_NOFILE, (hard + 1, hard + 1))\n",
-        root=True,
-    ),
     _call("user namespace", "libc.unshare(0x10000000)", family="namespaces"),
     _call("mount namespace", "libc.unshare(0x00020000)", family="namespaces"),
     _call("network namespace", "libc.unshare(0x40000000)", family="namespaces"),
     _call(
         "user namespace by clone",
-        "libc.syscall(56, 0x10000000 | 17, 0, 0, 0, 0) or os._exit(0)",
+        "(libc.syscall(56, 0x10000000 | 17, 0, 0, 0, 0) or os._exit(0))",
         family="namespaces",
         refused="(1, 28, 38)",
     ),
@@ -88,12 +99,8 @@ ATTACKS = (
     _call("mount", "libc.mount(b'none', b'/tmp', b'tmpfs', 0, None)", family="namespaces"),
     _call("unmount", "libc.umount2(b'/nowhere', 0)", family="namespaces"),
     _call("remount the workspace for writing", "libc.mount(None, b'/', None, 0x1000 | 32, None)", family="namespaces"),
-    _call("change the root", "libc.chroot(b'/tmp')", family="namespaces"),
-    _call(
-        "pivot the root",
-        "libc.pivot_root(b'/nowhere', b'/nowhere') if hasattr(libc, 'pivot_root') else libc.syscall(155, b'/nowhere', b'/nowhere')",
-        family="namespaces",
-    ),
+    _child("change the root", "os.chroot('/tmp')", family="namespaces"),
+    _call("pivot the root", "libc.syscall(155, b'/nowhere', b'/nowhere')", family="namespaces"),
     _call("programs in the kernel", "libc.syscall(321, 0, 0, 0)"),
     _call("events of performance", "libc.syscall(298, 0, 0, -1, -1, 0)"),
     _call(
@@ -101,14 +108,12 @@ ATTACKS = (
     ),
     _call("page faults by hand", "libc.syscall(323, 0)", root=True),
     _call("file by handle", "libc.syscall(304, -100, 0, 0)", root=True),
-    _call("load a module", "libc.syscall(175, 0, 0, b'')", root=True),
     _call("restart with bad words", "libc.syscall(169, 0, 0, 0, 0)", root=True),
     _call("set the clock", "libc.syscall(164, 1, 0)", root=True),
     _call("name the machine", "libc.sethostname(b'x' * 65, 65)", root=True),
     _call("accounting", "libc.syscall(163, b'/nowhere')", root=True),
     _call("swap", "libc.syscall(167, b'/nowhere', 0)", root=True),
     _call("messages of the kernel", "libc.syscall(103, 10, 0, 0)", root=True),
-    _call("ports of the machine", "libc.syscall(172, 0)", root=True),
     _call(
         "keys of the user",
         "libc.syscall(248, b'user', aim.token.encode(), b'x', 1, ctypes.c_long(-4))",
@@ -135,11 +140,6 @@ ATTACKS = (
         else:
             raise aim.Missed
         """,
-    ),
-    _environment(
-        "the home of whoever started it",
-        "import os\nif not os.path.samefile(os.path.expanduser('~'), aim.home): raise aim.Missed\n",
-        tame=True,
     ),
     _environment("the name of the machine", "import os\nif os.uname().nodename != aim.host: raise aim.Missed\n"),
 )

@@ -15,7 +15,7 @@ from greenloop.core.errors import CannotVerify, ModelProblem, SettingsProblem, U
 from greenloop.core.nouns import Evidence, Status, StopReason, Verified
 from greenloop.history import History
 
-from .conftest import AFTER, BEFORE, CASE, TEST, solved, unsolved
+from .conftest import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
 
 
 @pytest.fixture
@@ -186,6 +186,27 @@ FINISHED = {
     "remedy",
 }
 USAGE = {"prompt_tokens", "completion_tokens", "cost", "model_seconds", "test_seconds"}
+
+
+def test_a_faked_pass_is_shown_with_the_reason(fake, capsys):
+    why = f"{CASE} does not fail as it must."
+    fake.result = unsolved(attempts=(attempt(0), tampered(1)), best=None)
+    assert main(["fix", CASE]) == 1
+    assert f"attempt 1/5: tampered, Tampered: {why}" in capsys.readouterr().err
+    assert main(["fix", CASE, "--json"]) == 1
+    (tested,) = [each for each in objects(capsys.readouterr().out) if each["event"] == "tested"]
+    assert [tested[name] for name in ("status", "error_class", "group", "message")] == [
+        "tampered",
+        "Tampered",
+        "tampering",
+        why,
+    ]
+    assert main(["history", "show"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "tampered Tampered:" in shown
+    assert "not fail as it must." in shown
+    assert main(["history", "export", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["attempts"][1]["verdict"]["reason"] == why
 
 
 def test_json_is_the_fixed_interface(fake, capsys):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -207,3 +209,12 @@ def test_junit_files_are_whole_and_count_right(tmp_path, result, counts):
 def test_a_tampered_case_is_a_failure_of_its_own_kind(tmp_path):
     suite = ET.fromstring(junit.document(FAKED))[0]
     assert [each.get("type") for each in suite.iter("failure")] == ["tampered"]
+
+
+def test_the_page_names_every_field_and_flag():
+    page = (Path(__file__).parents[3] / "docs/verify.md").read_text()
+    rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
+    told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert told == {*command.of_result(GOOD), "remedy"}
+    for flag in ("--base", "--json", "--junit", "--seconds", "--keep", "--with-new"):
+        assert flag in page

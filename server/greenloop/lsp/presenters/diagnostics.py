@@ -15,7 +15,7 @@ import attrs
 from lsprotocol import types as lsp
 
 from greenloop.core.diff import flat
-from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem
+from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
 from greenloop.core.redact import clean
 from greenloop.lsp.convert import Line, line_range, old_line
 from greenloop.lsp.edits import text_of
@@ -84,6 +84,9 @@ def publish(server: Server, run: Run) -> None:
 
 def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
     here = _line_finder(server, run, problem, attempt)
+    if attempt.verdict.status is Status.TAMPERED:
+        # What such a run says about single cases is worth nothing; that it lies is shown once.
+        return [_case(server, run, case, None, here) for case in problem.spec.cases[:1]]
     results = {result.id: result for result in attempt.verdict.cases}
     failing = [(case, results.get(case.id)) for case in problem.spec.cases]
     failing += [
@@ -198,12 +201,15 @@ def line_of(attempt: Attempt) -> str:
     """An attempt's result in one line: `attempt 2: 1/3 passed, AssertionError: assert 15 == 10`."""
     verdict = attempt.verdict
     name = "your code" if attempt.number == 0 else f"attempt {attempt.number}"
-    score = f"{verdict.passed}/{verdict.total} passed" if verdict.total else verdict.status.value
+    counted = verdict.total and verdict.status is not Status.TAMPERED
+    score = f"{verdict.passed}/{verdict.total} passed" if counted else verdict.status.value
     return ", ".join(part for part in (f"{name}: {score}", error_of(attempt)) if part)
 
 
 def error_of(attempt: Attempt) -> str:
     """Error class and the first line of the first failure's message; empty for a passing attempt."""
+    if attempt.verdict.status is Status.TAMPERED:
+        return clean(f"{attempt.error_class}: {attempt.verdict.reason}").strip()
     failures = (case.failure for case in (*attempt.verdict.cases, *attempt.verdict.collateral) if case.failure)
     message = next((failure.message for failure in failures), attempt.verdict.reason)
     first = (clean(message).strip().splitlines() or [""])[0]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.diff import unified
-from greenloop.core.nouns import Attempt, Provenance
+from greenloop.core.nouns import Attempt, Provenance, Status
 from greenloop.core.redact import clean
 from greenloop.core.uris import uri_from_path
 from greenloop.lsp import client
@@ -35,7 +35,7 @@ DIFF = 40
 
 def markdown(run: Run) -> str:
     """The hover: state, the table, the best attempt's change, where the tests come from."""
-    parts = [f"**{_code(_title(run))}**", table(run.attempts)]
+    parts = [f"**{_code(_title(run))}**", table(run.attempts), *map(_code, _tampered(run))]
     if diff := _shortened(best_diff(run)):
         parts += ["Best attempt:", fenced(diff, "diff")]
     return "\n\n".join([*parts, *_provenance(run)])
@@ -45,7 +45,7 @@ def plain(run: Run) -> str:
     """The same for editors that show text as it is."""
     diff = _shortened(best_diff(run))
     best = ["Best attempt:", diff.rstrip("\n")] if diff else []
-    return "\n\n".join([_title(run), table(run.attempts), *best, *_provenance(run)])
+    return "\n\n".join([_title(run), table(run.attempts), *_tampered(run), *best, *_provenance(run)])
 
 
 def full(run: Run) -> str:
@@ -89,7 +89,8 @@ def best_diff(run: Run) -> str:
     if run.outcome is not None and run.changes:
         before = run.outcome.before
         return "".join(unified(before.get(path), after, path) for path, after in sorted(run.changes.items()))
-    tried = [attempt for attempt in run.attempts if attempt.candidate is not None]
+    honest = [attempt for attempt in run.attempts if attempt.verdict.status is not Status.TAMPERED]
+    tried = [attempt for attempt in honest if attempt.candidate is not None]
     best = max(tried, key=lambda attempt: attempt.verdict.score, default=None)
     return diff_of(run, best) if best is not None else ""
 
@@ -122,9 +123,19 @@ def _title(run: Run) -> str:
     return f"{name}: not solved ({run.outcome.reason.value}){place if run.applied else ''}"
 
 
+def _tampered(run: Run) -> list[str]:
+    """A line for each attempt that faked its pass: a cell of the table is too short to say how."""
+    return [
+        f"attempt {attempt.number} tampered: {clean(attempt.verdict.reason)}"
+        for attempt in run.attempts
+        if attempt.verdict.status is Status.TAMPERED
+    ]
+
+
 def _row(attempt: Attempt) -> tuple[str, ...]:
     verdict, usage = attempt.verdict, attempt.usage
-    passed = f"{verdict.passed}/{verdict.total}" if verdict.total else ""
+    counted = verdict.total and verdict.status is not Status.TAMPERED
+    passed = f"{verdict.passed}/{verdict.total}" if counted else ""
     cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
     return (
         str(attempt.number),

@@ -1,0 +1,116 @@
+"""What a resident supervisor learns from runs of the user's own code, whatever wall stands around it.
+
+Which packages to import before the fork, and for which selectors a pytest session that was opened before the fork
+gives the same outcomes as a fresh one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from greenloop.core.nouns import Execution, Run
+from greenloop.core.records import of_kind
+from greenloop.core.verdict import forged
+
+log = logging.getLogger(__name__)
+
+PREPARING = 60.0  # seconds for imports and the pytest session
+REHEARSED = 5.0  # seconds of a run from which on saving a fraction of one is not worth a second run
+CONFIGURATION = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
+
+Stamp = tuple[object, ...]
+
+
+@dataclass(kw_only=True)
+class Learnt:
+    """What runs of the user's own code taught about a workspace.
+
+    `modules` are imported before the fork, `tried` have been looked at; `agreed` are the selectors for which a pytest
+    session opened before the fork gave the same outcomes; `session` False: it never shall be used here.
+    """
+
+    modules: list[str] = field(default_factory=list)
+    tried: set[str] = field(default_factory=set)
+    agreed: set[tuple[str, ...]] = field(default_factory=set)
+    session: bool = True
+    libraries: Stamp = ()
+
+    def fits(self, run: Run) -> bool:
+        """Whether this run may go on with a pytest session opened before the fork."""
+        if run.collect or run.trace or run.baseline or run.oracle or run.selectors not in self.agreed:
+            return False
+        return not any(path.rpartition("/")[2] in CONFIGURATION for path in (*run.files, *run.without))
+
+    def about(self, libraries: Stamp) -> None:
+        """Forgets everything where other packages are installed than those it was learnt with."""
+        if self.libraries != libraries:
+            self.modules, self.tried, self.session, self.libraries = [], set(), True, libraries
+            self.agreed.clear()
+
+    @property
+    def useful(self) -> bool:
+        """Whether a new supervisor should be prepared with it."""
+        return bool(self.modules or (self.session and self.agreed))
+
+    def new(self, execution: Execution) -> list[str]:
+        """Packages that this run imported and nobody has looked at."""
+        names = [str(name) for record in of_kind(execution, "modules") for name in record.get("names", ())]
+        return [name for name in names if name not in self.tried]
+
+    def rehearses(self, run: Run, execution: Execution) -> bool:
+        """Whether it is worth trying if this run comes to the same in a session opened before the fork."""
+        if not self.session or run.collect or run.selectors in self.agreed:
+            return False
+        return not execution.killed and execution.seconds < REHEARSED
+
+    def prepared(self, tried: Sequence[str], reply: Mapping[str, object]) -> bool:
+        """Takes in a supervisor's `prepared`; False when that supervisor must not be used any more."""
+        modules, left_out = reply["modules"], reply["left_out"]
+        assert isinstance(modules, list)
+        self.tried.update(tried)
+        self.modules += [str(name) for name in modules if name not in self.modules]
+        if left_out:
+            log.debug("Not imported beforehand: %s", left_out)
+        if reply["spoilt"] or not reply["session"]:
+            log.info("No pytest session before the fork: %s", reply["spoilt"] or reply["reason"])
+            self.session = False
+        return not reply["spoilt"]
+
+    def compared(self, run: Run, first: Execution, second: Execution) -> bool:
+        """Whether both ways came to the same; if not, the faster one is never used here."""
+        if _same(first, second):
+            self.agreed.add(run.selectors)
+            return True
+        log.info("A pytest session opened before the fork does not agree here; it is not used.")
+        self.session = False
+        return False
+
+
+def rehearsal(run: Run) -> Run:
+    """The run that is compared with a run of the user's own code."""
+    return replace(run, trace=False, baseline=False)
+
+
+def suspicious(execution: Execution) -> bool:
+    """Whether something happened after which a wall had better not be used again."""
+    return bool(execution.killed in {"memory", "processes"} or execution.status == -9 or forged(execution))
+
+
+def _same(first: Execution, second: Execution) -> bool:
+    """Whether two executions came to the same: the cases, every phase's outcome, the end."""
+    return (_outline(first), first.status, first.killed) == (_outline(second), second.status, second.killed)
+
+
+def _outline(execution: Execution) -> Mapping[tuple[object, ...], int]:
+    found: Counter[tuple[object, ...]] = Counter()
+    for record in execution.records:
+        if record["kind"] == "phase":
+            found[record.get("id"), record.get("when"), record.get("outcome"), record.get("type")] += 1
+        elif record["kind"] == "collected":
+            found[tuple(str(case["id"]) for case in record["cases"])] += 1
+        elif record["kind"] in ("collect_error", "forged"):
+            found[record["kind"], record.get("id")] += 1
+    return found
