@@ -180,7 +180,10 @@ def compared(project: Project, cache: Path) -> Row:
         row.host = min(row.host, again)
         environment = interpreters.environment(folder, settings.load(folder)[0])
         executions = asyncio.run(in_sandbox(folder, project.seconds))
-    except (RuntimeError, OSError, subprocess.TimeoutExpired, CannotVerify) as error:
+    except subprocess.TimeoutExpired:
+        row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"
+        return row
+    except (RuntimeError, OSError, CannotVerify) as error:
         row.problem = str(error)
         return row
     row.sandbox = min(execution.seconds for execution in executions)
