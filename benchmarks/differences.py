@@ -31,6 +31,7 @@ _INSIDE = (
     (r"block device|character device|/dev/", "devices of its own"),
     (r"\[Errno 1\] Operation not permitted|Permission denied|\[Errno 13\]", "no root"),
     (r"st_ino=|samefile|test_link\b|nlink", "throw-away layer over the workspace"),
+    (r"FileExistsError", "what a differing test before it left behind"),
     (r"getpwnam|getgrnam|getpwuid|uid not found|name not found", "made-up accounts"),
 )
 _THERE = ((r"Operation not permitted|Permission denied|root|os\.access|access\(", "no root"),)

@@ -17,9 +17,11 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 import tomllib
 from dataclasses import asdict, dataclass
@@ -93,27 +95,35 @@ def on_host(folder: Path, seconds: float, scratch: Path, python: Path | None = N
     out = plugin / "records.jsonl"
     out.unlink(missing_ok=True)
     began = time.monotonic()
-    done = subprocess.run(
-        [python, "-m", "pytest", "--continue-on-collection-errors"],
-        cwd=folder,
-        env={
-            **_user(python),
-            "PYTHONPATH": str(plugin),
-            "PYTEST_PLUGINS": "parity_recorder",
-            "GREENLOOP_PARITY_OUT": str(out),
-            "PYTHONHASHSEED": "0",
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=seconds,
-        check=False,
-    )
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [python, "-m", "pytest", "--continue-on-collection-errors"],
+            cwd=folder,
+            env={
+                **_user(python),
+                "PYTHONPATH": str(plugin),
+                "PYTEST_PLUGINS": "parity_recorder",
+                "GREENLOOP_PARITY_OUT": str(out),
+                "PYTHONHASHSEED": "0",
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(seconds)
+        finally:  # servers that a test has started and not ended, above all where it hangs
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        said.seek(0)
+        output = said.read().decode(errors="replace")
     taken = time.monotonic() - began
     text = out.read_text(encoding="utf-8") if out.exists() else ""
     if not text:
-        raise RuntimeError(f"pytest recorded nothing on the host:\n{done.stdout.decode(errors='replace')[-1500:]}")
-    return Execution(records=tuple(map(json.loads, text.splitlines())), status=done.returncode), taken
+        raise RuntimeError(f"pytest recorded nothing on the host:\n{output[-1500:]}")
+    return Execution(records=tuple(map(json.loads, text.splitlines())), status=status), taken
 
 
 def _user(python: Path) -> dict[str, str]:
@@ -170,7 +180,10 @@ def compared(project: Project, cache: Path) -> Row:
         row.host = min(row.host, again)
         environment = interpreters.environment(folder, settings.load(folder)[0])
         executions = asyncio.run(in_sandbox(folder, project.seconds))
-    except (RuntimeError, OSError, subprocess.TimeoutExpired, CannotVerify) as error:
+    except subprocess.TimeoutExpired:
+        row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"
+        return row
+    except (RuntimeError, OSError, CannotVerify) as error:
         row.problem = str(error)
         return row
     row.sandbox = min(execution.seconds for execution in executions)
