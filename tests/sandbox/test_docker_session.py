@@ -72,7 +72,7 @@ async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(
 
     assert await outcomes("v = 1\n", baseline=True) == ["passed"]
     await session._learning
-    assert session.learnt.agreed == {("test_m.py",)}
+    assert session.learnt.agreed == {"test_m.py", "test_m.py::test_v"}
     assert session._box.session
     assert await outcomes("v = 1\n") == ["passed"]
     assert await outcomes("v = 2\n") == ["failed"]

@@ -59,7 +59,7 @@ async def taught(session: _resident.ResidentSession, *selectors: str) -> _reside
 
 
 async def test_both_ways_agree_and_the_faster_one_is_used(session):
-    assert (await taught(session)).agreed == {("test_m.py",)}
+    assert (await taught(session)).agreed == {"test_m.py", "test_m.py::test_a", "test_m.py::test_b"}
     assert session._walls[0].session
     assert await ran(session) == {"test_a": "passed", "test_b": "passed"}
     assert await ran(session, {"m.py": "v = 2\n"}) == {"test_a": "failed", "test_b": "passed"}

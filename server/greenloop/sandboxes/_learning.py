@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.nouns import Execution, Run
-from greenloop.core.records import of_kind
+from greenloop.core.records import collected, of_kind
 from greenloop.core.verdict import forged
 
 log = logging.getLogger(__name__)
@@ -22,27 +22,34 @@ REHEARSED = 5.0  # seconds of a run from which on saving a fraction of one is no
 CONFIGURATION = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 
 Stamp = tuple[object, ...]
+_ALL = ""  # the selector of a run of everything
 
 
 @dataclass(kw_only=True)
 class Learnt:
     """What runs of the user's own code taught about a workspace.
 
-    `modules` are imported before the fork, `tried` have been looked at; `agreed` are the selectors for which a pytest
-    session opened before the fork gave the same outcomes; `session` False: it never shall be used here.
+    `modules` are imported before the fork, `tried` have been looked at; `agreed` are the selectors, and the ids of the
+    cases that they brought, for which a pytest session opened before the fork gave the same outcomes; `session` False:
+    it never shall be used here.
     """
 
     modules: list[str] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
-    agreed: set[tuple[str, ...]] = field(default_factory=set)
+    agreed: set[str] = field(default_factory=set)
     session: bool = True
     libraries: Stamp = ()
 
     def fits(self, run: Run) -> bool:
         """Whether this run may go on with a pytest session opened before the fork."""
-        if run.collect or run.trace or run.baseline or run.oracle or run.selectors not in self.agreed:
+        if run.collect or run.trace or run.baseline or run.oracle or not self._knows(run):
             return False
         return not any(path.rpartition("/")[2] in CONFIGURATION for path in (*run.files, *run.without))
+
+    def _knows(self, run: Run) -> bool:
+        """Whether each selector was part of a run that agreed, by itself or with its whole file."""
+        selectors = run.selectors or (_ALL,)
+        return all(selector in self.agreed or selector.split("::", 1)[0] in self.agreed for selector in selectors)
 
     def about(self, libraries: Stamp) -> None:
         """Forgets everything where other packages are installed than those it was learnt with."""
@@ -62,7 +69,7 @@ class Learnt:
 
     def rehearses(self, run: Run, execution: Execution) -> bool:
         """Whether it is worth trying if this run comes to the same in a session opened before the fork."""
-        if not self.session or run.collect or run.selectors in self.agreed:
+        if not self.session or run.collect or self._knows(run):
             return False
         return not execution.killed and execution.seconds < REHEARSED
 
@@ -82,7 +89,7 @@ class Learnt:
     def compared(self, run: Run, first: Execution, second: Execution) -> bool:
         """Whether both ways came to the same; if not, the faster one is never used here."""
         if _same(first, second):
-            self.agreed.add(run.selectors)
+            self.agreed.update(run.selectors or (_ALL,), (case.id for case in collected(first)))
             return True
         log.info("A pytest session opened before the fork does not agree here; it is not used.")
         self.session = False
@@ -96,7 +103,11 @@ def rehearsal(run: Run) -> Run:
 
 def suspicious(execution: Execution) -> bool:
     """Whether something happened after which a wall had better not be used again."""
-    return bool(execution.killed in {"memory", "processes"} or execution.status == -9 or forged(execution))
+    return bool(
+        execution.killed in {"memory", "processes"}
+        or (execution.status == -9 and not execution.killed)
+        or forged(execution)
+    )
 
 
 def _same(first: Execution, second: Execution) -> bool:
