@@ -26,9 +26,8 @@ def run(request, report, key, folder, sign, parts, session=None, oracle=None):
     doctests = [selector[len("doctest:") :] for selector in request["selectors"] if selector.startswith("doctest:")]
     plain = [selector for selector in request["selectors"] if not selector.startswith("doctest:")]
     starter = _starter(send, root, place, parts["failures"], parts["options"].reruns())
-    plugins = [_recorder(send, place, parts["failures"]), starter]
-    if request["baseline"]:
-        plugins.append(_census(send, before, parts["warmth"].loaded))
+    loaded = parts["warmth"].loaded if request["baseline"] else None
+    plugins = [_recorder(send, place, parts["failures"], loaded and (lambda: loaded(before))), starter]
     if doctests:
         plugins.append(parts["examples"].plugin(root, doctests, only=not plain))
         plain = [*plain, *(parts["examples"].argument(selector) for selector in doctests)]
@@ -141,19 +140,11 @@ def _starter(send, root, place, failures, reruns):
     return Starter()
 
 
-def _census(send, before, loaded):
-    """Which installed packages the run has imported: what a resident runner may import beforehand."""
+def _recorder(send, place, failures, census):
+    """The plugin proper. `compared` holds the two sides of the newest comparison that failed.
 
-    class Census:
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_sessionfinish(self):
-            send({"kind": "modules", "names": loaded(before)})
-
-    return Census()
-
-
-def _recorder(send, place, failures):
-    """The plugin proper. `compared` holds the two sides of the newest comparison that failed."""
+    `census()`, where it is given, tells which installed packages the run has imported, reports and all.
+    """
     compared = {}
     clock = time.perf_counter
     describe, cut, short, most = failures.describer(place), failures.cut, failures.short, failures.TEXT
@@ -226,6 +217,8 @@ def _recorder(send, place, failures):
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_sessionfinish(self, session):
             yield
+            if census is not None:
+                send({"kind": "modules", "names": census()})
             send({"kind": "finished", "status": int(session.exitstatus)})
 
     def clock_difference(call):

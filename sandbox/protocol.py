@@ -7,10 +7,11 @@ Host and supervisor exchange *messages*: four bytes of length (big endian), then
     host -> supervisor   {"kind": "write", "root", "files", "executable", "folders"}
                                                                    lay files down for good (base64 by relative path)
     supervisor -> host   {"kind": "written"}  or  {"kind": "broken", "reason"}
-    host -> supervisor   {"kind": "prepare", "root", "scratch", "environ", "modules": [name], "trial": bool,
-                          "session": bool}
+    host -> supervisor   {"kind": "prepare", "root", "scratch", "environ", "modules": [name], "rewritten": [name],
+                          "trial": bool, "session": bool}
                          import these packages, open a pytest session, both for all later runs
-    supervisor -> host   {"kind": "prepared", "modules", "left_out": {name: why}, "session": bool, "reason", "spoilt"}
+    supervisor -> host   {"kind": "prepared", "modules", "rewritten", "left_out": {name: why}, "session": bool,
+                          "reason", "spoilt"}
                          `reason`: why there is no session; `spoilt`: why this supervisor must not be used any more
     host -> supervisor   {"kind": "run", ...}                      see `run_request`
     supervisor -> host   {"kind": "done", "report", "status", "killed", "output", "leftover", "seconds", "dirty"}
@@ -185,15 +186,17 @@ def write_request(root, files, executable=(), folders=()):
     }
 
 
-def prepare_request(root, modules, *, trial, session, scratch="/tmp", environ=None):
+def prepare_request(root, modules, *, rewritten=(), trial, session, scratch="/tmp", environ=None):
     """A request to import packages and to open a pytest session, before any run that shall profit from it.
 
     `trial`: a forked process tries the packages first, and only those that are slow and harmless are imported.
+    `rewritten`: packages with plugins for pytest, to be imported after the session was opened.
     """
     return {
         "kind": "prepare",
         "root": root,
         "modules": list(modules),
+        "rewritten": list(rewritten),
         "trial": bool(trial),
         "session": bool(session),
         "scratch": scratch,

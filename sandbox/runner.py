@@ -141,18 +141,21 @@ class Runs:
     def prepare(self, request):
         """Imports packages and opens a pytest session, both once for all later runs."""
         warmth, session = self._parts["warmth"], self._parts["session"]
-        imported, left_out = warmth.warm(request["modules"], request["root"], trial=request["trial"])
+        plain, rewritten, left_out = warmth.worth(request["modules"], request["root"], trial=request["trial"])
         reason = ""
         if request["session"] and self._session is None:
             self._session, reason = session.prepare(request, self._parts)
+        rewritten = [*request["rewritten"], *rewritten] if self._session is not None else []
+        failed = warmth.take([*plain, *rewritten])
         threads, foreign = warmth.threads(), warmth.of_workspace(request["root"])
         spoilt = "it runs %d threads" % threads if threads != 1 else ""
         spoilt = spoilt or ("it has imported %s of the workspace" % foreign[0] if foreign else "")
         freeze()
         return {
             "kind": "prepared",
-            "modules": imported,
-            "left_out": left_out,
+            "modules": [name for name in plain if name not in failed],
+            "rewritten": [name for name in rewritten if name not in failed],
+            "left_out": dict(left_out, **failed),
             "session": self._session is not None,
             "reason": reason,
             "spoilt": spoilt,

@@ -10,6 +10,7 @@ import time
 
 WORTH = 0.01  # seconds of import time from which on it pays
 PATIENCE = 30.0  # seconds for the trial of all of them
+PLUGIN = "it has a plugin for pytest"
 OWN = ("pytest", "_pytest", "pluggy")  # here from the start, if not every part of them
 INSTALLED = ("site-packages", "dist-packages")
 
@@ -44,30 +45,35 @@ def threads():
         return 1
 
 
-def warm(names, root, trial):
-    """Imports those that are worth it and harmless; returns (imported, {left out: why}).
+def worth(names, root, trial):
+    """Which of these to import: ([harmless ones], [those with plugins for pytest], {left out: why}).
 
     With `trial` a forked process imports them first and tells what each costs, and whether it starts threads or drags
-    in code of the workspace or a plugin: a process that has threads must not be forked, the workspace's code must not
-    be in it, and pytest warns of plugins that were imported before it could rewrite their assertions.
+    in code of the workspace: a process that has threads must not be forked, and the workspace's code must not be in it.
+    Plugins, and what drags them in, need a pytest session first: its import hook rewrites their assertions, and of
+    plugins that were imported in another way pytest warns.
     """
     names = [name for name in names if name not in sys.modules]
-    if not names:
-        return [], {}
-    told = _trial(names, root) if trial else dict.fromkeys(names, (WORTH, ""))
-    imported, left_out = [], {}
+    told = _trial(names, root) if trial and names else dict.fromkeys(names, (WORTH, ""))
+    plain, rewritten, left_out = [], [], {}
     for name in names:
         seconds, problem = told.get(name, (0.0, "its trial did not end"))
-        if problem or seconds < WORTH:
+        if seconds < WORTH or problem not in ("", PLUGIN):
             left_out[name] = problem or "it takes %d ms" % (1000 * seconds)
-            continue
+        else:
+            (rewritten if problem else plain).append(name)
+    return plain, rewritten, left_out
+
+
+def take(names):
+    """Imports them, whatever it costs; returns {left out: why}."""
+    left_out = {}
+    for name in names:
         try:
             __import__(name)
         except BaseException as error:
             left_out[name] = "%s: %s" % (type(error).__name__, error)
-        else:
-            imported.append(name)
-    return imported, left_out
+    return left_out
 
 
 def _trial(names, root):
@@ -77,8 +83,8 @@ def _trial(names, root):
     if child == 0:
         try:
             os.close(told_in)
-            rewritten = plugins()
-            for name in names:
+            rewritten = plugins().difference(sys.modules)
+            for name in sorted(names, key=rewritten.__contains__):  # plugins last, or nobody knows who drags them in
                 os.write(told_out, (json.dumps([name, *_tried(name, root, rewritten)]) + "\n").encode())
         finally:
             os._exit(0)
@@ -114,9 +120,7 @@ def plugins():
 
 
 def _tried(name, root, rewritten):
-    if name in rewritten:
-        return 0.0, "it has a plugin for pytest"
-    before, began = rewritten.difference(sys.modules), time.perf_counter()
+    began = time.perf_counter()
     try:
         __import__(name)
     except BaseException as error:
@@ -124,8 +128,7 @@ def _tried(name, root, rewritten):
     seconds = time.perf_counter() - began
     if threads() != 1:
         return seconds, "it starts threads"
-    dragged = before.intersection(sys.modules)
-    if dragged:
-        return seconds, "it imports %s, which has a plugin for pytest" % min(dragged)
     foreign = of_workspace(root)
-    return seconds, "it imports %s of the workspace" % foreign[0] if foreign else ""
+    if foreign:
+        return seconds, "it imports %s of the workspace" % foreign[0]
+    return seconds, PLUGIN if rewritten.intersection(sys.modules) else ""

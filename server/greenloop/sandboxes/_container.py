@@ -168,7 +168,12 @@ class Session:
     def _taught(self, box: Box, names: Sequence[str], *, trial: bool) -> bool:
         """Imports packages and opens a pytest session before the fork. False: the box was spoilt by it and is gone."""
         request = inside.protocol().prepare_request(
-            box.shape.root, names, trial=trial, session=self.learnt.session, environ=_environ(box)
+            box.shape.root,
+            names,
+            rewritten=self.learnt.rewritten,
+            trial=trial,
+            session=self.learnt.session,
+            environ=_environ(box),
         )
         reply = box.ask(request, PREPARING)
         if reply["kind"] != "prepared":
@@ -176,7 +181,7 @@ class Session:
         box.session = bool(reply["session"])
         if self.learnt.prepared(names, reply):
             return True
-        self.learnt.modules = []
+        self.learnt.modules, self.learnt.rewritten = [], []
         self.end()
         return False
 

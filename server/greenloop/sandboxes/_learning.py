@@ -29,12 +29,13 @@ _ALL = ""  # the selector of a run of everything
 class Learnt:
     """What runs of the user's own code taught about a workspace.
 
-    `modules` are imported before the fork, `tried` have been looked at; `agreed` are the selectors, and the ids of the
-    cases that they brought, for which a pytest session opened before the fork gave the same outcomes; `session` False:
-    it never shall be used here.
+    `modules` are imported before the fork; `rewritten` too, but after pytest has its session, because they have plugins
+    for it; `tried` have been looked at. `agreed` are the selectors, and the ids of the cases that they brought, for
+    which a pytest session opened before the fork gave the same outcomes; `session` False: it never shall be used here.
     """
 
     modules: list[str] = field(default_factory=list)
+    rewritten: list[str] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
     agreed: set[str] = field(default_factory=set)
     session: bool = True
@@ -54,7 +55,7 @@ class Learnt:
     def about(self, libraries: Stamp) -> None:
         """Forgets everything where other packages are installed than those it was learnt with."""
         if self.libraries != libraries:
-            self.modules, self.tried, self.session, self.libraries = [], set(), True, libraries
+            self.modules, self.rewritten, self.tried, self.session, self.libraries = [], [], set(), True, libraries
             self.agreed.clear()
 
     @property
@@ -75,10 +76,11 @@ class Learnt:
 
     def prepared(self, tried: Sequence[str], reply: Mapping[str, object]) -> bool:
         """Takes in a supervisor's `prepared`; False when that supervisor must not be used any more."""
-        modules, left_out = reply["modules"], reply["left_out"]
-        assert isinstance(modules, list)
+        left_out = reply["left_out"]
         self.tried.update(tried)
-        self.modules += [str(name) for name in modules if name not in self.modules]
+        for mine, told in ((self.modules, reply["modules"]), (self.rewritten, reply["rewritten"])):
+            assert isinstance(told, list)
+            mine += [str(name) for name in told if name not in mine]
         if left_out:
             log.debug("Not imported beforehand: %s", left_out)
         if reply["spoilt"] or not reply["session"]:

@@ -231,7 +231,7 @@ class ResidentSession:
     async def _prepare(self, wall: Wall, names: Sequence[str], *, trial: bool) -> bool:
         """False: the supervisor was spoilt by it and is ended. Raises `Lost`."""
         request = inside.protocol().prepare_request(
-            str(self._place.root), names, trial=trial, session=self._learnt.session
+            str(self._place.root), names, rewritten=self._learnt.rewritten, trial=trial, session=self._learnt.session
         )
         reply = await wall.supervisor.ask(request, "prepared", PREPARING)
         wall.session = bool(reply["session"])
