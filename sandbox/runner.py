@@ -8,16 +8,18 @@
 Standard library on Python 3.9 or newer, and the project's own pytest. Single-threaded, so that forking is safe.
 """
 
+import functools
 import gc
 import importlib.util
+import marshal
 import os
 import select
 import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FIRST = ("processes", "watch", "worker", "wall", "wipe", "laying", "options", "failures", "plugin")
-LATER = ("warmth", "session", "examples", "tracing", "crossing", "jail", "oracle")
+FIRST = ("processes", "watch", "worker", "options", "failures", "plugin")
+LATER = ("wall", "wipe", "laying", "warmth", "session", "examples", "tracing", "crossing", "jail", "oracle")
 
 
 def main(argv):
@@ -180,10 +182,27 @@ def _claim_streams():
 
 def _load(name):
     """A neighbour of this file, kept out of sys.modules so that a candidate does not find it by name."""
-    spec = importlib.util.spec_from_file_location("_greenloop_" + name, os.path.join(HERE, name + ".py"))
+    path = os.path.join(HERE, name + ".py")
+    spec = importlib.util.spec_from_file_location("_greenloop_" + name, path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    code = _bundle().get(name)
+    if code is None:
+        spec.loader.exec_module(module)
+    else:
+        exec(code, module.__dict__)
     return module
+
+
+@functools.lru_cache(maxsize=None)
+def _bundle():
+    """{name: code} of the neighbours, where the host could compile them for this interpreter."""
+    try:
+        with open(os.path.join(HERE, "bundle"), "rb") as stream:
+            data = stream.read()
+    except OSError:
+        return {}
+    magic = importlib.util.MAGIC_NUMBER
+    return marshal.loads(data[len(magic) :]) if data.startswith(magic) else {}
 
 
 def _import_pytest(packages):

@@ -6,6 +6,7 @@ In a wheel they lie in `greenloop/_sandbox`; an editable install and a checkout 
 from __future__ import annotations
 
 import importlib.util
+import marshal
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -41,6 +42,20 @@ def protocol() -> ModuleType:
 def sources() -> Mapping[str, bytes]:
     """Every Python file of the folder by name, as it must appear inside the wall."""
     return {path.name: path.read_bytes() for path in sorted(folder().glob("*.py"))}
+
+
+@cache
+def bundle(at: str) -> bytes:
+    """The same files compiled, as they would be in the folder `at`: an interpreter of another version leaves it alone.
+
+    Compiling them takes a cold sandbox a tenth of the time to its first result.
+    """
+    code = {
+        name.removesuffix(".py"): compile(text, f"{at}/{name}", "exec", dont_inherit=True)
+        for name, text in sources().items()
+        if name != "runner.py"
+    }
+    return importlib.util.MAGIC_NUMBER + marshal.dumps(code)
 
 
 @cache

@@ -88,7 +88,7 @@ class Box:
         self.session = False
         files: dict[str, bytes] = {}
         if self.hash_seed is None:
-            files = {**inside.sources(), **distribution.files(self.shape.project)}
+            files = {**inside.sources(), "bundle": inside.bundle(FOLDER), **distribution.files(self.shape.project)}
             if not self.hello["pytest"] and not self.hello["packages"]:
                 files |= {f"packages/{name}": data for name, data in wheels.borrowed().items()}
         else:

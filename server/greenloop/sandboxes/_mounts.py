@@ -86,6 +86,7 @@ def _furniture(place: Place, identity: Identity, *, staged: bool) -> list[Word]:
     result += _interpreter.words(place.environment, place.root)
     for name, text in inside.sources().items():
         result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
+    result += ["--perms", "0444", "--ro-bind-data", inside.bundle(INSIDE), f"{INSIDE}/bundle"]
     for name, path in inside.borrowed_packages().items():
         if staged or not identity.drop or reachable(str(path), identity):
             result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]

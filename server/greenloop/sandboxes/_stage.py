@@ -3,8 +3,9 @@ becomes that user for good and turns into bubblewrap. Standard library only.
 
     python -I -S _stage.py PLAN_FD
 
-The plan is JSON: `uid`, `gid`; `binds` [[source, name]]; `workspace` (absolute path), `files` {relative path: fd},
-`own` (the workspace's files must be given to the user), `bytes` (size of the throw-away layer, 0: none); `argv`.
+The plan, in the form of `marshal`, has `uid`, `gid`; `binds` [[source, name]]; `workspace` (absolute path), `files`
+{relative path: fd}, `own` (the workspace's files must be given to the user), `bytes` (size of the throw-away layer,
+0: none); `argv`.
 In a mount namespace of its own it hides the host's /tmp under a small file system and puts each source there under its
 name. The workspace becomes an overlay whose upper layer lives in memory; or, without a layer, it is shown as it is,
 with root's files appearing as the user's (an id-mapped mount). Nothing of it is seen or left outside.
@@ -16,13 +17,16 @@ with root's files appearing as the user's (an id-mapped mount). Nothing of it is
 from __future__ import annotations
 
 import ctypes
-import json
+import marshal
 import os
 import stat
 import struct
 import sys
-from collections import deque
-from typing import Any
+
+# Each module that is not imported brings the first result of a cold sandbox nearer.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 STAGE = "/tmp"  # noqa: S108 (always there; hidden in this process's own mount namespace only)
 _CLONE_NEWNS = 0x00020000
@@ -39,7 +43,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """Never returns when all goes well."""
     with os.fdopen(int(sys.argv[1]), "rb") as stream:
-        plan = json.load(stream)
+        plan = marshal.loads(stream.read())  # noqa: S302 - written by ourselves a moment ago
     if _LIBC.unshare(_CLONE_NEWNS) != 0:
         raise OSError(ctypes.get_errno(), "a mount namespace of its own")
     mount("none", "/", "", _REC | _PRIVATE)
@@ -148,10 +152,10 @@ def give(root: str, uid: int, gid: int) -> None:
     """Folders become the user's, so that tests may write in them; files only where they could not be read otherwise."""
     os.chown(root, uid, gid)
     os.chmod(root, stat.S_IMODE(os.stat(root).st_mode) | 0o700)
-    todo = deque([root])
+    todo = [root]
     seen = 0
     while todo and seen < _MOST:  # the folders near the root first
-        with os.scandir(todo.popleft()) as entries:
+        with os.scandir(todo.pop(0)) as entries:
             for entry in entries:
                 seen += 1
                 found = entry.stat(follow_symlinks=False)

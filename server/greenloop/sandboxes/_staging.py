@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -96,7 +96,7 @@ def staging(
         "bytes": disk,
         "argv": staged,
     }
-    fd = _descriptor(json.dumps(plan).encode(), descriptors)
+    fd = _descriptor(marshal.dumps(plan), descriptors)  # read by this very interpreter
     return [sys.executable, "-I", "-S", _stage.__file__, str(fd)]
 
 

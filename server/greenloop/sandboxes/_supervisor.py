@@ -95,10 +95,10 @@ class Supervisor:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         await self._process.wait()
-        for _ in range(200):
+        for _ in range(1000):
             if not any(alive(pid) for pid in tree):
                 break
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.001)
         self._listening.cancel()
         await asyncio.gather(self._listening, return_exceptions=True)
 
