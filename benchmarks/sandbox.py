@@ -119,7 +119,7 @@ async def measure(kind: str, place: Place, rounds: int) -> Times:
             await times.of("plain fork, failing", lambda: checked(plain, WRONG, status=Status.FAILED))
         for _ in range(max(3, rounds // 3)):
             await times.of("host, passing", lambda: host(place))
-            await times.of("cold session to first result", lambda: _cold(kind, place))
+            await _cold(kind, place, times)
             await times.of("full acceptance", lambda: _accepted(accepting, place))
     finally:
         await asyncio.gather(warm.close(), plain.close())
@@ -131,12 +131,15 @@ def _back_end(kind: str) -> Sandbox:
     return found
 
 
-async def _cold(kind: str, place: Place) -> None:
-    session = await _back_end(kind).open(place)
-    try:
-        await checked(session, RIGHT, status=Status.PASSED)
-    finally:
-        await session.close()
+async def _cold(kind: str, place: Place, times: Times) -> None:
+    sessions: list[Session] = []
+
+    async def first() -> None:
+        sessions.append(await _back_end(kind).open(place))
+        await checked(sessions[0], RIGHT, status=Status.PASSED)
+
+    await times.of("cold session to first result", first)
+    await sessions[0].close()
 
 
 async def _accepted(sandbox: Sandbox, place: Place) -> None:

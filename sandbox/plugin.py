@@ -5,6 +5,7 @@ All it needs is taken into closures before any file of the project is imported, 
 What remains possible in one process is written in docs/security.md.
 """
 
+import gc
 import json
 import os
 import sys
@@ -104,6 +105,7 @@ def _starter(send, root, place, failures, reruns):
     class Starter:
         @pytest.hookimpl(tryfirst=True)
         def pytest_sessionstart(self):
+            gc.enable()  # it was off since the supervisor began to import
             send(
                 {
                     "kind": "start",

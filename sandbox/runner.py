@@ -23,7 +23,7 @@ LATER = ("wall", "wipe", "laying", "warmth", "session", "examples", "tracing", "
 
 
 def main(argv):
-    gc.disable()  # importing makes no garbage worth looking for
+    gc.disable()  # importing makes no garbage worth looking for; the worker's session switches it on again
     requests, replies = _claim_streams()
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
     protocol, parts = _load("protocol"), Parts()
@@ -49,7 +49,6 @@ def main(argv):
     for name in FIRST:
         parts[name]
     gc.freeze()
-    gc.enable()
     send(
         {
             "kind": "ready",

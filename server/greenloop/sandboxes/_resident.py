@@ -102,8 +102,9 @@ class ResidentSession:
         seed = run.hash_seed
         try:
             _mounts.check(self._place.root, [*sorted(run.files), *run.without])
-            hidden = await asyncio.to_thread(self._search.now)
+            searching = asyncio.ensure_future(asyncio.to_thread(self._search.now))  # while the wall is built
             wall = await self._standing(seed)
+            hidden = await searching
             wall.runs += 1
             execution = await self._asked(wall, run, hidden, session=session and wall.session)
         except (ValueError, CannotVerify) as error:
