@@ -31,6 +31,7 @@ from greenloop import acceptance, interpreters, registry
 from greenloop.core.nouns import Case, Environment, Limits, Place, Problem, Region, Run, Spec, Status
 from greenloop.core.ports import Sandbox, Session
 from greenloop.core.verdict import judge
+from greenloop.sandboxes._learning import Learnt
 from greenloop.settings import Settings, load
 
 MASKED = (".env*", "*.pem", ".git")
@@ -103,13 +104,17 @@ async def learnt(session: Session) -> None:
 async def measure(kind: str, place: Place, rounds: int) -> Times:
     """Host and sandbox in turn: passing and failing runs, warm and with the plain fork, cold sessions, acceptance.
 
-    Each column has a back end of its own: what one has learnt, another does not know.
+    The accepting back end is the one whose sessions have learnt, as in a real run; a cold session knows nothing.
     """
     times = Times()
-    warm, plain = await _back_end(kind).open(place), await _back_end(kind).open(place)
-    accepting = _back_end(kind)
+    knowing, ignorant = _back_end(kind), _back_end(kind)
+    warm, plain = await knowing.open(place), await ignorant.open(place)
     try:
         await learnt(warm)
+        await learnt(plain)
+        for known in _learnt(ignorant):  # the packages it may keep, the open session it may not
+            known.session = False
+            known.agreed.clear()
         await checked(plain, RIGHT, status=Status.PASSED)
         for _ in range(rounds):
             await times.of("host, passing", lambda: host(place))
@@ -120,10 +125,15 @@ async def measure(kind: str, place: Place, rounds: int) -> Times:
         for _ in range(max(3, rounds // 3)):
             await times.of("host, passing", lambda: host(place))
             await _cold(kind, place, times)
-            await times.of("full acceptance", lambda: _accepted(accepting, place))
+            await times.of("full acceptance", lambda: _accepted(knowing, place))
     finally:
         await asyncio.gather(warm.close(), plain.close())
     return times
+
+
+def _learnt(sandbox: Sandbox) -> list[Learnt]:
+    found = getattr(sandbox, "_learnt", None) or getattr(sandbox, "learnt", {})
+    return list(found.values())
 
 
 def _back_end(kind: str) -> Sandbox:

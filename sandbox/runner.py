@@ -99,6 +99,7 @@ def _chores(parts):
     for name in LATER:
         parts[name]
         yield
+    parts["warmth"].index()
     freeze()
 
 
@@ -148,6 +149,7 @@ class Runs:
             self._session, reason = session.prepare(request, self._parts)
         rewritten = [*request["rewritten"], *rewritten] if self._session is not None else []
         failed = warmth.take([*plain, *rewritten])
+        warmth.index()
         threads, foreign = warmth.threads(), warmth.of_workspace(request["root"])
         spoilt = "it runs %d threads" % threads if threads != 1 else ""
         spoilt = spoilt or ("it has imported %s of the workspace" % foreign[0] if foreign else "")

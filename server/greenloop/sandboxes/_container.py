@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
 import secrets
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -33,6 +35,8 @@ GRACE = 10.0  # seconds beyond a run's own limit after which the supervisor is t
 WRITE_SECONDS = 60.0
 KILL_SECONDS = 0.8  # a cancelled run gives control back within a second
 TESTED_KEPT = 20
+LARGE = 2000  # files from which on looking for changes takes longer than a run
+LOOKED = 3.0  # seconds that such a look holds
 RUNS_KEPT = 200  # after so many runs a container makes room for a fresh one
 SLACK = 8 << 20  # bytes that a small workspace may grow by before it needs another container
 LEAST_UID, UIDS = 20_000, 40_000  # within what a rootless engine maps
@@ -59,6 +63,7 @@ class Session:
     name: str = NAME
     learnt: Learnt = field(default_factory=Learnt)
     _runs: int = 0
+    _looked: float = 0.0
     _configured: tuple[object, ...] = ()
     _learning: asyncio.Task[None] | None = None
     _box: Box | None = None
@@ -97,7 +102,11 @@ class Session:
                 raise
 
     async def warm(self) -> None:
-        """The container was started when this was opened."""
+        """Starts the supervisor and lays the workspace down."""
+        async with self._turn:
+            await self._settled()
+            with contextlib.suppress(Broken, Lost, CannotVerify, OSError):
+                await in_thread(self.prepare, 0)
 
     async def close(self) -> None:
         """Removes the container; returns when it is gone."""
@@ -141,19 +150,27 @@ class Session:
 
     # -- blocking, in threads ---------------------------------------------------------------------------------------
 
-    def prepare(self, hash_seed: int) -> Box:
-        """The container with a supervisor of this hash seed and the workspace as it is on the disk now.
+    def stand(self) -> tuple[Box, cargo.Cargo]:
+        """The container, and the workspace as it is on the disk now.
 
+        A large workspace is looked through every few seconds only: an accepting run has a container of its own.
         Raises `Broken`, and `CannotVerify` for a workspace that is too large.
         """
-        now = cargo.scan(self.place.root, self.place.masked)
+        now = self._laid
+        if self._box is None or len(now.files) < LARGE or time.monotonic() - self._looked > LOOKED:
+            now = cargo.scan(self.place.root, self.place.masked)
+            self._looked = time.monotonic()
         if self._box is not None and (self._box.ended or self._outdated(now) or self._runs >= RUNS_KEPT):
             self.end()
         if self._box is None:
             self._laid, self._runs = cargo.Cargo(), 0
             self._box = Box.open(self.engine, self._shape(now.memory))
             self._compare_versions(tuple(self._box.hello["python"][:2]))
-        box = self._box
+        return self._box, now
+
+    def prepare(self, hash_seed: int) -> Box:
+        """The container with a supervisor of this hash seed and the workspace laid down. Raises as `stand` does."""
+        box, now = self.stand()
         box.resume()
         configured = tuple(now.files.get(name) for name in CONFIGURATION)
         fresh = box.supervise(hash_seed, anew=box.session and configured != self._configured)

@@ -129,7 +129,7 @@ class DockerSandbox:
         learnt = self.learnt.setdefault(place.root, Learnt())
         session = Session(engine=engine, place=place, image=name, runtime=self.runtime, name=title, learnt=learnt)
         try:
-            session.prepare(0)
+            session.stand()
         except Broken as problem:
             session.end()
             raise CannotVerify(f"No container can be used: {problem}", remedy="Run `greenloop doctor`.") from problem

@@ -57,13 +57,13 @@ FAKES = (
         """
         import sys
         import threading
-        import time
+
+        sys.setswitchinterval(0.000001)
 
 
         def watch(session):
             while True:
                 session.testsfailed = 0
-                time.sleep(0.0001)
 
 
         def double(x):
