@@ -7,6 +7,7 @@ It must not know which model or preset the run will use.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from greenloop import regions
@@ -23,6 +24,7 @@ from greenloop.core.nouns import (
 )
 from greenloop.core.records import Reach, collect_errors, collected, of_kind, reached, whole_stack
 from greenloop.faults import start_fault
+from greenloop.proofs import selectors
 from greenloop.runners.pytest import parse
 from greenloop.sources import is_trusted
 from greenloop.specs.doctest import examples
@@ -189,7 +191,8 @@ async def _neighbours(
     failures = {case: result.failure for case, result in failing.items()}
     first = created or bed.ranked(reach, failures, ())
     modules = dict.fromkeys(region.path for region in first[:3])
-    return await _run_around(bed, [bed.target.path], modules, reach, stubs)
+    hung = {case for case, failure in failures.items() if failure is not None and failure.type == "Timeout"}
+    return await _run_around(bed, [bed.target.path], modules, reach, stubs, hung=hung)
 
 
 async def _run_around(
@@ -198,13 +201,22 @@ async def _run_around(
     modules: Mapping[str, None],
     reach: dict[str, Sequence[Reach]],
     stubs: Mapping[str, str],
+    *,
+    hung: AbstractSet[str] = frozenset(),
 ) -> Around:
     every = dict.fromkeys(files)
     for module in modules:
         every.update(dict.fromkeys(importers(bed.snapshot.root, module)))
     if not every or bed.settings.suite.seconds <= 0:
         return Around(outcomes={}, reach=reach, left_out=0)
-    execution = await bed.run(list(every), stubs, trace=True, seconds=bed.settings.suite.seconds)
+    chosen = list(every)
+    if hung:  # a case that never ends would take all the time from the others
+        found = await bed.run(chosen, stubs, collect=True)
+        ids = [item.id for item in collected(found) if item.id not in hung]
+        if not ids:
+            return Around(outcomes={}, reach=reach, left_out=0)
+        chosen = list(selectors(ids))
+    execution = await bed.run(chosen, stubs, trace=True, seconds=bed.settings.suite.seconds)
     done = [result for result in parse(execution) if not _cut_short(result)]
     outcomes = {result.id: result.outcome for result in done}
     left_out = sum(item.id not in outcomes for item in collected(execution))

@@ -455,3 +455,20 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
         told = outcome.message
     assert "The sandbox broke: It fell over." in told
     assert "docker works here: set sandbox.kind = docker (or --sandbox docker)." in told
+
+
+async def test_a_case_that_never_ends_takes_no_time_from_its_neighbours(play):
+    play.keeper = Keeper()
+    loops = "def double(x):\n    while x == 5:\n        pass\n    return 2 * x\n"
+    tests = TEST + "\n\ndef test_other():\n    assert double(1) == 2\n"
+    try:
+        outcome = await play(
+            {"m.py": loops, "test_m.py": tests},
+            "test_m.py::test_double",
+            code("def double(x):\n    return 2 * x\n"),
+            **{"sandbox.seconds": 2.0},
+        )
+    finally:
+        await play.keeper.close()
+    assert outcome.solved
+    assert (outcome.evidence.neighbours_unchanged, outcome.evidence.neighbours_left_out) == (1, 0)
