@@ -25,7 +25,7 @@ from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Run
 from greenloop.locks import project
 from greenloop.sandboxes._learning import CONFIGURATION, PREPARING, Learnt, rehearsal, suspicious
-from greenloop.sandboxes._supervisor import Lost, execution
+from greenloop.sandboxes._supervisor import Lost, execution, request
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -315,24 +315,14 @@ def _environ(box: Box) -> dict[str, str]:
 
 
 def _request(box: Box, place: Place, run: Run, key: bytes, *, session: bool) -> dict[str, Any]:
-    request: dict[str, Any] = inside.protocol().run_request(
-        key=key,
-        root=box.shape.root,
-        selectors=run.selectors,
-        seconds=run.seconds,
-        memory=place.limits.memory,
-        disk=place.limits.disk,
-        output=place.limits.output,
-        processes=place.limits.processes,
-        collect=run.collect,
-        trace=run.trace,
-        baseline=run.baseline,
+    return request(
+        place,
+        run,
+        key,
         files=run.files,
-        without=run.without,
-        oracle=run.oracle,
+        root=box.shape.root,
         environ=_environ(box),
         session=session,
         uid=LEAST_UID + secrets.randbelow(UIDS),  # whoever it is, nobody else's processes count against its limit
         count_processes=True,
     )
-    return request
