@@ -11,7 +11,6 @@ import sys
 import pytest
 
 VERSIONS = ((8, 0), (10, 0))  # from, below
-CONFIGURATION = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 UNFIT = 98  # exit status: this project's conftests need to be there when pytest reads its options
 
 

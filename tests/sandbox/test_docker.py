@@ -333,6 +333,7 @@ async def test_a_container_removed_from_outside_is_a_broken_sandbox(opened):
 
 async def test_a_supervisor_that_hangs_is_given_up(opened, monkeypatch):
     session = await opened()
+    assert (await tried(session, "pass")).passed  # it is there, and then it is silent
     (box,) = own_containers()
     monkeypatch.setattr(_container, "GRACE", 0.5)
     container = docker.connect(10).client.containers.get(box)

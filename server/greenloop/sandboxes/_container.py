@@ -24,8 +24,9 @@ from greenloop.container.shape import Shape
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Run
 from greenloop.locks import project
-from greenloop.sandboxes._learning import CONFIGURATION, PREPARING, Learnt, rehearsal, suspicious
+from greenloop.sandboxes._learning import PREPARING, Learnt, rehearsal, suspicious
 from greenloop.sandboxes._supervisor import Lost, execution, request
+from greenloop.sources import CONFIGURATION
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -34,7 +35,6 @@ NAME = "docker"
 GRACE = 10.0  # seconds beyond a run's own limit after which the supervisor is taken for hung
 WRITE_SECONDS = 60.0
 KILL_SECONDS = 0.8  # a cancelled run gives control back within a second
-TESTED_KEPT = 20
 LARGE = 2000  # files from which on looking for changes takes longer than a run
 LOOKED = 3.0  # seconds that such a look holds
 RUNS_KEPT = 200  # after so many runs a container makes room for a fresh one
@@ -243,6 +243,8 @@ class Session:
 
     def once(self, run: Run, stop: Callable[[], bool] = bool, *, session: bool = False) -> Execution:
         """One run in the prepared container; `session`: try the faster way. Raises `Broken`, `Lost`, `CannotVerify`."""
+        if run.baseline:  # what the user has just saved counts, whatever the size
+            self._looked = 0.0
         box = self.prepare(run.hash_seed)
         if stop():
             raise Broken("The run was cancelled.")

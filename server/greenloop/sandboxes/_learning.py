@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from greenloop.core.nouns import Execution, Run
 from greenloop.core.records import collected, of_kind
 from greenloop.core.verdict import forged
+from greenloop.sources import CONFIGURATION
 
 log = logging.getLogger(__name__)
 
 PREPARING = 60.0  # seconds for imports and the pytest session
 REHEARSED = 5.0  # seconds of a run from which on saving a fraction of one is not worth a second run
-CONFIGURATION = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 
 Stamp = tuple[object, ...]
 _ALL = ""  # the selector of a run of everything

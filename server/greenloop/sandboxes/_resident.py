@@ -22,9 +22,10 @@ from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Run
 from greenloop.sandboxes import _hidden, _identity, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes._cold import ColdSession
-from greenloop.sandboxes._learning import CONFIGURATION, PREPARING, Learnt, Stamp, rehearsal, suspicious
+from greenloop.sandboxes._learning import PREPARING, Learnt, Stamp, rehearsal, suspicious
 from greenloop.sandboxes._programs import Program, kernel
 from greenloop.sandboxes._staging import open_words, shown, staging
+from greenloop.sources import CONFIGURATION
 
 log = logging.getLogger(__name__)
 
