@@ -14,7 +14,7 @@ from importlib.resources import files as resource
 from greenloop import acceptance, basis, proofs, registry, walls, workspace
 from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
-from greenloop.core.compose import before_after
+from greenloop.core.compose import before_after, compose
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.gate import warnings
@@ -25,6 +25,8 @@ from greenloop.core.nouns import (
     Draft,
     Evidence,
     Excerpt,
+    Execution,
+    Lines,
     Note,
     Outcome,
     Problem,
@@ -72,7 +74,13 @@ class Course:
         drafter = await self.models.of(Role.DRAFTER)
         await self.models.of(Role.REFINER)
         problem = calibration.problem
-        tools = Tools(ask=self._ask_quietly, session=self.bed.session, user=self.user, rng=random.Random(0))  # noqa: S311
+        tools = Tools(
+            ask=self._ask_quietly,
+            run=self._run,
+            session=self.bed.session,
+            user=self.user,
+            rng=random.Random(0),  # noqa: S311
+        )
         excerpts: list[Excerpt] = []
         for name in self.preset.context:
             excerpts += await registry.load("context", name).gather(problem, tools)
@@ -191,6 +199,13 @@ class Course:
 
     async def _verify(self, files: Mapping[str, str]) -> Verdict:
         return await acceptance.verify(self._bench(), self.bed.session, self._changed(files))
+
+    async def _run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
+        """These selectors over an attempt's texts, lines watched."""
+        problem = self.calibration.problem
+        files = compose(problem, attempt.candidate) if attempt.candidate else problem.files
+        run = self._bench().run(self._changed(files))
+        return await self.bed.session.run(replace(run, selectors=tuple(selectors), watch=tuple(watch)))
 
     async def _accept(self, files: Mapping[str, str]) -> Verdict:
         root = self.bed.snapshot.root

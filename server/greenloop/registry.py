@@ -9,7 +9,8 @@ import difflib
 import importlib
 import pkgutil
 import tomllib
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from types import ModuleType
@@ -45,7 +46,10 @@ def load(part: str, name: str) -> ModuleType:
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A named choice of parts; `about` says where it comes from."""
+    """A named choice of parts; `about` says where it comes from.
+
+    `treat` names other feedback for an error group; `attempts` is how many candidates it tries where no setting says.
+    """
 
     name: str
     about: str
@@ -53,21 +57,27 @@ class Preset:
     context: tuple[str, ...]
     feedback: tuple[str, ...]
     search: str
+    treat: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    attempts: int = 5
 
 
 @cache
 def presets() -> dict[str, Preset]:
     table = tomllib.loads(files("greenloop").joinpath("presets.toml").read_text(encoding="utf-8"))
-    wanted = {item.name for item in fields(Preset)} - {"name"}
+    known = {item.name for item in fields(Preset)} - {"name"}
+    wanted = known - {"treat", "attempts"}
     result = {}
     for name, values in table.items():
-        if set(values) != wanted:
-            raise SettingsProblem(f"Preset '{name}' must have exactly the keys {', '.join(sorted(wanted))}.")
-        clean: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
-        }
-        result[name] = Preset(name=name, **clean)
+        if not wanted <= set(values) <= known:
+            raise SettingsProblem(f"Preset '{name}' must have the keys {', '.join(sorted(wanted))}.")
+        result[name] = Preset(name=name, **{key: _frozen(value) for key, value in values.items()})
     return result
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(value) if isinstance(value, list) else value
 
 
 def preset(name: str) -> Preset:

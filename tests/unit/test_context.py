@@ -120,7 +120,7 @@ class NoSession:
         """Nothing is open."""
 
 
-TOOLS = Tools(ask=ask, session=NoSession(), user=Nobody(), rng=random.Random(0))
+TOOLS = Tools(ask=ask, run=ask, session=NoSession(), user=Nobody(), rng=random.Random(0))
 
 
 def region(text, name, *, created=False):

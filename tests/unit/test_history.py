@@ -26,6 +26,7 @@ from greenloop.core.nouns import (
     Failure,
     Frame,
     Group,
+    Mask,
     Move,
     Note,
     Outcome,
@@ -43,6 +44,7 @@ from greenloop.history import LONGEST_OUTPUT, History
 
 ROOT = Path("/somewhere/a project")
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
+MASK = Mask(region=REGION, start=1, end=2)
 
 
 def an_attempt(number: int, *, text: str = "assert 1 == 2", status: Status = Status.FAILED) -> Attempt:
@@ -54,7 +56,7 @@ def an_attempt(number: int, *, text: str = "assert 1 == 2", status: Status = Sta
         number=number,
         parent=number - 1 if number else None,
         verdict=Verdict(status=status, cases=(case,), output=text),
-        draft=Draft(parent=number - 1, move=Move.REFINE, role=Role.REFINER, masked=(1, 2)) if number else None,
+        draft=Draft(parent=number - 1, move=Move.REFINE, role=Role.REFINER, masked=MASK) if number else None,
         model="scripted",
         answer="```python\ndef f(): return '\udc80é'\n```",
         candidate=Candidate(texts={REGION: "def f():\n    return 2\n"}, imports=("import re",)),

@@ -34,7 +34,7 @@ PARAMETERS = {
     "specs": ["target", "text", "tools"],
     "context": ["problem", "tools"],
     "feedback": ["problem", "attempts", "tools"],
-    "search": ["attempts"],
+    "search": ["problem", "attempts"],
     "runners": ["execution"],
     "models": ["name", "settings"],
     "sandboxes": ["settings"],

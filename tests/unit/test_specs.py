@@ -117,7 +117,7 @@ async def ask(completion):
 
 
 def tools(session):
-    return Tools(ask=ask, session=session, user=Nobody(), rng=random.Random(0))
+    return Tools(ask=ask, run=ask, session=session, user=Nobody(), rng=random.Random(0))
 
 
 async def test_collected_tests_are_cases():

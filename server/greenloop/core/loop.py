@@ -41,7 +41,7 @@ Files = Mapping[str, str]
 class Parts:
     """What a run is made of. `verify` tests a candidate; `accept` does it again in a fresh sandbox, with all proofs."""
 
-    plan: Callable[[Sequence[Attempt]], Sequence[Draft]]
+    plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
     assemble: Callable[[Problem, Draft, Sequence[Attempt]], Completion]
     ask: Callable[[Completion, Callable[[str], None]], Awaitable[Reply]]
     verify: Callable[[Files], Awaitable[Verdict]]
@@ -78,7 +78,7 @@ async def refine(
 async def _rounds(
     problem: Problem, attempts: list[Attempt], parts: Parts, budget: Budget, emit: Callable[[Event], None]
 ) -> StopReason:
-    while drafts := parts.plan(attempts):
+    while drafts := parts.plan(problem, attempts):
         for draft in drafts:
             if limit := exceeded(attempts, budget):
                 return limit

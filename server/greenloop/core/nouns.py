@@ -64,6 +64,7 @@ class Move(StrEnum):
     REFINE = "refine"
     RESTART = "restart"
     INFILL = "infill"
+    MUTATE = "mutate"
     MERGE = "merge"
 
 
@@ -87,6 +88,7 @@ class StopReason(StrEnum):
     SECONDS = "seconds"
     TOKENS = "tokens"
     COST = "cost"
+    ANSWERS = "answers"
     CANCELLED = "cancelled"
     ENVIRONMENT = "environment"
     MODEL = "model"
@@ -161,6 +163,7 @@ class Problem:
     `originals`: the user's text of each file that matters (None: no such file), unsaved buffers included.
     `files`: the same texts with stubs for regions to be created; candidates are composed on these.
     `buffers`: every text that differs from the disk and must be laid over it in the sandbox.
+    `suspicion`: by path and line of `files`, how much the failing cases speak against the line (0..1, Ochiai).
     """
 
     root: Path
@@ -171,17 +174,35 @@ class Problem:
     buffers: Mapping[str, bytes] = field(default_factory=dict)
     instruction: str = ""
     neighbours: tuple[str, ...] = ()
+    suspicion: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mask:
+    """Lines `start`..`end` of a region's text as an attempt has it, counted from 1; `end` < `start`: before `start`."""
+
+    region: Region
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """What search wants tried next. `masked` is the line span to fill for `Move.INFILL`."""
+    """What search wants tried next.
+
+    `masked` are the lines of the parent's text to fill for `Move.INFILL`; `others` are attempts that the prompt shows
+    beside the parent; `prompt` names another template than the move's own; `hint` is a strategy, plan or reflection to
+    follow.
+    """
 
     parent: int
     move: Move
     role: Role
     temperature: float = 0.0
-    masked: tuple[int, int] | None = None
+    masked: Mask | None = None
+    others: tuple[int, ...] = ()
+    prompt: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,21 +289,15 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
-    """What a feedback part says about the newest attempt."""
-
-    text: str
-    score: float | None = None
-    stop: bool = False
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Usage:
-    """What was spent: tokens, US dollars (None: price unknown) and seconds."""
+    """What was spent: tokens, US dollars (None: price unknown) and seconds.
+
+    `cached_tokens` of the prompt's were not read again; they count as tokens all the same.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
     cost: float | None = 0.0
     model_seconds: float = 0.0
     test_seconds: float = 0.0
@@ -292,6 +307,7 @@ class Usage:
         return Usage(
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
             cost=(self.cost or 0.0) + (other.cost or 0.0) if known else None,
             model_seconds=self.model_seconds + other.model_seconds,
             test_seconds=self.test_seconds + other.test_seconds,
@@ -303,13 +319,31 @@ class Usage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Note:
+    """What a feedback part says about the newest attempt.
+
+    `fields` are for search and for the record, never for the verdict; `usage` is what asking a model for it cost.
+    """
+
+    text: str
+    score: float | None = None
+    stop: bool = False
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Limits of one run; `attempts` counts model candidates, `cost` is in US dollars."""
+    """Limits of one run, all of which hold; `cost` is in US dollars.
+
+    `attempts` counts model candidates, `unreadable` answers in a row that hold no candidate.
+    """
 
     attempts: int = 5
     seconds: float = 600.0
     tokens: int = 50_000
     cost: float | None = None
+    unreadable: int = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,6 +362,8 @@ class Attempt:
     group: Group | None = None
     notes: tuple[Note, ...] = ()
     usage: Usage = Usage()
+    accepted: bool = False  # it passed again in a fresh sandbox, with all proofs
+    confidence: float | None = None  # the model's own, 0..1, where it was asked: recorded, never read by a decision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -432,12 +468,23 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Lines:
+    """Lines `start`..`end` of a workspace file as it is laid."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """One execution: what to run over which texts.
 
     `files` are laid over the workspace (new files allowed), those of `without` are not there; `trace` records which
-    functions each case reaches; `collect` only collects; `baseline` says that this is the user's own code, from which
-    a back end may learn what it can do faster; `oracle` names modules whose code runs in a process of its own.
+    functions each case reaches; `watch` records which lines
+    of these files each case runs, with the values that change there; `collect` only collects; `baseline` says that this
+    is the user's own code, from which a back end may learn what it can do faster; `oracle` names modules whose code
+    runs in a process of its own.
     """
 
     selectors: tuple[str, ...]
@@ -446,6 +493,7 @@ class Run:
     baseline: bool = False
     oracle: tuple[str, ...] = ()
     trace: bool = False
+    watch: tuple[Lines, ...] = ()
     collect: bool = False
     seconds: float = 10.0
     hash_seed: int = 0
@@ -502,6 +550,20 @@ class Completion:
     role: Role = Role.DRAFTER
     temperature: float = 0.0
     max_tokens: int = 1024
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    frequency_penalty: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hole:
+    """A question for a model's fill-in-the-middle mode: what stands between `prefix` and `suffix`?"""
+
+    prefix: str
+    suffix: str
+    role: Role = Role.REFINER
+    temperature: float = 0.0
+    max_tokens: int = 64
     seed: int | None = None
     stop: tuple[str, ...] = ()
 

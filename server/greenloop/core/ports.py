@@ -8,9 +8,9 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from greenloop.core.nouns import Completion, Execution, Place, Probe, Reply, Run
+from greenloop.core.nouns import Attempt, Completion, Execution, Hole, Lines, Place, Probe, Reply, Run
 
 
 class Model(Protocol):
@@ -24,6 +24,18 @@ class Model(Protocol):
     def count_tokens(self, text: str) -> int: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Infiller(Protocol):
+    """A model that also fills holes. Errors and cancelling as in `Model.complete`."""
+
+    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply: ...
+
+
+def slots(model: Model) -> int:
+    """How many requests the model answers side by side without slowing each other much; 1 where it does not say."""
+    return int(getattr(model, "slots", 1))
 
 
 class Session(Protocol):
@@ -86,9 +98,15 @@ class Nobody:
 
 @dataclass(frozen=True, kw_only=True)
 class Tools:
-    """What a part may use: ask (the model of the request's role), the open sandbox session, the user, randomness."""
+    """What a part may use: ask (the model of the request's role), the open sandbox session, the user, randomness.
+
+    `run` runs these selectors over the texts of an attempt, with lines watched where asked. What an ask cost goes into
+    the `usage` of the part's `Note`; asking raises `Spent` when the run's budget does not allow it, which the part lets
+    pass.
+    """
 
     ask: Callable[[Completion], Awaitable[Reply]]
+    run: Callable[[Attempt, Sequence[str], Sequence[Lines]], Awaitable[Execution]]
     session: Session
     user: User
     rng: random.Random

@@ -1,1 +1,1 @@
-"""What to try next: `plan(attempts) -> Sequence[Draft]`, pure; empty means stalled. One file a strategy."""
+"""What to try next: `plan(problem, attempts) -> Sequence[Draft]`, pure; empty means stalled. One file a strategy."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.nouns import Attempt, Draft, Move, Role
+from greenloop.core.nouns import Attempt, Draft, Move, Problem, Role
 
 
-def plan(attempts: Sequence[Attempt]) -> Sequence[Draft]:
+def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001
     """The first draft from the user's code, then a refinement of the newest attempt."""
     newest = attempts[-1]
     if newest.number == 0:

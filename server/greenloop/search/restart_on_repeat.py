@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from greenloop.core.classify import signature
 from greenloop.core.loop import best
-from greenloop.core.nouns import Attempt, Draft, Move, Role
+from greenloop.core.nouns import Attempt, Draft, Move, Problem, Role
 
 STEP = 0.4
 HOTTEST = 0.8
@@ -17,7 +17,7 @@ UNCHANGED = "Unchanged"  # the gate's word for a candidate that equals its paren
 PATIENCE = 4  # restarts in a row that brought no better score
 
 
-def plan(attempts: Sequence[Attempt]) -> Sequence[Draft]:
+def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001
     """Draft, refine the best so far, restart on a repeated failure; stalled after `PATIENCE` restarts without gain."""
     newest = attempts[-1]
     if newest.number == 0:
