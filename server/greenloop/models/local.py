@@ -49,11 +49,11 @@ class Local:
     async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelProblem` when the model is not there, cannot run here, or its server is lost twice."""
         guess = estimate_messages(request.messages)
-        return await self._answer("/v1/chat/completions", _chat(request), guess, on_token)
+        return await self._answer("/v1/chat/completions", chat(request), guess, on_token)
 
     async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
         """What stands between the hole's texts. Errors as in `complete`."""
-        body = _hole(request)
+        body = hole(request)
         return await self._answer("/completion", body, estimate(body["prompt"]), on_token)
 
     def count_tokens(self, text: str) -> int:
@@ -88,7 +88,7 @@ class Local:
         pieces: list[str] = []
         finish, timings = "stop", dict[str, Any]()
         async for event in client.events(running, path, body, self._settings.api.timeout):
-            piece, end = _said(event)
+            piece, end = said(event)
             if piece:
                 pieces.append(piece)
                 on_token(piece)
@@ -110,7 +110,7 @@ class Local:
             self._reading = float(timings["prompt_per_second"])
 
 
-def _said(event: dict[str, Any]) -> tuple[str, str]:
+def said(event: dict[str, Any]) -> tuple[str, str]:
     """A piece of the answer, and how it ended if it did; of a chat's event or of a raw completion's."""
     if "content" in event:
         return event["content"], {"limit": "length", "none": ""}.get(event.get("stop_type", "none"), "stop")
@@ -120,7 +120,7 @@ def _said(event: dict[str, Any]) -> tuple[str, str]:
     return "", ""
 
 
-def _chat(request: Completion) -> dict[str, Any]:
+def chat(request: Completion) -> dict[str, Any]:
     body = _sampling(request) | {
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         "max_tokens": request.max_tokens,
@@ -133,7 +133,7 @@ def _chat(request: Completion) -> dict[str, Any]:
     return body
 
 
-def _hole(request: Hole) -> dict[str, Any]:
+def hole(request: Hole) -> dict[str, Any]:
     return _sampling(request) | {
         "prompt": FIM.format(prefix=request.prefix, suffix=request.suffix),
         "n_predict": request.max_tokens,
