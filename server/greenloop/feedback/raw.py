@@ -8,6 +8,7 @@ from greenloop.core.nouns import Attempt, Note, Problem, Verdict
 from greenloop.core.ports import Tools
 
 LINES = 40  # of one failing case; its end holds the exception
+CHARACTERS = 6000
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
@@ -20,9 +21,9 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 
 def rendered(verdict: Verdict) -> str:
-    pieces = [verdict.reason] if verdict.reason else []
+    pieces = [verdict.reason[-CHARACTERS:]] if verdict.reason else []
     for case in (*verdict.cases, *verdict.collateral):
         if case.failure:
-            rows = case.failure.text.strip("\n").split("\n")
+            rows = case.failure.text[-CHARACTERS:].strip("\n").split("\n")
             pieces.append(f"{case.id}\n" + "\n".join(rows[-LINES:]))
     return "\n\n".join(pieces)
