@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
+from string import Template
 
 from greenloop import acceptance, basis, proofs, registry, walls, workspace
 from greenloop.bed import Bed, Calibration
@@ -18,6 +19,8 @@ from greenloop.core.compose import before_after, compose
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.gate import warnings
+from greenloop.core.hole import as_chat, question
+from greenloop.core.ledger import Ledger, Request, billed
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -26,7 +29,10 @@ from greenloop.core.nouns import (
     Evidence,
     Excerpt,
     Execution,
+    Finding,
+    Hole,
     Lines,
+    Message,
     Note,
     Outcome,
     Problem,
@@ -38,15 +44,18 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.core.ports import Model, Sandbox, Session, Tools, User
+from greenloop.core.ports import Infiller, Model, Sandbox, Session, Tools, User, slots
 from greenloop.core.prompt import assemble
 from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, trust, unsolved
+from greenloop.core.tokens import estimate
 from greenloop.history import History
 from greenloop.roles import Models
 from greenloop.settings import Settings
 
-TEMPLATES = ("system", "task", "draft", "refine", "restart")
+UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
+REPETITION_PENALTY = 0.5
+SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
 @dataclass(kw_only=True)
@@ -62,6 +71,20 @@ class Course:
     secrets: tuple[str, ...]
     trusted: str
     evidence: Evidence = field(default_factory=Evidence)
+    excerpts: list[Excerpt] = field(default_factory=list)
+    gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    ledger: Ledger = field(init=False)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        self.ledger = Ledger(
+            Budget(
+                attempts=settings.attempts or self.preset.attempts,
+                seconds=settings.seconds,
+                tokens=settings.tokens,
+                cost=settings.cost or None,
+            )
+        )
 
     @property
     def settings(self) -> Settings:
@@ -81,9 +104,8 @@ class Course:
             user=self.user,
             rng=random.Random(0),  # noqa: S311
         )
-        excerpts: list[Excerpt] = []
         for name in self.preset.context:
-            excerpts += await registry.load("context", name).gather(problem, tools)
+            self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
         if not all(region.created for region in problem.regions):
             baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
@@ -93,9 +115,9 @@ class Course:
             model=drafter.name,
             preset=self.preset.name,
             sandbox=self.bed.session.name,
-            attempts=self.settings.attempts,
+            attempts=self.ledger.budget.attempts,
         )
-        parts = self._parts(drafter, tools, excerpts)
+        parts = self._parts(drafter, tools)
         history = History.open(keep=self.settings.history.runs, warn=self.bed.say)
         try:
             number = history.begin(
@@ -121,40 +143,49 @@ class Course:
 
     async def _looped(self, problem: Problem, started: Started, parts: loop.Parts, keep: Keeping) -> Outcome:
         """The loop; a model or a sandbox that gives up in the middle ends the run with its sentence."""
-        settings = self.settings
-        budget = Budget(
-            attempts=settings.attempts, seconds=settings.seconds, tokens=settings.tokens, cost=settings.cost or None
-        )
         try:
-            return await loop.refine(problem, started, parts, budget, keep)
+            return await loop.refine(problem, started, parts, self.ledger, keep)
         except (ModelProblem, CannotVerify) as error:
             if isinstance(error, SandboxBroke):
-                await walls.with_another(error, settings, self.bed.session.name)
+                await walls.with_another(error, self.settings, self.bed.session.name)
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
-    def _parts(self, drafter: Model, tools: Tools, excerpts: Sequence[Excerpt]) -> loop.Parts:
+    def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
         folder = resource("greenloop").joinpath("prompts", self.preset.prompt)
-        templates = {name: folder.joinpath(f"{name}.txt").read_text(encoding="utf-8") for name in TEMPLATES}
+        templates = {
+            file.name.removesuffix(".txt"): file.read_text(encoding="utf-8")
+            for file in folder.iterdir()
+            if file.name.endswith(".txt")
+        }
         settings = self.settings
 
-        def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Completion:
+        def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+            if draft.masked is not None:
+                return self._hole(templates, problem, draft, attempts)
             messages = assemble(
                 templates,
                 problem,
-                excerpts,
+                self.excerpts,
                 attempts,
                 draft,
                 budget=settings.prompt.tokens,
                 count=drafter.count_tokens,
             )
-            clean = tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
             return Completion(
-                messages=clean,
+                messages=self._clean(messages),
                 role=draft.role,
                 temperature=draft.temperature,
                 max_tokens=settings.answer.tokens,
-                seed=len(attempts),
             )
+
+        def again(request: Request, reply: Reply, finding: Finding) -> Request | None:
+            if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in templates:
+                return None
+            names = ", ".join(region.qualname for region in self.calibration.problem.regions)
+            told = Template(templates["reask"]).substitute(names=names, feedback=finding.message)
+            asked = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=told))
+            penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
+            return replace(request, messages=(*request.messages, *self._clean(asked)), frequency_penalty=penalty)
 
         async def describe(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
             return await self._describe(tools, problem, attempts)
@@ -168,14 +199,33 @@ class Course:
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
             count=drafter.count_tokens,
+            again=again,
         )
 
-    async def _ask(self, completion: Completion, on_token: Callable[[str], None]) -> Reply:
-        model = await self.models.of(completion.role)
-        return await model.complete(completion, on_token)
+    def _hole(
+        self, templates: Mapping[str, str], problem: Problem, draft: Draft, attempts: Sequence[Attempt]
+    ) -> Request:
+        """A hole for a model that fills such, else the same as a question."""
+        hole = question(problem, attempts[draft.parent], draft, self.excerpts)
+        hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
+        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, templates["infill"])
+
+    def _clean(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
+
+    async def _ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
+        """As many requests at once as the model answers side by side."""
+        model = await self.models.of(request.role)
+        gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
+        async with gate:
+            if isinstance(request, Completion):
+                return await model.complete(request, on_token)
+            assert isinstance(model, Infiller)
+            return await model.infill(request, on_token)
 
     async def _ask_quietly(self, completion: Completion) -> Reply:
-        return await self._ask(completion, _nobody)
+        """What parts ask, on the run's account."""
+        return await billed(self.ledger, self._ask, completion, _nobody, estimate)
 
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:

@@ -29,12 +29,14 @@ def setting(
     repository: Literal["no", "yes", "lower"] = "no",
     least: float | None = None,
     editor: bool = True,
+    unlimited: float | None = None,
 ) -> Any:
     """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?
 
-    `editor`: may an editor, whose settings a repository can bring along (`.vscode`)?
+    `editor`: may an editor, whose settings a repository can bring along (`.vscode`)? `unlimited` is the value that
+    sets no limit.
     """
-    metadata = {"doc": doc, "repository": repository, "least": least, "editor": editor}
+    metadata = {"doc": doc, "repository": repository, "least": least, "editor": editor, "unlimited": unlimited}
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -130,7 +132,13 @@ class Settings:
         "`replay:FILE`.",
     )
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
-    attempts: int = setting(5, "Model candidates that may be tried.", repository="lower", least=1)
+    attempts: int = setting(
+        0,
+        "Model candidates that may be tried; 0: as many as the preset names.",
+        repository="lower",
+        least=0,
+        unlimited=0,
+    )
     seconds: float = setting(600.0, "Seconds of wall time a run may take.", repository="lower", least=1)
     tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)
     cost: float = setting(0.0, "US dollars a run may cost; 0: no limit.", least=0)
@@ -292,11 +300,18 @@ def _merge(
             why = "an editor's settings may be the repository's"
             warnings.append(f"Setting '{key}' in {source} is ignored: {why}; use {user_file()}.")
             continue
-        if repository and metadata["repository"] == "lower" and clean > get(settings, key):
+        if repository and metadata["repository"] == "lower" and _raised(clean, get(settings, key), metadata):
             warnings.append(f"Setting '{key}' in {source} is ignored: a repository may only lower it.")
             continue
         settings = _set(settings, key.split("."), clean)
     return settings
+
+
+def _raised(new: float, old: float, metadata: Mapping[str, Any]) -> bool:
+    """Is the new value a wider limit than the old one?"""
+    if metadata["unlimited"] in (new, old):
+        return new != old and new == metadata["unlimited"]
+    return new > old
 
 
 def _coerce(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ import pytest
 from greenloop.core import loop
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
+from greenloop.core.ledger import Ledger
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -108,7 +109,7 @@ class Stage:
         started = Started(
             problem=PROBLEM, baseline=baseline, model="scripted", preset="plain", sandbox="test", attempts=5
         )
-        return await loop.refine(PROBLEM, started, parts, Budget(**budget), self.events.append)
+        return await loop.refine(PROBLEM, started, parts, Ledger(Budget(**budget)), self.events.append)
 
     def summary(self) -> list[str]:
         return [summarised(event) for event in self.events]
