@@ -153,8 +153,9 @@ def test_two_different_slips_of_one_class_are_not_a_repetition_but_three_are():
     assert run.refused("SyntaxError").next().move is Move.RESTART
 
 
-def test_code_that_came_back_unchanged_is_no_progress_at_all():
-    run = Run(restart_on_repeat.plan).ends(0.5).refused(_progress.UNCHANGED)
+@pytest.mark.parametrize("word", _progress.COPIES)
+def test_code_that_came_back_is_no_progress_at_all(word):
+    run = Run(restart_on_repeat.plan).ends(0.5).refused(word)
     assert run.next().move is Move.RESTART
 
 

@@ -14,7 +14,7 @@ from greenloop.core.nouns import Attempt, Group, Move, Status
 
 STEP = 0.4  # by which a temperature rises when the same was asked before
 HOTTEST = 0.8
-UNCHANGED = "Unchanged"  # the gate's word for a candidate that equals its parent
+COPIES = ("Unchanged", "Repeated")  # the words for a candidate that equals its parent or another earlier one
 SWITCHES = 4  # new beginnings without a better score, after which no more is expected
 
 # How often the same failure may come back before another strategy. Refused candidates are told apart by their class
@@ -34,7 +34,7 @@ class Progress(StrEnum):
 def progress(attempts: Sequence[Attempt]) -> Progress:
     """Judges by the newest attempt's failure, its group's patience, and the restarts since the score last rose."""
     newest = attempts[-1]
-    if newest.error_class != UNCHANGED:
+    if newest.error_class not in COPIES:
         patience = PATIENCE.get(newest.group, USUAL) if newest.group else USUAL
         if recurrences(attempts) < patience:
             return Progress.GOING
