@@ -194,7 +194,7 @@ class Course:
             plan=registry.load("search", self.preset.search).plan,
             assemble=prompt,
             ask=self._ask,
-            verify=self._verify,
+            verify=_unseen if self.preset.blind else self._verify,
             accept=self._accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
@@ -280,6 +280,8 @@ class Course:
 
     def _judged(self, outcome: Outcome, problem: Problem) -> Outcome:
         """Adds the result's texts, what speaks for it, and the sentence for the user."""
+        if self.preset.blind:
+            outcome = replace(outcome, best=_last(outcome.attempts))
         if outcome.best is None:
             return self._walled(replace(outcome, message=outcome.message or unsolved(outcome)))
         attempt = outcome.attempts[outcome.best]
@@ -355,3 +357,13 @@ def reason_of(error: GreenloopError) -> StopReason:
 
 def _nobody(_text: str) -> None:
     """Nobody watches these tokens arrive."""
+
+
+async def _unseen(_files: Mapping[str, str]) -> Verdict:
+    """The same of every candidate: what the tests would say stays unknown."""
+    return Verdict(status=Status.FAILED)
+
+
+def _last(attempts: Sequence[Attempt]) -> int | None:
+    """The newest attempt that holds a candidate."""
+    return next((attempt.number for attempt in reversed(attempts) if attempt.number and attempt.candidate), None)
