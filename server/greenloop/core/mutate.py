@@ -77,7 +77,7 @@ def changes(text: str) -> list[Change]:
     result = [edit for kind in kinds for node in nodes for edit in kind(node, rows)]
     for function in functions[:1]:
         result += _names(function, nodes)
-    return [Change(line=edit.line - found.shift, text=_text(rows, edit, found.shift)) for edit in result if edit.new]
+    return [Change(line=edit.line - found.shift, text=_text(rows, edit, found.shift)) for edit in result]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class _Edit:
     line: int
     start: int
     end: int
-    new: str
+    new: str = ""
 
 
 def _text(rows: Sequence[bytes], edit: _Edit, shift: int) -> str:
@@ -182,7 +182,8 @@ def _words(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield _whole(node, str(not node.value))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and node.lineno == node.operand.lineno:
-        yield _Edit(line=node.lineno, start=node.col_offset, end=node.operand.col_offset, new=" ")
+        spaces = re.match(rb"not\s*", rows[node.lineno - 1][node.col_offset :])
+        yield _Edit(line=node.lineno, start=node.col_offset, end=node.col_offset + len(spaces[0] if spaces else b"not"))
     elif isinstance(node, ast.If | ast.While) and node.test.lineno == node.test.end_lineno:
         old = rows[node.test.lineno - 1][node.test.col_offset : node.test.end_col_offset].decode()
         yield _whole(node.test, f"not ({old})")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from greenloop.core.nouns import Attempt, CaseResult, Failure, Note, Problem
 from greenloop.core.ports import Tools
+from greenloop.feedback._findings import told
 from greenloop.feedback._statements import Sources, asserted, first_statement, raised, sources
 from greenloop.feedback._values import first_difference, short
 
@@ -24,10 +25,7 @@ _CALLED = re.compile(r"^ *\+ +where (.{1,400}?) = ([^<\n]{1,400})$", re.MULTILIN
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
     """The newest attempt's cases, failing ones with their actual values."""
-    newest = attempts[-1]
-    if newest.finding:
-        return Note(text=f"The code was not run: {newest.finding.message}")
-    return Note(text=listed(problem, newest))
+    return Note(text=told(problem, attempts, listed))
 
 
 def listed(problem: Problem, attempt: Attempt) -> str:

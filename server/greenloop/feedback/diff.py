@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from greenloop.core.nouns import Attempt, CaseResult, Failure, Note, Problem
 from greenloop.core.ports import Tools
+from greenloop.feedback._findings import told
 from greenloop.feedback._values import first_difference, short
 
 MOST = 4  # cases described in full; the rest are counted
@@ -14,17 +15,17 @@ TEXT = 20_000  # characters of a runner's text that are looked at
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
     """What each failing case of the newest attempt expected and got."""
-    newest = attempts[-1]
-    if newest.finding:
-        where = f" at line {newest.finding.line}" if newest.finding.line else ""
-        return Note(text=f"The code was not run: {newest.finding.error_class}{where}: {newest.finding.message}")
-    verdict = newest.verdict
+    return Note(text=told(problem, attempts, _failing))
+
+
+def _failing(problem: Problem, attempt: Attempt) -> str:  # noqa: ARG001 - what every describer is given
+    verdict = attempt.verdict
     failing = [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
     pieces = [short(verdict.reason)] if verdict.reason else []
     pieces += [_case(case) for case in failing[:MOST]]
     if len(failing) > MOST:
         pieces.append(f"and {len(failing) - MOST} more failing tests.")
-    return Note(text="\n\n".join(pieces))
+    return "\n\n".join(pieces)
 
 
 def _case(case: CaseResult) -> str:

@@ -18,9 +18,9 @@ from greenloop.core.source import FUNCTIONS, Piece, is_stub, piece
 
 SIDE_BY_SIDE = 4
 HOLES, RANGES, LINES = 12, 8, 8  # statements, pairs of them and new lines that are filled on one attempt
-SAMPLES = (0.6, 0.8, 0.9, 1.0)
+SAMPLES = (0.6, 0.75, 0.9, 1.0)
 REPAIRS = (0.2, 0.6)
-MORE = (0.8, 1.0)
+MORE = (0.8, 0.95)
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
