@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from string import Template
 from types import ModuleType
@@ -20,7 +21,7 @@ from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError,
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.gate import warnings
 from greenloop.core.hole import as_chat, question
-from greenloop.core.ledger import Ledger, Request, billed
+from greenloop.core.ledger import Ledger, Request, Spent, billed
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -119,7 +120,8 @@ class Course:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
         if not all(region.created for region in problem.regions):
-            baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
+            with suppress(Spent):  # the loop will find the same, and say so
+                baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
         started = Started(
             problem=problem,
             baseline=baseline,
