@@ -12,7 +12,7 @@ from greenloop.core.nouns import Attempt, Note, Problem
 from greenloop.core.ports import Tools
 from greenloop.core.prompt import cut
 from greenloop.core.tokens import estimate
-from greenloop.feedback._asking import code_of
+from greenloop.feedback._question import code_of
 
 DIAGNOSIS = 300  # tokens of what was said of the best attempt
 

@@ -10,11 +10,12 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
-from greenloop.core.nouns import Attempt, Group, Note, Problem
+from greenloop.core.nouns import Attempt, Group, Note, Problem, Role
 from greenloop.core.ports import Tools
-from greenloop.feedback._asking import ask, code_of, fitting, worth_asking
 from greenloop.feedback._cases import listed
+from greenloop.feedback._critic import worth_asking
 from greenloop.feedback._findings import told
+from greenloop.feedback._question import ask, code_of
 from greenloop.feedback._raw import rendered
 from greenloop.feedback._values import short
 
@@ -71,11 +72,12 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     failures = listed(problem, newest)
     reply = await ask(
         tools,
-        "feedback/bug_taxonomy",
-        TOKENS,
+        Role.CRITIC,
+        "bug_taxonomy",
+        tokens=TOKENS,
         types="; ".join(name for names in TYPES.values() for name in names),
         code=code_of(problem, newest),
-        failures=fitting(failures),
+        failures=failures,
     )
     critique = parsed(reply.text)
     if critique is None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.nouns import Attempt, Note, Problem
+from greenloop.core.nouns import Attempt, Note, Problem, Role
 from greenloop.core.ports import Tools
-from greenloop.feedback._asking import ask, code_of, fitting, with_failures, words, worth_asking
 from greenloop.feedback._cases import listed
+from greenloop.feedback._critic import with_failures, words, worth_asking
 from greenloop.feedback._findings import told
+from greenloop.feedback._question import ask, code_of
 
 TOKENS = 160  # of the explanation
 
@@ -23,5 +24,5 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     if not worth_asking(attempts):
         return Note(text=failures)
     code = code_of(problem, attempts[-1])
-    reply = await ask(tools, "feedback/explain", TOKENS, code=code, failures=fitting(failures))
+    reply = await ask(tools, Role.CRITIC, "explain", tokens=TOKENS, code=code, failures=failures)
     return with_failures(failures, "Why it fails", words(reply), reply)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.nouns import Attempt, Note, Problem
+from greenloop.core.nouns import Attempt, Note, Problem, Role
 from greenloop.core.ports import Tools
-from greenloop.feedback._asking import ask, code_of, fitting, words, worth_asking
 from greenloop.feedback._cases import listed
+from greenloop.feedback._critic import words, worth_asking
 from greenloop.feedback._findings import told
+from greenloop.feedback._question import ask, code_of
 
 TOKENS = 160  # of one reflection
 KEPT = 3  # reflections, the newest included
@@ -29,7 +30,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     if not worth_asking(attempts):
         return Note(text=_text(failures, earlier))
     code = code_of(problem, attempts[-1])
-    reply = await ask(tools, "feedback/reflect", TOKENS, code=code, failures=fitting(failures))
+    reply = await ask(tools, Role.CRITIC, "reflect", tokens=TOKENS, code=code, failures=failures)
     if not (reflection := words(reply)):
         return Note(text=_text(failures, earlier), usage=reply.usage)
     return Note(

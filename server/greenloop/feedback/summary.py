@@ -9,11 +9,12 @@ import re
 from collections.abc import Sequence
 
 from greenloop.core.errors import ModelProblem
-from greenloop.core.nouns import Attempt, Note, Problem, Usage
+from greenloop.core.nouns import Attempt, Note, Problem, Role, Usage
 from greenloop.core.ports import Tools
-from greenloop.feedback._asking import ask, fitting, words, worth_asking
 from greenloop.feedback._cases import listed, rows
+from greenloop.feedback._critic import words, worth_asking
 from greenloop.feedback._findings import told
+from greenloop.feedback._question import ask
 
 SENTENCES = 3
 TOKENS = 120
@@ -26,10 +27,10 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         return Note(text=told(problem, attempts, templated), fields={"by": "template"})
     if not worth_asking(attempts):
         return Note(text=templated(problem, attempts[-1]), fields={"by": "template"})
-    failures = fitting(listed(problem, attempts[-1]))
+    failures = listed(problem, attempts[-1])
     usage = Usage()
     try:
-        reply = await ask(tools, "feedback/summary", TOKENS, sentences=str(SENTENCES), failures=failures)
+        reply = await ask(tools, Role.CRITIC, "summary", tokens=TOKENS, sentences=str(SENTENCES), failures=failures)
     except ModelProblem:
         said = ""
     else:
