@@ -122,6 +122,13 @@ class EmbeddedSettings:
     idle: float = setting(900.0, "Seconds without a request after which the embedded model's server ends.", least=10)
     threads: int = setting(0, "Threads of the embedded model; 0: the machine's cores.", least=0)
     context: int = setting(4096, "Context size of the embedded model in tokens.", least=1024)
+    slots: int = setting(
+        1,
+        "Requests that the embedded model answers side by side, each with `embedded.context` tokens of memory; more "
+        "than one pays on many cores only.",
+        least=1,
+    )
+    nice: int = setting(5, "Steps below normal priority at which the embedded model runs (0 to 19).", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
