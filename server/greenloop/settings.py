@@ -29,14 +29,12 @@ def setting(
     repository: Literal["no", "yes", "lower"] = "no",
     least: float | None = None,
     editor: bool = True,
-    unlimited: float | None = None,
 ) -> Any:
     """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?
 
-    `editor`: may an editor, whose settings a repository can bring along (`.vscode`)? `unlimited` is the value that
-    sets no limit.
+    `editor`: may an editor, whose settings a repository can bring along (`.vscode`)?
     """
-    metadata = {"doc": doc, "repository": repository, "least": least, "editor": editor, "unlimited": unlimited}
+    metadata = {"doc": doc, "repository": repository, "least": least, "editor": editor}
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -144,9 +142,8 @@ class Settings:
     attempts: int = setting(
         0,
         "Model candidates that may be tried; 0: as many as the preset names.",
-        repository="lower",
+        repository="yes",
         least=0,
-        unlimited=0,
     )
     seconds: float = setting(600.0, "Seconds of wall time a run may take.", repository="lower", least=1)
     tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)
@@ -310,18 +307,11 @@ def _merge(
             why = "an editor's settings may be the repository's"
             warnings.append(f"Setting '{key}' in {source} is ignored: {why}; use {user_file()}.")
             continue
-        if repository and metadata["repository"] == "lower" and _raised(clean, get(settings, key), metadata):
+        if repository and metadata["repository"] == "lower" and clean > get(settings, key):
             warnings.append(f"Setting '{key}' in {source} is ignored: a repository may only lower it.")
             continue
         settings = _set(settings, key.split("."), clean)
     return settings
-
-
-def _raised(new: float, old: float, metadata: Mapping[str, Any]) -> bool:
-    """Is the new value a wider limit than the old one?"""
-    if metadata["unlimited"] in (new, old):
-        return new != old and new == metadata["unlimited"]
-    return new > old
 
 
 def _coerce(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
