@@ -51,7 +51,7 @@ from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
-from greenloop.roles import Models
+from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
@@ -162,6 +162,7 @@ class Course:
         settings = self.settings
 
         def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+            self.models.failures = failures(attempts)
             if draft.masked is not None:
                 return self._hole(templates, problem, draft, attempts)
             messages = assemble(
@@ -173,12 +174,13 @@ class Course:
                 budget=settings.prompt.tokens,
                 count=drafter.count_tokens,
             )
-            return Completion(
+            asked = Completion(
                 messages=self._clean(messages),
                 role=draft.role,
                 temperature=draft.temperature,
                 max_tokens=settings.answer.tokens,
             )
+            return sampled(settings, asked, attempts)
 
         def again(request: Request, reply: Reply, finding: Finding) -> Request | None:
             if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in templates:
@@ -227,13 +229,20 @@ class Course:
 
     async def _ask_quietly(self, completion: Completion) -> Reply:
         """What parts ask, on the run's account."""
-        return await billed(self.ledger, self._ask, completion, _nobody, estimate)
+        clean = replace(completion, messages=self._clean(completion.messages))
+        return await billed(self.ledger, self._ask, clean, _nobody, estimate)
 
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
+
+        async def ask(completion: Completion) -> Reply:
+            return await tools.ask(sampled(self.settings, completion, attempts))
+
+        tools_now = replace(tools, ask=ask)
         notes = [
-            await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback
+            await registry.load("feedback", name).describe(problem, attempts, tools_now)
+            for name in self.preset.feedback
         ]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
