@@ -10,10 +10,10 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib.resources import files as resource
 from string import Template
+from types import ModuleType
 
-from greenloop import acceptance, basis, proofs, registry, walls, workspace
+from greenloop import acceptance, basis, proofs, registry, templates, walls, workspace
 from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after, compose
@@ -31,6 +31,7 @@ from greenloop.core.nouns import (
     Excerpt,
     Execution,
     Finding,
+    Group,
     Hole,
     Lines,
     Message,
@@ -75,9 +76,14 @@ class Course:
     excerpts: list[Excerpt] = field(default_factory=list)
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
+    feedback: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Raises `SettingsProblem` where a setting names a feedback part that is none."""
         settings = self.settings
+        self.feedback = {
+            group: [registry.load("feedback", name) for name in self._treatment(group)] for group in (None, *Group)
+        }
         self.ledger = Ledger(
             Budget(
                 attempts=settings.attempts or self.preset.attempts,
@@ -90,6 +96,11 @@ class Course:
     @property
     def settings(self) -> Settings:
         return self.bed.settings
+
+    def _treatment(self, group: Group | None) -> Sequence[str]:
+        """Feedback parts for a group of errors: those of the setting, else the preset's for it, else the preset's."""
+        preset = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
+        return (getattr(self.settings.feedback, group, ()) if group else ()) or preset
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
         calibration = self.calibration
@@ -153,20 +164,15 @@ class Course:
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
-        folder = resource("greenloop").joinpath("prompts", self.preset.prompt)
-        templates = {
-            file.name.removesuffix(".txt"): file.read_text(encoding="utf-8")
-            for file in folder.iterdir()
-            if file.name.endswith(".txt")
-        }
+        prompts = templates.preset(self.preset.prompt)
         settings = self.settings
 
         def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
             self.models.failures = failures(attempts)
             if draft.masked is not None:
-                return self._hole(templates, problem, draft, attempts)
+                return self._hole(prompts, problem, draft, attempts)
             messages = assemble(
-                templates,
+                prompts,
                 problem,
                 self.excerpts,
                 attempts,
@@ -183,10 +189,10 @@ class Course:
             return sampled(settings, asked, attempts)
 
         def again(request: Request, reply: Reply, finding: Finding) -> Request | None:
-            if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in templates:
+            if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in prompts:
                 return None
             names = ", ".join(region.qualname for region in self.calibration.problem.regions)
-            told = Template(templates["reask"]).substitute(names=names, feedback=finding.message)
+            told = Template(prompts["reask"]).substitute(names=names, feedback=finding.message)
             asked = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=told))
             penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
             return replace(request, messages=(*request.messages, *self._clean(asked)), frequency_penalty=penalty)
@@ -206,13 +212,11 @@ class Course:
             again=again,
         )
 
-    def _hole(
-        self, templates: Mapping[str, str], problem: Problem, draft: Draft, attempts: Sequence[Attempt]
-    ) -> Request:
+    def _hole(self, prompts: Mapping[str, str], problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """A hole for a model that fills such, else the same as a question."""
         hole = question(problem, attempts[draft.parent], draft, self.excerpts)
         hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
-        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, templates["infill"])
+        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, prompts["infill"])
 
     def _clean(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
@@ -239,11 +243,9 @@ class Course:
         async def ask(completion: Completion) -> Reply:
             return await tools.ask(sampled(self.settings, completion, attempts))
 
-        tools_now = replace(tools, ask=ask)
-        notes = [
-            await registry.load("feedback", name).describe(problem, attempts, tools_now)
-            for name in self.preset.feedback
-        ]
+        asking = replace(tools, ask=ask)
+        parts = self.feedback.get(attempts[-1].group, self.feedback[None])
+        notes = [await part.describe(problem, attempts, asking) for part in parts]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
     def _bench(self) -> proofs.Bench:
