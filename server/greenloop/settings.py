@@ -115,6 +115,18 @@ class ApiSettings:
 @dataclass(frozen=True, kw_only=True)
 class RoleSettings:
     model: str = setting("", "Model for this role; empty: `model`.")
+    temperature: Literal["constant", "rising", "decay"] = setting(
+        "constant",
+        "How its temperature moves: `constant`, as the preset plans it; `rising`, by 0.4 with each failure that "
+        "repeats an earlier one; `decay`, from 0.8 down by half with each of its answers, to what the preset plans.",
+    )
+    tokens: int = setting(0, "Tokens an answer of this role may have; 0: as many as the question allows.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EscalationSettings:
+    models: list[str] = setting([], "Models that draft and refine, one after the other, when attempts keep failing.")
+    after: int = setting(3, "Failed attempts after which the next of `escalation.models` is asked.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +180,7 @@ class Settings:
     critic: RoleSettings = field(default_factory=RoleSettings)
     tester: RoleSettings = field(default_factory=RoleSettings)
     planner: RoleSettings = field(default_factory=RoleSettings)
+    escalation: EscalationSettings = field(default_factory=EscalationSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
 
