@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files as resource
+from pathlib import Path
 
 from greenloop import acceptance, basis, proofs, registry, walls, workspace
 from greenloop.bed import Bed, Calibration
@@ -61,6 +62,7 @@ class Course:
     user: User
     secrets: tuple[str, ...]
     trusted: str
+    history: Path | None = None
     evidence: Evidence = field(default_factory=Evidence)
 
     @property
@@ -96,7 +98,7 @@ class Course:
             attempts=self.settings.attempts,
         )
         parts = self._parts(drafter, tools, excerpts)
-        history = History.open(keep=self.settings.history.runs, warn=self.bed.say)
+        history = History.open(self.history, keep=self.settings.history.runs, warn=self.bed.say)
         try:
             number = history.begin(
                 problem.root,

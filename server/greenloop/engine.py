@@ -55,11 +55,13 @@ async def refine(
     user: User | None = None,
     model: Model | None = None,
     keeper: Keeper | None = None,
+    history: Path | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
     `say` gets one-line descriptions of what is going on now.
-    `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request.
+    `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request;
+    `history` is another file than the user's own.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
@@ -87,6 +89,7 @@ async def refine(
             user=user or Nobody(),
             secrets=tuple(workspace.secrets(root, os.environ)),
             trusted=trusted,
+            history=history,
         )
         outcome = await course.outcome(emit)
     except SandboxBroke as error:
