@@ -55,17 +55,18 @@ async def refine(
     user: User | None = None,
     model: Model | None = None,
     keeper: Keeper | None = None,
+    harness: bool = False,
     history: Path | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
     `say` gets one-line descriptions of what is going on now.
     `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request;
-    `history` is another file than the user's own.
+    `harness` allows presets that are for comparisons only; `history` is another file than the user's own.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
-    preset = registry.preset(settings.preset)
+    preset = registry.preset(settings.preset, harness=harness)
     root = workspace.checked_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target

@@ -39,6 +39,10 @@ class Models:
             self.opened[name] = registry.load("models", part).create(name, self.settings)
         return self.opened[name]
 
+    def known(self, role: Role) -> Model | None:
+        """The model of a role that was asked before, or that is the drafter's; None before the first choice."""
+        return self.override or self.opened.get(self.name_of(role))
+
     def name_of(self, role: Role) -> str:
         """The name that `of` answers for; empty before the first choice was made."""
         if self.override:

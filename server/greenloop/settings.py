@@ -92,6 +92,15 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FeedbackSettings:
+    syntax: list[str] = setting([], "Feedback parts for code that does not compile; empty: the preset's own.")
+    runtime: list[str] = setting([], "Feedback parts for exceptions; empty: the preset's own.")
+    logic: list[str] = setting([], "Feedback parts for failing assertions; empty: the preset's own.")
+    timeout: list[str] = setting([], "Feedback parts for tests that do not end in time; empty: the preset's own.")
+    resource: list[str] = setting([], "Feedback parts for too much memory or output; empty: the preset's own.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApiSettings:
     base: str = setting("", "Base URL of an OpenAI-compatible server or of Ollama, for `model`s that need one.")
     key: str = setting(
@@ -130,7 +139,12 @@ class Settings:
         "`replay:FILE`.",
     )
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
-    attempts: int = setting(5, "Model candidates that may be tried.", repository="lower", least=1)
+    attempts: int = setting(
+        0,
+        "Model candidates that may be tried; 0: as many as the preset names.",
+        repository="yes",
+        least=0,
+    )
     seconds: float = setting(600.0, "Seconds of wall time a run may take.", repository="lower", least=1)
     tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)
     cost: float = setting(0.0, "US dollars a run may cost; 0: no limit.", least=0)
@@ -140,6 +154,7 @@ class Settings:
     suite: SuiteSettings = field(default_factory=SuiteSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     drafter: RoleSettings = field(default_factory=RoleSettings)
     refiner: RoleSettings = field(default_factory=RoleSettings)

@@ -96,7 +96,7 @@ async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     assert (rows[1]["prompt_tokens"], rows[1]["model_seconds"], rows[1]["judge_total"]) == (100, 3.0, 3)
     assert (done[2].run["calls"], done[2].run["prompt_tokens"]) == (3, 300)
     (found,) = figures(done, frozenset(BROKEN))
-    assert (found.solved, found.first, found.overfit, found.curve) == (2, 1, 1, (1, 1, 2))
+    assert (found.solved, found.first, found.overfit, found.curve) == (2, 1, 1, (0, 1, 1, 2))
     assert figures(results.read([experiment.out]), frozenset(BROKEN)) == [found]
     assert not (tmp_path / "state" / "greenloop" / "history.sqlite3").exists()
 

@@ -8,6 +8,7 @@ import pytest
 
 from greenloop.core.nouns import Attempt, CaseResult, Failure, Finding, Frame, Problem, Spec, Status, Verdict
 from greenloop.feedback import diff, raw
+from greenloop.feedback._values import first_difference
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={})
 FAILURE = Failure(
@@ -78,4 +79,4 @@ async def test_many_failures_are_counted_not_listed():
     ],
 )
 def test_first_difference(expected, observed, said):
-    assert diff.first_difference(expected, observed) == said
+    assert first_difference(expected, observed) == said

@@ -97,7 +97,7 @@ def test_every_part_has_a_variant():
 
 @pytest.mark.parametrize("name", registry.presets())
 def test_presets_name_what_exists(name):
-    preset = registry.preset(name)
+    preset = registry.preset(name, harness=True)
     for part, chosen in (("context", preset.context), ("feedback", preset.feedback), ("search", (preset.search,))):
         assert set(chosen) <= set(registry.names(part))
     prompts = HOUSE / "server/greenloop/prompts" / preset.prompt

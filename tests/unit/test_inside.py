@@ -36,6 +36,8 @@ def test_nowhere(tmp_path):
 
 
 def test_what_goes_inside():
-    assert {"protocol.py", "runner.py", "plugin.py", "examples.py", "tracing.py"} <= set(inside.sources())
+    assert {"protocol.py", "runner.py", "plugin.py", "examples.py", "tracing.py", "watching.py"} <= set(
+        inside.sources()
+    )
     assert {"pytest", "_pytest", "pluggy", "iniconfig"} <= set(inside.borrowed_packages())
     assert inside.protocol() is inside.protocol()

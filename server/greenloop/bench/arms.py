@@ -35,7 +35,7 @@ def parse(text: str) -> Arm:
 
 def made(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
     """Raises `SettingsProblem` for a preset or setting that there is not."""
-    registry.preset(preset)
+    registry.preset(preset, harness=True)
     settings = {key: value for key, value in values.items() if key != "match"}
     configuration.load(None, command_line=settings, environ={})
     return Arm(name=name, preset=preset, settings=settings, match=str(values.get("match", "")))

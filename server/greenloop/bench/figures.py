@@ -38,8 +38,9 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """What one arm came to. `first`..`curve`: solved by the judge at attempt 1 and within attempt k.
+    """What one arm came to. `first` and `last`: the first and the last candidate are right.
 
+    Attempts are candidates that a model was asked for; `curve[k]`: solved within k of them.
     `mean_*` are per task-run; `overfit` task-runs passed what was shown and not what judges; `gained` and `lost` are
     steps from a wrong parent to a right attempt and back; `matrix` is by error class of the first attempt.
     """
@@ -97,7 +98,7 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
     done = [each for each in every if each.run["reason"] not in broken]
     runs = [each.run for each in done]
     solved = [run for run in runs if run["right"]]
-    at = [_solved_at(each) for each in done]
+    at = [run["at"] for run in solved]
     longest = max([run["attempts"] for run in runs], default=0)
     steps = [step for each in done for step in transitions(each)]
     asked = [run["confidence"] for run in runs if run["confidence"] is not None]
@@ -115,8 +116,8 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
         shown=sum(run["shown_passed"] for run in runs),
         overfit=sum(run["shown_passed"] and not run["right"] for run in runs),
         first=sum(_right(each, 1) for each in done),
-        last=sum(_right(each, each.run["attempts"]) for each in done),
-        curve=tuple(sum(0 < n <= k for n in at) for k in range(1, longest + 1)),
+        last=sum(_right(each, each.run["candidates"]) for each in done),
+        curve=tuple(sum(n <= k for n in at) for k in range(longest + 1)),
         histogram=dict(sorted(Counter(run["attempts"] for run in runs).items())),
         mean_attempts=statistics.fmean(run["attempts"] for run in solved) if solved else None,
         mean_calls=mean("calls"),
@@ -136,11 +137,6 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
             sum(run["right"] for run in runs if run["repeat"] == n) for n in sorted({run["repeat"] for run in runs})
         ),
     )
-
-
-def _solved_at(each: Done) -> int:
-    """The attempt whose candidate is the final one, where that is right; else 0."""
-    return (each.run["best"] or 0) if each.run["right"] else 0
 
 
 def _right(each: Done, number: int) -> bool:

@@ -18,11 +18,15 @@ from greenloop.settings import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """How many of the judging cases pass, of how many, and whether that is a pass."""
+    """How many of the judging cases pass, of how many, whether that is a pass, and whether the shown ones pass."""
 
     right: bool
+    shown: bool
     passed: int
     total: int
+
+
+WRONG = Judgement(right=False, shown=False, passed=0, total=0)  # without a run
 
 
 @dataclass(kw_only=True)
@@ -50,10 +54,17 @@ class Judge:
     async def _run(self, session: Session, texts: Mapping[str, str]) -> Judgement:
         laid = {**self.task.files, **texts, **self.task.judge}
         seconds = self.settings.sandbox.seconds
+        cases, shown = list(self.task.cases), list(self.task.shown)
         run = Run(
-            selectors=proofs.selectors(self.task.cases),
+            selectors=proofs.selectors(list(dict.fromkeys([*cases, *shown]))),
             files={path: text.encode() for path, text in laid.items()},
             seconds=max(seconds, self.settings.suite.seconds) if self.task.folder else seconds,
         )
-        verdict = judge(list(self.task.cases), {}, await session.run(run))
-        return Judgement(right=verdict.status is Status.PASSED, passed=verdict.passed, total=verdict.total)
+        execution = await session.run(run)
+        verdict, seen = judge(cases, {}, execution), judge(shown, {}, execution)
+        return Judgement(
+            right=verdict.status is Status.PASSED,
+            shown=seen.status is Status.PASSED,
+            passed=verdict.passed,
+            total=verdict.total,
+        )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from greenloop.bench.figures import ENDS, Figures, Pair
 
 Cell = Callable[[Figures], str]
+ALL, SOME = 6, (8, 10, 15, 20, 30, 40, 60, 100)
 
 
 def _mean(name: str, digits: int = 1) -> Cell:
@@ -46,13 +48,12 @@ def text(found: Sequence[Figures], pairs: Sequence[Pair]) -> str:
     if not found:
         return "No task-run is done yet."
     parts = [_grid([["", *(f.arm for f in found)], *([name, *(cell(f) for f in found)] for name, cell in ROWS)])]
-    longest = max(len(f.curve) for f in found)
-    if longest:
-        head = ["solved within attempt", *(str(k) for k in range(1, longest + 1))]
-        parts.append(_grid([head, *([f.arm, *map(str, _to(f.curve, longest))] for f in found)]))
-        head = ["task-runs of n attempts", *(str(k) for k in range(longest + 1))]
-        rows = [[f.arm, *(str(f.histogram.get(k, 0)) for k in range(longest + 1))] for f in found]
-        parts.append(_grid([head, *rows]))
+    marks = _marks(found)
+    head = ["solved within attempt", *map(str, marks)]
+    parts.append(_grid([head, *([f.arm, *(str(_within(f, k)) for k in marks)] for f in found)]))
+    head = ["task-runs of up to n attempts", *map(str, marks)]
+    rows = [[f.arm, *(str(_between(f, low, k)) for low, k in pairwise([-1, *marks]))] for f in found]
+    parts.append(_grid([head, *rows]))
     for f in found:
         rows = [[name, *(str(row[end]) for end in ENDS)] for name, row in f.matrix.items()]
         parts.append(_grid([[f"{f.arm}: first attempt", *ENDS], *rows]))
@@ -65,19 +66,29 @@ def text(found: Sequence[Figures], pairs: Sequence[Pair]) -> str:
 
 def table(found: Sequence[Figures]) -> str:
     """The same as CSV: one line an arm, the curve last."""
-    longest = max((len(f.curve) for f in found), default=0)
+    marks = _marks(found)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = [name.strip() for name, _cell in ROWS]
-    writer.writerow(["arm", "model", *names, *(f"within {k}" for k in range(1, longest + 1))])
+    writer.writerow(["arm", "model", *names, *(f"within {k}" for k in marks)])
     for f in found:
-        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *_to(f.curve, longest)])
+        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *(_within(f, k) for k in marks)])
     return out.getvalue()
 
 
-def _to(curve: Sequence[int], longest: int) -> list[int]:
+def _marks(found: Sequence[Figures]) -> list[int]:
+    """Numbers of attempts that have a column: the first ones all, then fewer."""
+    longest = max((len(f.curve) - 1 for f in found), default=0)
+    return [k for k in range(longest) if k <= ALL or k in SOME] + [longest]
+
+
+def _within(f: Figures, attempts: int) -> int:
     """An arm that stopped earlier stays where it was."""
-    return [*curve, *[curve[-1] if curve else 0] * (longest - len(curve))]
+    return f.curve[min(attempts, len(f.curve) - 1)]
+
+
+def _between(f: Figures, low: int, high: int) -> int:
+    return sum(count for attempts, count in f.histogram.items() if low < attempts <= high)
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> str:

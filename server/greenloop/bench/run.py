@@ -13,17 +13,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from greenloop import __version__, engine
+from greenloop import __version__, engine, registry
 from greenloop.bench import reference, results
 from greenloop.bench.arms import Arm, settings_for
-from greenloop.bench.judge import Judge, Judgement
+from greenloop.bench.judge import WRONG, Judge, Judgement
 from greenloop.bench.recordings import Recordings, Shared, shared
 from greenloop.bench.results import Done, Key
 from greenloop.bench.tasks import Task
 from greenloop.core.compose import compose
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Started
-from greenloop.core.nouns import Attempt, Outcome, Problem, Role, StopReason, Verified
+from greenloop.core.loop import CHEAP, asked
+from greenloop.core.nouns import Attempt, Outcome, Problem, Role, Status, StopReason, Verified
 from greenloop.core.ports import Model
 from greenloop.keeper import Keeper
 from greenloop.roles import Models
@@ -175,7 +176,13 @@ class _Bench:
         outcome: Outcome | GreenloopError
         try:
             outcome = await engine.refine(
-                request, settings=settings, emit=emit, model=model, keeper=keeper, history=self.experiment.history
+                request,
+                settings=settings,
+                emit=emit,
+                model=model,
+                keeper=keeper,
+                harness=True,
+                history=self.experiment.history,
             )
         except GreenloopError as error:
             outcome = error
@@ -200,7 +207,9 @@ class _Bench:
             why = f"{outcome} {outcome.remedy}".strip()
             return Done(run={**told, **_nothing(), "reason": "error", "message": why})
         attempts = await _attempts(outcome, problem, judge)
-        final = await judge(outcome.after) if outcome.solved and outcome.after else None
+        # An arm that does not look at the tests hands over what it wrote last.
+        offered = outcome.solved or registry.preset(arm.preset, harness=True).blind
+        final = await judge(outcome.after) if offered and outcome.after else None
         told |= _figures(outcome, final, len(task.cases))
         told["overhead_seconds"] = round(seconds - model.waited - outcome.usage.test_seconds, 3)
         return Done(run=told, attempts=[{"kind": "attempt", **head, **row} for row in attempts])
@@ -230,7 +239,9 @@ async def _attempts(outcome: Outcome, problem: Sequence[Problem], judge: Judge) 
     for attempt in outcome.attempts:
         judged = None
         if attempt.candidate is not None and problem:
-            judged = await judge(compose(problem[0], attempt.candidate))
+            failed = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
+            # They are many, and what fails by the shown tests is wrong.
+            judged = WRONG if failed else await judge(compose(problem[0], attempt.candidate))
         rows.append(_attempt(attempt, judged))
     return rows
 
@@ -260,8 +271,8 @@ def _attempt(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
         "model_seconds": round(usage.model_seconds, 3),
         "test_seconds": round(usage.test_seconds, 3),
         "right": judged.right if judged else None,
-        "judge_passed": judged.passed if judged else None,
-        "judge_total": judged.total if judged else None,
+        "judge_passed": judged.passed if judged and judged.total else None,
+        "judge_total": judged.total if judged and judged.total else None,
         "answer": attempt.answer[:LONGEST],
     }
 
@@ -272,18 +283,20 @@ LONGEST = 4_000
 
 def _figures(outcome: Outcome, final: Judgement | None, total: int) -> dict[str, Any]:
     usage = outcome.usage
-    asked = [attempt.confidence for attempt in outcome.attempts if attempt.confidence is not None]
+    sure = [attempt.confidence for attempt in outcome.attempts if attempt.confidence is not None]
     return {
         "right": final is not None and final.right,
-        "shown_passed": outcome.solved,
+        "shown_passed": outcome.solved or (final is not None and final.shown),
         "judge_passed": final.passed if final else 0,
         "judge_total": total,
         "verified": outcome.verified.value,
         "reason": outcome.reason.value,
         "message": outcome.message,
-        "attempts": max(len(outcome.attempts) - 1, 0),
+        "attempts": asked(outcome.attempts),
+        "candidates": max(len(outcome.attempts) - 1, 0),
         "best": outcome.best,
-        "confidence": asked[-1] if asked else None,
+        "at": asked(outcome.attempts[: (outcome.best or 0) + 1]),
+        "confidence": sure[-1] if sure else None,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "cached_tokens": usage.cached_tokens,

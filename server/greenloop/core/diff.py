@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -55,6 +55,15 @@ def newline_of(text: str) -> str:
 def hunks(old: str, new: str) -> tuple[Hunk, ...]:
     """What changed from `old` to `new`, as few lines as possible, in order; hunks never touch each other."""
     return _hunks(lines(old), lines(new))
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> int:
+    """How many lines differ, removed and added ones counted, over all files of `after`."""
+    return sum(
+        hunk.end - hunk.start + len(hunk.lines)
+        for path, text in after.items()
+        for hunk in hunks(before.get(path, ""), text)
+    )
 
 
 def apply_hunks(text: str, changes: Sequence[Hunk]) -> str:

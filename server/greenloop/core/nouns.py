@@ -415,12 +415,16 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Excerpt:
-    """A piece of context for the prompt. Higher `value` survives longer when the prompt must be cut."""
+    """A piece of context for the prompt. Higher `value` survives longer when the prompt must be cut.
+
+    `own`: it is the very code that is to change.
+    """
 
     title: str
     text: str
     value: float
     language: str = "python"
+    own: bool = False
 
 
 # -- the sandbox ------------------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ def assemble(
 ) -> tuple[Message, ...]:
     """Messages for one draft: system, the task (the same for every attempt of a run), then what the move needs.
 
-    `templates` has the keys system, task, draft, refine and restart.
+    `templates` has the keys system, task, draft, refine and restart, and any other that a draft's `prompt` names; they
+    may use `$names`, `$feedback`, `$tried`, `$hint` and `$others`.
     """
     system = templates["system"].strip()
     names = ", ".join(dict.fromkeys(region.qualname for region in problem.regions))
@@ -55,16 +56,27 @@ def _tail(
     """What comes after the task: the parent's code as the model's own answer, then the error it led to."""
     parent = attempts[draft.parent]
     notes = "\n\n".join(note.text for note in parent.notes if note.text)
-    if draft.move is Move.DRAFT:
-        text = Template(templates["draft"]).substitute(names=names, feedback=cut(notes, room, count))
-        return (Message(role="user", content=text.strip()),)
-    tried = earlier(attempts, besides=None if draft.move is Move.RESTART else parent.number)
-    if draft.move is Move.RESTART:
-        text = Template(templates["restart"]).substitute(names=names, feedback=cut(notes, room, count), tried=tried)
-        return (Message(role="user", content=text.strip()),)
-    code = cut(answer_of(problem, parent), room // 2, count)
-    text = Template(templates["refine"]).substitute(names=names, feedback=cut(notes, room // 2, count), tried=tried)
-    return (Message(role="assistant", content=code), Message(role="user", content=text.strip()))
+    refining = draft.move is Move.REFINE
+    values = {
+        "names": names,
+        "hint": draft.hint,
+        "others": cut(beside(problem, [attempts[number] for number in draft.others]), room // 2, count),
+        "feedback": cut(notes, room // 2 if refining else room, count),
+        "tried": "" if draft.move is Move.DRAFT else earlier(attempts, besides=parent.number if refining else None),
+    }
+    template = templates[draft.prompt or (draft.move if draft.move in templates else Move.DRAFT)]
+    told = Message(role="user", content=Template(template).substitute(values).strip())
+    if not refining:
+        return (told,)
+    return (Message(role="assistant", content=cut(answer_of(problem, parent), room // 2, count)), told)
+
+
+def beside(problem: Problem, attempts: Sequence[Attempt]) -> str:
+    """Other attempts' code, each under how many of its tests passed."""
+    return "\n\n".join(
+        f"{attempt.verdict.passed} of {attempt.verdict.total} tests passed:\n{answer_of(problem, attempt)}"
+        for attempt in attempts
+    )
 
 
 def answer_of(problem: Problem, attempt: Attempt) -> str:

@@ -37,7 +37,7 @@ def test_mcnemar_is_the_exact_two_sided_binomial(one, other):
 def test_figures(six):
     a, b = figures(six, broken)
     assert (a.arm, a.count, a.solved, a.shown, a.overfit, a.first, a.last) == ("a", 4, 2, 3, 1, 1, 2)
-    assert a.curve == (1, 2, 2)
+    assert a.curve == (0, 1, 2, 2)
     assert a.histogram == {1: 1, 2: 2, 3: 1}
     assert a.mean_attempts == 1.5
     assert (a.mean_calls, a.mean_prompt, a.mean_completion, a.mean_tokens) == (2.0, 200.0, 20.0, 220.0)
