@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from string import Template
 from types import ModuleType
 
@@ -72,6 +73,7 @@ class Course:
     user: User
     secrets: tuple[str, ...]
     trusted: str
+    history: Path | None = None
     evidence: Evidence = field(default_factory=Evidence)
     excerpts: list[Excerpt] = field(default_factory=list)
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
@@ -131,7 +133,7 @@ class Course:
             attempts=self.ledger.budget.attempts,
         )
         parts = self._parts(drafter, tools)
-        history = History.open(keep=self.settings.history.runs, warn=self.bed.say)
+        history = History.open(self.history, keep=self.settings.history.runs, warn=self.bed.say)
         try:
             number = history.begin(
                 problem.root,
