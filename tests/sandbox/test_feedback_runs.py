@@ -78,8 +78,10 @@ async def test_a_trace_of_a_candidate(tried):
         ("def f(n):\n    yield n\n    yield n + 1\n", "assert list(m.f(1)) == [1]", "yield 2"),
         ("async def f(n):\n    n += 1\n    return n\n", "import asyncio; assert asyncio.run(m.f(1)) == 1", "return 2"),
         (
-            "def f(n):\n    import threading\n    out = []\n    def work():\n        out.append(n)\n"
-            "    t = threading.Thread(target=work)\n    t.start()\n    t.join()\n    return out\n",
+            (
+                "def f(n):\n    import threading\n    out = []\n    def work():\n        out.append(n)\n"
+                "    t = threading.Thread(target=work)\n    t.start()\n    t.join()\n    return out\n"
+            ),
             "assert m.f(1) == [2]",
             "out.append(n)",
         ),
