@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib.resources import files as resource
+from pathlib import Path
 from string import Template
+from types import ModuleType
 
-from greenloop import acceptance, basis, proofs, registry, walls, workspace
+from greenloop import acceptance, basis, proofs, registry, templates, walls, workspace
 from greenloop.bed import Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after, compose
@@ -20,7 +22,7 @@ from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError,
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.gate import warnings
 from greenloop.core.hole import as_chat, question
-from greenloop.core.ledger import Ledger, Request, billed
+from greenloop.core.ledger import Ledger, Request, Spent, billed
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -30,6 +32,7 @@ from greenloop.core.nouns import (
     Excerpt,
     Execution,
     Finding,
+    Group,
     Hole,
     Lines,
     Message,
@@ -50,7 +53,7 @@ from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
-from greenloop.roles import Models
+from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
@@ -70,13 +73,19 @@ class Course:
     user: User
     secrets: tuple[str, ...]
     trusted: str
+    history: Path | None = None
     evidence: Evidence = field(default_factory=Evidence)
     excerpts: list[Excerpt] = field(default_factory=list)
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
+    feedback: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Raises `SettingsProblem` where a setting names a feedback part that is none."""
         settings = self.settings
+        self.feedback = {
+            group: [registry.load("feedback", name) for name in self._treatment(group)] for group in (None, *Group)
+        }
         self.ledger = Ledger(
             Budget(
                 attempts=settings.attempts or self.preset.attempts,
@@ -89,6 +98,11 @@ class Course:
     @property
     def settings(self) -> Settings:
         return self.bed.settings
+
+    def _treatment(self, group: Group | None) -> Sequence[str]:
+        """Feedback parts for a group of errors: those of the setting, else the preset's for it, else the preset's."""
+        preset = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
+        return (getattr(self.settings.feedback, group, ()) if group else ()) or preset
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
         calibration = self.calibration
@@ -108,7 +122,8 @@ class Course:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
         if not all(region.created for region in problem.regions):
-            baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
+            with suppress(Spent):  # the loop will find the same, and say so
+                baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
         started = Started(
             problem=problem,
             baseline=baseline,
@@ -118,7 +133,7 @@ class Course:
             attempts=self.ledger.budget.attempts,
         )
         parts = self._parts(drafter, tools)
-        history = History.open(keep=self.settings.history.runs, warn=self.bed.say)
+        history = History.open(self.history, keep=self.settings.history.runs, warn=self.bed.say)
         try:
             number = history.begin(
                 problem.root,
@@ -151,19 +166,15 @@ class Course:
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
-        folder = resource("greenloop").joinpath("prompts", self.preset.prompt)
-        templates = {
-            file.name.removesuffix(".txt"): file.read_text(encoding="utf-8")
-            for file in folder.iterdir()
-            if file.name.endswith(".txt")
-        }
+        prompts = templates.preset(self.preset.prompt)
         settings = self.settings
 
         def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+            self.models.failures = failures(attempts)
             if draft.masked is not None:
-                return self._hole(templates, problem, draft, attempts)
+                return self._hole(prompts, problem, draft, attempts)
             messages = assemble(
-                templates,
+                prompts,
                 problem,
                 self.excerpts,
                 attempts,
@@ -171,18 +182,19 @@ class Course:
                 budget=settings.prompt.tokens,
                 count=drafter.count_tokens,
             )
-            return Completion(
+            asked = Completion(
                 messages=self._clean(messages),
                 role=draft.role,
                 temperature=draft.temperature,
                 max_tokens=settings.answer.tokens,
             )
+            return sampled(settings, asked, attempts)
 
         def again(request: Request, reply: Reply, finding: Finding) -> Request | None:
-            if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in templates:
+            if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in prompts:
                 return None
             names = ", ".join(region.qualname for region in self.calibration.problem.regions)
-            told = Template(templates["reask"]).substitute(names=names, feedback=finding.message)
+            told = Template(prompts["reask"]).substitute(names=names, feedback=finding.message)
             asked = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=told))
             penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
             return replace(request, messages=(*request.messages, *self._clean(asked)), frequency_penalty=penalty)
@@ -202,13 +214,11 @@ class Course:
             again=again,
         )
 
-    def _hole(
-        self, templates: Mapping[str, str], problem: Problem, draft: Draft, attempts: Sequence[Attempt]
-    ) -> Request:
+    def _hole(self, prompts: Mapping[str, str], problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """A hole for a model that fills such, else the same as a question."""
         hole = question(problem, attempts[draft.parent], draft, self.excerpts)
         hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
-        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, templates["infill"])
+        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, prompts["infill"])
 
     def _clean(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
@@ -225,14 +235,19 @@ class Course:
 
     async def _ask_quietly(self, completion: Completion) -> Reply:
         """What parts ask, on the run's account."""
-        return await billed(self.ledger, self._ask, completion, _nobody, estimate)
+        clean = replace(completion, messages=self._clean(completion.messages))
+        return await billed(self.ledger, self._ask, clean, _nobody, estimate)
 
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
-        notes = [
-            await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback
-        ]
+
+        async def ask(completion: Completion) -> Reply:
+            return await tools.ask(sampled(self.settings, completion, attempts))
+
+        asking = replace(tools, ask=ask)
+        parts = self.feedback.get(attempts[-1].group, self.feedback[None])
+        notes = [await part.describe(problem, attempts, asking) for part in parts]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
     def _bench(self) -> proofs.Bench:

@@ -29,14 +29,12 @@ def setting(
     repository: Literal["no", "yes", "lower"] = "no",
     least: float | None = None,
     editor: bool = True,
-    unlimited: float | None = None,
 ) -> Any:
     """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?
 
-    `editor`: may an editor, whose settings a repository can bring along (`.vscode`)? `unlimited` is the value that
-    sets no limit.
+    `editor`: may an editor, whose settings a repository can bring along (`.vscode`)?
     """
-    metadata = {"doc": doc, "repository": repository, "least": least, "editor": editor, "unlimited": unlimited}
+    metadata = {"doc": doc, "repository": repository, "least": least, "editor": editor}
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -94,6 +92,15 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FeedbackSettings:
+    syntax: list[str] = setting([], "Feedback parts for code that does not compile; empty: the preset's own.")
+    runtime: list[str] = setting([], "Feedback parts for exceptions; empty: the preset's own.")
+    logic: list[str] = setting([], "Feedback parts for failing assertions; empty: the preset's own.")
+    timeout: list[str] = setting([], "Feedback parts for tests that do not end in time; empty: the preset's own.")
+    resource: list[str] = setting([], "Feedback parts for too much memory or output; empty: the preset's own.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApiSettings:
     base: str = setting("", "Base URL of an OpenAI-compatible server or of Ollama, for `model`s that need one.")
     key: str = setting(
@@ -108,6 +115,18 @@ class ApiSettings:
 @dataclass(frozen=True, kw_only=True)
 class RoleSettings:
     model: str = setting("", "Model for this role; empty: `model`.")
+    temperature: Literal["constant", "rising", "decay"] = setting(
+        "constant",
+        "How its temperature moves: `constant`, as the preset plans it; `rising`, by 0.4 with each failure that "
+        "repeats an earlier one; `decay`, from 0.8 down by half with each of its answers, to what the preset plans.",
+    )
+    tokens: int = setting(0, "Tokens an answer of this role may have; 0: as many as the question allows.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EscalationSettings:
+    models: list[str] = setting([], "Models that draft and refine, one after the other, when attempts keep failing.")
+    after: int = setting(3, "Failed attempts after which the next of `escalation.models` is asked.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +134,13 @@ class EmbeddedSettings:
     idle: float = setting(900.0, "Seconds without a request after which the embedded model's server ends.", least=10)
     threads: int = setting(0, "Threads of the embedded model; 0: the machine's cores.", least=0)
     context: int = setting(4096, "Context size of the embedded model in tokens.", least=1024)
+    slots: int = setting(
+        1,
+        "Requests that the embedded model answers side by side, each with `embedded.context` tokens of memory; more "
+        "than one pays on many cores only.",
+        least=1,
+    )
+    nice: int = setting(5, "Steps below normal priority at which the embedded model runs (0 to 19).", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,9 +161,8 @@ class Settings:
     attempts: int = setting(
         0,
         "Model candidates that may be tried; 0: as many as the preset names.",
-        repository="lower",
+        repository="yes",
         least=0,
-        unlimited=0,
     )
     seconds: float = setting(600.0, "Seconds of wall time a run may take.", repository="lower", least=1)
     tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)
@@ -148,12 +173,14 @@ class Settings:
     suite: SuiteSettings = field(default_factory=SuiteSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     drafter: RoleSettings = field(default_factory=RoleSettings)
     refiner: RoleSettings = field(default_factory=RoleSettings)
     critic: RoleSettings = field(default_factory=RoleSettings)
     tester: RoleSettings = field(default_factory=RoleSettings)
     planner: RoleSettings = field(default_factory=RoleSettings)
+    escalation: EscalationSettings = field(default_factory=EscalationSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
 
@@ -300,18 +327,11 @@ def _merge(
             why = "an editor's settings may be the repository's"
             warnings.append(f"Setting '{key}' in {source} is ignored: {why}; use {user_file()}.")
             continue
-        if repository and metadata["repository"] == "lower" and _raised(clean, get(settings, key), metadata):
+        if repository and metadata["repository"] == "lower" and clean > get(settings, key):
             warnings.append(f"Setting '{key}' in {source} is ignored: a repository may only lower it.")
             continue
         settings = _set(settings, key.split("."), clean)
     return settings
-
-
-def _raised(new: float, old: float, metadata: Mapping[str, Any]) -> bool:
-    """Is the new value a wider limit than the old one?"""
-    if metadata["unlimited"] in (new, old):
-        return new != old and new == metadata["unlimited"]
-    return new > old
 
 
 def _coerce(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:

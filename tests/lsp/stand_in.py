@@ -109,7 +109,7 @@ class Play:
                 model=settings.model,
                 preset=settings.preset,
                 sandbox="play",
-                attempts=settings.attempts,
+                attempts=settings.attempts or 5,
             )
         )
         return problem, baseline

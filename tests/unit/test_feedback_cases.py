@@ -18,7 +18,7 @@ from greenloop.core.nouns import (
     Status,
     Verdict,
 )
-from greenloop.feedback import cases
+from greenloop.feedback import _cases, cases
 
 MODULE = "def f(n):\n    return n\n"
 TESTS = """\
@@ -185,7 +185,7 @@ async def test_many_cases_are_bounded():
     text = await told(*results)
     assert "and 488 more" in text
     assert "and 495 more" in text
-    assert len(text.split("\n")) == cases.FAILING + cases.PASSING + 4
+    assert len(text.split("\n")) == _cases.FAILING + _cases.PASSING + 4
 
 
 async def test_huge_failure_texts_are_bounded():

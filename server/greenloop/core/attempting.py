@@ -114,6 +114,7 @@ async def mutated(
         number=number,
         parent=draft.parent,
         draft=draft,
+        model="one-token changes",
         verdict=Verdict(status=Status.REFUSED, seconds=seconds),
         notes=(Note(text="", fields={"tried": tried}),),
     )

@@ -49,7 +49,8 @@ def sentence(finding: Finding) -> str:
     message = short(finding.message, MESSAGE)
     pythons = f"{name}: " if name.endswith("Error") else ""  # one that every model knows
     place = f" (line {finding.line})" if finding.line and f"line {finding.line}" not in message else ""
-    return f"The code was not run: {pythons}{message}{place} {ADVICE.get(name, '')}".strip()
+    stop = "" if f"{message}{place}".endswith((".", ")")) else "."
+    return f"The code was not run: {pythons}{message}{place}{stop} {ADVICE.get(name, '')}".strip()
 
 
 def _twin(problem: Problem, newest: Attempt, earlier: Sequence[Attempt]) -> Attempt | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
-from string import Template
+from dataclasses import replace
 
+from greenloop import templates
 from greenloop.core.nouns import Attempt, Completion, Message, Problem, Reply, Role
 from greenloop.core.ports import Tools
 from greenloop.core.prompt import answer_of, cut
 from greenloop.core.tokens import estimate
 
 ROOM = 800  # tokens of one value
+LONGEST = 20_000  # characters of an answer that are read
 LINE = 200  # characters of one line of an answer
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(\S.*)$", re.MULTILINE)
@@ -19,11 +20,10 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(\S.*)$", re.MULTILINE)
 
 async def ask(tools: Tools, role: Role, name: str, *, tokens: int, **values: str) -> Reply:
     """The answer to the template `name`, at most `tokens` long. `Spent` and the model's own errors pass."""
-    template = Template(files("greenloop.feedback").joinpath(f"{name}.txt").read_text(encoding="utf-8"))
-    filled = template.substitute({key: cut(value, ROOM, estimate) for key, value in values.items()})
-    return await tools.ask(
-        Completion(messages=(Message(role="user", content=filled.strip()),), role=role, max_tokens=tokens)
-    )
+    bounded = {key: cut(value, ROOM, estimate) for key, value in values.items()}
+    text = templates.part(f"feedback/{name}").substitute(bounded).strip()
+    reply = await tools.ask(Completion(messages=(Message(role="user", content=text),), role=role, max_tokens=tokens))
+    return replace(reply, text=reply.text[:LONGEST])
 
 
 def names_of(problem: Problem) -> str:

@@ -23,8 +23,10 @@ TOKENS = 160
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
-    """Strategies for the user's code, an opinion and reflections for an attempt."""
+    """Strategies for the user's code, an opinion and reflections for an attempt that was run."""
     newest = attempts[-1]
+    if newest.finding:
+        return Note(text="")
     first = newest.number == 0
     failure = (await cases.describe(problem, attempts, tools)).text
     reply = await ask(

@@ -43,7 +43,7 @@ def reviewed(attempts: Sequence[Attempt]) -> Attempt | None:
     if newest.number < SAMPLES or top is None or top.verdict.status is Status.PASSED:
         return None
     about = max(
-        (attempt for attempt in attempts if attempt.candidate and attempt.finding is None),
+        (each for each in attempts if each.candidate and each.verdict.status not in (Status.REFUSED, Status.TAMPERED)),
         key=lambda attempt: (attempt.verdict.score, -len(attempt.verdict.collateral), attempt.number),
     )
     return about if newest.number == SAMPLES or about is newest else None
