@@ -312,3 +312,8 @@ async def test_huge_code_failures_and_answers_are_bounded(part):
     note = await part.describe(PROBLEM, [BASELINE, old, attempt(2, code=code, verdict=verdict)], tools(critic))
     assert len(note.text) < 150_000
     assert all(len(message.content) < 12_000 for asked in critic.asked for message in asked.messages)
+
+
+def test_what_asking_cost_is_the_attempts():
+    newest = attempt(usage=Usage(prompt_tokens=10, cost=0.02), notes=(Note(text="", usage=COST), Note(text="")))
+    assert newest.spent == Usage(prompt_tokens=80, completion_tokens=30, cost=0.03)

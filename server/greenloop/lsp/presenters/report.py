@@ -158,8 +158,7 @@ def _wrapped(text: str) -> str:
 
 
 def _row(attempt: Attempt) -> tuple[str, ...]:
-    verdict = attempt.verdict
-    usage = sum((note.usage for note in attempt.notes), attempt.usage)
+    verdict, usage = attempt.verdict, attempt.spent
     counted = verdict.total and verdict.status is not Status.TAMPERED
     passed = f"{verdict.passed}/{verdict.total}" if counted else ""
     cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
