@@ -1,18 +1,21 @@
 """Puts a prompt together under a token budget: the stable part first, so that prompt caches hit, history last.
 
 Templates are text files beside the preset's name; a missing variable is an error.
-When the budget is short, the least valuable excerpt goes first; the newest error and the code always stay.
+When the budget is short, the least valuable excerpt goes first; the newest error, the code and the tests always stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from string import Template
 
 from greenloop.core.compose import region_text
 from greenloop.core.nouns import Attempt, Draft, Excerpt, Message, Move, Problem, Region
 
 Count = Callable[[str], int]
+NEEDED = 0.9  # the value from which an excerpt stays in the prompt, cut if it must be
+LONGEST_TOKEN = 40  # characters; longer ones are spaces and rules
 
 
 def assemble(
@@ -32,8 +35,9 @@ def assemble(
     """
     system = templates["system"].strip()
     names = ", ".join(dict.fromkeys(region.qualname for region in problem.regions))
-    tail = _tail(templates, problem, attempts, draft, names=names, room=budget // 2, count=count)
-    room = budget - count(system) - sum(count(message.content) for message in tail)
+    half = budget // 2  # whatever the tail is this time: a task of another length is another prefix for every cache
+    tail = _tail(templates, problem, attempts, draft, names=names, room=half, count=count)
+    room = budget - half - count(system)
     shell = Template(templates["task"])
     variables = {"names": names, "instruction": problem.instruction}
     frame = count(shell.substitute(context="", **variables))
@@ -117,20 +121,59 @@ def fenced(text: str, language: str = "python") -> str:
 
 
 def fit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
-    """The excerpts in their own order; the least valuable are left out, the last one is cut, to fit `room` tokens."""
-    kept = list(excerpts)
-    while len(kept) > 1 and count(_render(kept)) > room:
-        kept.remove(min(kept, key=lambda excerpt: excerpt.value))
-    text = _render(kept)
-    return text if count(text) <= room else cut(text, room, count)
+    """The excerpts in their own order, so that they fit `room` tokens.
+
+    What says nothing that the others do not say is left out; then the least valuable, one by one; of what must be there
+    (a value of `NEEDED` or more) the longest are cut.
+    """
+    kept = _telling(excerpts)
+    while count(_render(kept)) > room and (spare := [excerpt for excerpt in kept if excerpt.value < NEEDED]):
+        kept.remove(min(spare, key=lambda excerpt: excerpt.value))
+    if count(text := _render(kept)) <= room:
+        return text
+    needed = [excerpt for excerpt in excerpts if excerpt.value >= NEEDED] or kept
+    sizes = {index: count(_render([excerpt])) for index, excerpt in enumerate(needed)}
+    parts, left = dict[int, str](), room
+    for done, index in enumerate(sorted(sizes, key=lambda index: sizes[index])):
+        part = _cut_excerpt(needed[index], left // (len(sizes) - done), count)
+        parts[index] = part
+        left -= count(part)
+    return cut("\n\n".join(parts[index] for index in sorted(parts)), room, count)
+
+
+def _telling(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """Those that say something which the others leave out."""
+    rows = [{row.strip() for row in excerpt.text.split("\n")} - {""} for excerpt in excerpts]
+    kept = list(range(len(excerpts)))
+    for index in sorted(kept, key=lambda index: len(rows[index])):
+        others = [other for other in kept if other != index]
+        if rows[index] and rows[index] <= set().union(*(rows[other] for other in others)):
+            kept = others
+    return [excerpts[index] for index in kept]
+
+
+def _cut_excerpt(excerpt: Excerpt, room: int, count: Count) -> str:
+    frame = count(_render([replace(excerpt, text="-")])) if excerpt.text else 0
+    return _render([replace(excerpt, text=cut(excerpt.text, room - frame, count))])
 
 
 def _render(excerpts: Sequence[Excerpt]) -> str:
-    return "\n\n".join(f"{excerpt.title}\n{fenced(excerpt.text, excerpt.language)}" for excerpt in excerpts)
+    """A title without a text is all there is to say."""
+    return "\n\n".join(
+        f"{excerpt.title}\n{fenced(excerpt.text, excerpt.language)}" if excerpt.text else excerpt.title
+        for excerpt in excerpts
+    )
+
+
+def _clipped(text: str, most: int) -> str:
+    """The two ends of a text that cannot fit: nobody counts the tokens of ten megabytes."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}\n…\n{text[len(text) - half :]}"
 
 
 def cut(text: str, room: int, count: Count) -> str:
     """Head and tail of the text with the number of left-out lines between, so that it fits `room` tokens."""
+    text = _clipped(text, LONGEST_TOKEN * max(room, 0))
     if count(text) <= room:
         return text
     rows = text.split("\n")
