@@ -17,7 +17,6 @@ from greenloop.core.nouns import Completion, Hole, Reply, Usage
 from greenloop.core.tokens import estimate, estimate_messages
 from greenloop.settings import Settings
 
-
 REMEDY = 'Each line must be one JSON string, or {"infill": "text"}.'
 
 
