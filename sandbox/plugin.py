@@ -34,6 +34,8 @@ def run(request, report, key, folder, sign, parts, session=None, oracle=None):
         plain = [*plain, *(parts["examples"].argument(selector) for selector in doctests)]
     if request["trace"]:
         plugins.append(parts["tracing"].plugin(root, send))
+    if request["watch"]:
+        plugins.append(parts["watching"].plugin(root, request["watch"], send, parts["showing"]))
     if oracle is not None:
         oracle.stand_in()
         plugins.append(oracle.plugin(send))

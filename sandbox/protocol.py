@@ -32,6 +32,10 @@ where they lie in it; lines are 1-based. Kinds, in the order they come:
                    type (exception class from the call itself or null), message, frames, text, expected, observed
     modules        names: installed packages (top level) that were imported; only where `baseline` is asked for
     trace          id, functions: [{path, line (co_firstlineno), name, depth, caller: Frame or null}]
+    watch          id, files: [path], hits: [[file, line, times]], left_out (how many steps are missing before number
+                   `gap` of these),
+                   steps: [[file, line, call, {variable: text}]] (`file` counts `files` from 0, `call` from 1; variables
+                   that changed before the line runs; `return`, `yield` or `raise` among them: so the call ended)
     oracle         calls (answered by the other process), unfit (why not everything could cross, or ""); with an oracle
     finished       status (pytest's exit status)
 
@@ -120,6 +124,7 @@ def run_request(
     processes,
     collect=False,
     trace=False,
+    watch=(),
     baseline=False,
     session=False,
     wall=None,
@@ -139,6 +144,7 @@ def run_request(
     `seconds` of wall time; `memory`, `disk`, `output` in bytes; `processes` counts processes and threads.
     `files` (relative path -> bytes) are laid over the workspace for this run and taken back after it; the files of
     `without` are not there meanwhile. `oracle` names modules whose code runs in a process of its own.
+    `watch` are (path, first line, last line) whose running is recorded for each case.
     `baseline`: tell which packages were imported. `session`: go on with the prepared pytest session.
     `wall`: the worker makes mounts of its own ({"filter": seccomp program in base64, "hidden": {"files", "folders"}}).
     `uid`: the worker drops to this user and group (the supervisor must be root).
@@ -153,6 +159,7 @@ def run_request(
         "selectors": list(selectors),
         "collect": bool(collect),
         "trace": bool(trace),
+        "watch": [[check_path(path), int(start), int(end)] for path, start, end in watch],
         "baseline": bool(baseline),
         "session": bool(session),
         "wall": wall,

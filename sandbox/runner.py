@@ -19,7 +19,20 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST = ("processes", "watch", "worker", "options", "failures", "plugin")
-LATER = ("wall", "wipe", "laying", "warmth", "session", "examples", "tracing", "crossing", "jail", "oracle")
+LATER = (
+    "wall",
+    "wipe",
+    "laying",
+    "warmth",
+    "session",
+    "examples",
+    "tracing",
+    "showing",
+    "watching",
+    "crossing",
+    "jail",
+    "oracle",
+)
 
 
 def main(argv):

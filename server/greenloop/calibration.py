@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from greenloop import regions
+from greenloop import regions, spectrum
 from greenloop.bed import Bed, Calibration, faulty, green, ready
 from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.core.nouns import (
@@ -64,7 +64,10 @@ async def _of_test(bed: Bed) -> Calibration:
             f"{bed.target.selector} reaches no function of this workspace that may be changed.",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
-    return ready(bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out)
+    known = ready(
+        bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out, reach=around.reach
+    )
+    return await spectrum.with_suspicion(bed, known, around.reach)
 
 
 async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
@@ -264,7 +267,8 @@ async def _of_function(bed: Bed) -> Calibration:
         return early
     if early := await _ends_here(bed, spec, execution, {}):
         return early
-    return ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out)
+    known = ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
+    return await spectrum.with_suspicion(bed, known, around.reach)
 
 
 async def _traced_results(bed: Bed, documented: Spec | None, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:

@@ -8,16 +8,21 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from importlib.resources import files as resource
+from pathlib import Path
+from string import Template
+from types import ModuleType
 
-from greenloop import acceptance, basis, proofs, registry, walls, workspace
-from greenloop.bed import Bed, Calibration
+from greenloop import acceptance, basis, proofs, registry, templates, walls, workspace
+from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after, compose
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.gate import warnings
+from greenloop.core.hole import as_chat, question
+from greenloop.core.ledger import Ledger, Request, Spent, billed
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -26,7 +31,11 @@ from greenloop.core.nouns import (
     Evidence,
     Excerpt,
     Execution,
+    Finding,
+    Group,
+    Hole,
     Lines,
+    Message,
     Note,
     Outcome,
     Problem,
@@ -38,15 +47,20 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.core.ports import Model, Sandbox, Session, Tools, User
+from greenloop.core.ports import Infiller, Model, Sandbox, Session, Tools, User, slots
 from greenloop.core.prompt import assemble
 from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, trust, unsolved
+from greenloop.core.tokens import estimate
 from greenloop.history import History
-from greenloop.roles import Models
+from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
+from greenloop.stopwatch import Stopwatch, Timed
 
-TEMPLATES = ("system", "task", "draft", "refine", "restart")
+UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
+REPETITION_PENALTY = 0.5
+GLANCE = 1.0  # seconds, at least, for one of many candidates
+SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
 @dataclass(kw_only=True)
@@ -61,11 +75,37 @@ class Course:
     user: User
     secrets: tuple[str, ...]
     trusted: str
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    history: Path | None = None
     evidence: Evidence = field(default_factory=Evidence)
+    excerpts: list[Excerpt] = field(default_factory=list)
+    gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    ledger: Ledger = field(init=False)
+    feedback: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Raises `SettingsProblem` where a setting names a feedback part that is none."""
+        settings = self.settings
+        self.feedback = {
+            group: [registry.load("feedback", name) for name in self._treatment(group)] for group in (None, *Group)
+        }
+        self.ledger = Ledger(
+            Budget(
+                attempts=settings.attempts or self.preset.attempts,
+                seconds=settings.seconds,
+                tokens=settings.tokens,
+                cost=settings.cost or None,
+            )
+        )
 
     @property
     def settings(self) -> Settings:
         return self.bed.settings
+
+    def _treatment(self, group: Group | None) -> Sequence[str]:
+        """Feedback parts for a group of errors: those of the setting, else the preset's for it, else the preset's."""
+        preset = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
+        return (getattr(self.settings.feedback, group, ()) if group else ()) or preset
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
         calibration = self.calibration
@@ -80,23 +120,24 @@ class Course:
             session=self.bed.session,
             user=self.user,
             rng=random.Random(0),  # noqa: S311
+            place=self.bed.place,
         )
-        excerpts: list[Excerpt] = []
         for name in self.preset.context:
-            excerpts += await registry.load("context", name).gather(problem, tools)
+            self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
         if not all(region.created for region in problem.regions):
-            baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
+            with suppress(Spent):  # the loop will find the same, and say so
+                baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
         started = Started(
             problem=problem,
             baseline=baseline,
             model=drafter.name,
             preset=self.preset.name,
             sandbox=self.bed.session.name,
-            attempts=self.settings.attempts,
+            attempts=self.ledger.budget.attempts,
         )
-        parts = self._parts(drafter, tools, excerpts)
-        history = History.open(keep=self.settings.history.runs, warn=self.bed.say)
+        parts = self._parts(drafter, tools)
+        history = History.open(self.history, keep=self.settings.history.runs, warn=self.bed.say)
         try:
             number = history.begin(
                 problem.root,
@@ -113,7 +154,8 @@ class Course:
             except asyncio.CancelledError:
                 history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled."), problem))
                 raise
-            outcome = replace(self._judged(outcome, problem), run=number)
+            usage = replace(outcome.usage, test_seconds=self.watch.seconds)
+            outcome = replace(self._judged(outcome, problem), run=number, usage=usage)
             history.finish(number, outcome)
         finally:
             history.close()
@@ -121,40 +163,46 @@ class Course:
 
     async def _looped(self, problem: Problem, started: Started, parts: loop.Parts, keep: Keeping) -> Outcome:
         """The loop; a model or a sandbox that gives up in the middle ends the run with its sentence."""
-        settings = self.settings
-        budget = Budget(
-            attempts=settings.attempts, seconds=settings.seconds, tokens=settings.tokens, cost=settings.cost or None
-        )
         try:
-            return await loop.refine(problem, started, parts, budget, keep)
+            return await loop.refine(problem, started, parts, self.ledger, keep)
         except (ModelProblem, CannotVerify) as error:
             if isinstance(error, SandboxBroke):
-                await walls.with_another(error, settings, self.bed.session.name)
+                await walls.with_another(error, self.settings, self.bed.session.name)
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
-    def _parts(self, drafter: Model, tools: Tools, excerpts: Sequence[Excerpt]) -> loop.Parts:
-        folder = resource("greenloop").joinpath("prompts", self.preset.prompt)
-        templates = {name: folder.joinpath(f"{name}.txt").read_text(encoding="utf-8") for name in TEMPLATES}
+    def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
+        prompts = templates.preset(self.preset.prompt)
         settings = self.settings
 
-        def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Completion:
+        def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+            self.models.failures = failures(attempts)
+            if draft.masked is not None:
+                return self._hole(prompts, problem, draft, attempts)
             messages = assemble(
-                templates,
+                prompts,
                 problem,
-                excerpts,
+                self.excerpts,
                 attempts,
                 draft,
                 budget=settings.prompt.tokens,
                 count=drafter.count_tokens,
             )
-            clean = tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
-            return Completion(
-                messages=clean,
+            asked = Completion(
+                messages=self._clean(messages),
                 role=draft.role,
                 temperature=draft.temperature,
                 max_tokens=settings.answer.tokens,
-                seed=len(attempts),
             )
+            return sampled(settings, asked, attempts)
+
+        def again(request: Request, reply: Reply, finding: Finding) -> Request | None:
+            if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in prompts:
+                return None
+            names = ", ".join(region.qualname for region in self.calibration.problem.regions)
+            told = Template(prompts["reask"]).substitute(names=names, feedback=finding.message)
+            asked = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=told))
+            penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
+            return replace(request, messages=(*request.messages, *self._clean(asked)), frequency_penalty=penalty)
 
         async def describe(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
             return await self._describe(tools, problem, attempts)
@@ -163,26 +211,49 @@ class Course:
             plan=registry.load("search", self.preset.search).plan,
             assemble=prompt,
             ask=self._ask,
-            verify=self._verify,
+            verify=_unseen if self.preset.blind else self._verify,
+            glance=self._glance,
             accept=self._accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
             count=drafter.count_tokens,
+            again=again,
         )
 
-    async def _ask(self, completion: Completion, on_token: Callable[[str], None]) -> Reply:
-        model = await self.models.of(completion.role)
-        return await model.complete(completion, on_token)
+    def _hole(self, prompts: Mapping[str, str], problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+        """A hole for a model that fills such, else the same as a question."""
+        hole = question(problem, attempts[draft.parent], draft, self.excerpts)
+        hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
+        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, prompts["infill"])
+
+    def _clean(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
+
+    async def _ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
+        """As many requests at once as the model answers side by side."""
+        model = await self.models.of(request.role)
+        gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
+        async with gate:
+            if isinstance(request, Completion):
+                return await model.complete(request, on_token)
+            assert isinstance(model, Infiller)
+            return await model.infill(request, on_token)
 
     async def _ask_quietly(self, completion: Completion) -> Reply:
-        return await self._ask(completion, _nobody)
+        """What parts ask, on the run's account."""
+        clean = replace(completion, messages=self._clean(completion.messages))
+        return await billed(self.ledger, self._ask, clean, _nobody, estimate)
 
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
-        notes = [
-            await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback
-        ]
+
+        async def ask(completion: Completion) -> Reply:
+            return await tools.ask(sampled(self.settings, completion, attempts))
+
+        asking = replace(tools, ask=ask)
+        parts = self.feedback.get(attempts[-1].group, self.feedback[None])
+        notes = [await part.describe(problem, attempts, asking) for part in parts]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
     def _bench(self) -> proofs.Bench:
@@ -199,6 +270,13 @@ class Course:
 
     async def _verify(self, files: Mapping[str, str]) -> Verdict:
         return await acceptance.verify(self._bench(), self.bed.session, self._changed(files))
+
+    async def _glance(self, files: Mapping[str, str]) -> Verdict:
+        """For candidates that come by the hundred: one that takes much longer than the user's own code has failed."""
+        bench = self._bench()
+        seconds = max(GLANCE, SLOWER * self.calibration.baseline.verdict.seconds)
+        hurried = replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
+        return await acceptance.verify(hurried, self.bed.session, self._changed(files))
 
     async def _run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
         """These selectors over an attempt's texts, lines watched."""
@@ -218,7 +296,8 @@ class Course:
         tests = {case.path: problem.files[case.path] for case in problem.spec.cases if case.path in problem.files}
 
         async def open_session() -> Session:
-            return await self.sandbox.open(self.bed.place)
+            with self.watch:
+                return Timed(await self.sandbox.open(self.bed.place), self.watch)
 
         verdict, self.evidence = await acceptance.accept(self._bench(), open_session, self._changed(files), tests)
         return verdict
@@ -230,6 +309,8 @@ class Course:
 
     def _judged(self, outcome: Outcome, problem: Problem) -> Outcome:
         """Adds the result's texts, what speaks for it, and the sentence for the user."""
+        if self.preset.blind:
+            outcome = replace(outcome, best=_last(outcome.attempts))
         if outcome.best is None:
             return self._walled(replace(outcome, message=outcome.message or unsolved(outcome)))
         attempt = outcome.attempts[outcome.best]
@@ -305,3 +386,13 @@ def reason_of(error: GreenloopError) -> StopReason:
 
 def _nobody(_text: str) -> None:
     """Nobody watches these tokens arrive."""
+
+
+async def _unseen(_files: Mapping[str, str]) -> Verdict:
+    """The same of every candidate: what the tests would say stays unknown."""
+    return Verdict(status=Status.FAILED)
+
+
+def _last(attempts: Sequence[Attempt]) -> int | None:
+    """The newest attempt that holds a candidate."""
+    return next((attempt.number for attempt in reversed(attempts) if attempt.number and attempt.candidate), None)

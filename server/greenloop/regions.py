@@ -129,10 +129,10 @@ def choose(ranked: Sequence[Region], text_of: TextOf, failures: Iterable[Failure
     if len(ranked) < 2:
         return tuple(ranked)
     first, second = ranked[0], ranked[1]
-    unwritten = _unwritten(first, text_of) or any(_raised_in(failure, first) for failure in failures if failure)
+    placeholder = unwritten(first, text_of) or any(_raised_in(failure, first) for failure in failures if failure)
     small = _size(first) <= SMALL and _size(second) <= SMALL
     apart = first.path != second.path or first.end < second.start or second.end < first.start
-    return (first, second) if apart and small and not unwritten else (first,)
+    return (first, second) if apart and small and not placeholder else (first,)
 
 
 def again(region: Region, text: str) -> Region:
@@ -145,7 +145,8 @@ def _size(region: Region) -> int:
     return region.end - region.start + 1
 
 
-def _unwritten(region: Region, text_of: TextOf) -> bool:
+def unwritten(region: Region, text_of: TextOf) -> bool:
+    """Whether its body is a placeholder."""
     text = text_of(region.path)
     parsed = piece(syntax.span(text, region.start, region.end)) if text is not None else None
     return isinstance(parsed, Piece) and any(isinstance(node, FUNCTIONS) and is_stub(node) for node in parsed.body)

@@ -49,6 +49,7 @@ class Preset:
     """A named choice of parts; `about` says where it comes from.
 
     `treat` names other feedback for an error group; `attempts` is how many candidates it tries where no setting says.
+    `blind`: its loop never learns what the tests say, and its last candidate counts; for the harness only.
     """
 
     name: str
@@ -59,13 +60,14 @@ class Preset:
     search: str
     treat: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     attempts: int = 5
+    blind: bool = False
 
 
 @cache
 def presets() -> dict[str, Preset]:
     table = tomllib.loads(files("greenloop").joinpath("presets.toml").read_text(encoding="utf-8"))
     known = {item.name for item in fields(Preset)} - {"name"}
-    wanted = known - {"treat", "attempts"}
+    wanted = known - {"treat", "attempts", "blind"}
     result = {}
     for name, values in table.items():
         if not wanted <= set(values) <= known:
@@ -80,8 +82,12 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def preset(name: str) -> Preset:
-    """Raises `SettingsProblem` naming the presets there are."""
-    if name not in presets():
-        raise SettingsProblem(f"There is no preset named '{name}'.", remedy=f"Choose one of: {', '.join(presets())}.")
-    return presets()[name]
+def preset(name: str, *, harness: bool = False) -> Preset:
+    """Raises `SettingsProblem` naming the presets there are. `harness`: those count that are for it only."""
+    known = {key: each for key, each in presets().items() if harness or not each.blind}
+    if name in known:
+        return known[name]
+    problem = f"There is no preset named '{name}'."
+    if name in presets():
+        problem = f"The preset '{name}' goes without any execution; it is for `greenloop bench` only."
+    raise SettingsProblem(problem, remedy=f"Choose one of: {', '.join(known)}.")

@@ -92,6 +92,15 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FeedbackSettings:
+    syntax: list[str] = setting([], "Feedback parts for code that does not compile; empty: the preset's own.")
+    runtime: list[str] = setting([], "Feedback parts for exceptions; empty: the preset's own.")
+    logic: list[str] = setting([], "Feedback parts for failing assertions; empty: the preset's own.")
+    timeout: list[str] = setting([], "Feedback parts for tests that do not end in time; empty: the preset's own.")
+    resource: list[str] = setting([], "Feedback parts for too much memory or output; empty: the preset's own.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApiSettings:
     base: str = setting("", "Base URL of an OpenAI-compatible server or of Ollama, for `model`s that need one.")
     key: str = setting(
@@ -106,6 +115,18 @@ class ApiSettings:
 @dataclass(frozen=True, kw_only=True)
 class RoleSettings:
     model: str = setting("", "Model for this role; empty: `model`.")
+    temperature: Literal["constant", "rising", "decay"] = setting(
+        "constant",
+        "How its temperature moves: `constant`, as the preset plans it; `rising`, by 0.4 with each failure that "
+        "repeats an earlier one; `decay`, from 0.8 down by half with each of its answers, to what the preset plans.",
+    )
+    tokens: int = setting(0, "Tokens an answer of this role may have; 0: as many as the question allows.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EscalationSettings:
+    models: list[str] = setting([], "Models that draft and refine, one after the other, when attempts keep failing.")
+    after: int = setting(3, "Failed attempts after which the next of `escalation.models` is asked.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +158,12 @@ class Settings:
         "`replay:FILE`.",
     )
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
-    attempts: int = setting(5, "Model candidates that may be tried.", repository="lower", least=1)
+    attempts: int = setting(
+        0,
+        "Model candidates that may be tried; 0: as many as the preset names.",
+        repository="yes",
+        least=0,
+    )
     seconds: float = setting(600.0, "Seconds of wall time a run may take.", repository="lower", least=1)
     tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)
     cost: float = setting(0.0, "US dollars a run may cost; 0: no limit.", least=0)
@@ -147,12 +173,14 @@ class Settings:
     suite: SuiteSettings = field(default_factory=SuiteSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     drafter: RoleSettings = field(default_factory=RoleSettings)
     refiner: RoleSettings = field(default_factory=RoleSettings)
     critic: RoleSettings = field(default_factory=RoleSettings)
     tester: RoleSettings = field(default_factory=RoleSettings)
     planner: RoleSettings = field(default_factory=RoleSettings)
+    escalation: EscalationSettings = field(default_factory=EscalationSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
 

@@ -19,8 +19,8 @@ from greenloop import walls
 from greenloop.container import base, cargo, engine, shape
 from greenloop.container.engine import BOOT, MARK, OWNER
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Limits, Run, Status
-from greenloop.core.records import collected, reached, results
+from greenloop.core.nouns import Limits, Lines, Run, Status
+from greenloop.core.records import collected, reached, results, watched
 from greenloop.core.verdict import judge
 from greenloop.keeper import Keeper
 from greenloop.sandboxes import _container, _container_test, docker
@@ -105,6 +105,14 @@ async def test_a_traced_run_says_what_was_reached(opened, root):
     (root / "test_m.py").write_text("from m import double\n\ndef test_good():\n    assert double(2) == 4\n")
     execution = await (await opened()).run(Run(selectors=("test_m.py",), trace=True))
     assert ("m.py", "double") in {(reach.path, reach.name) for reach in reached(execution)["test_m.py::test_good"]}
+
+
+async def test_a_watched_run_says_which_lines_ran_with_which_values(opened, root):
+    (root / "test_m.py").write_text("from m import double\n\ndef test_good():\n    assert double(2) == 4\n")
+    run = Run(selectors=("test_m.py",), watch=(Lines(path="m.py", start=1, end=2),))
+    found = watched(await (await opened()).run(run))["test_m.py::test_good"]
+    assert found.lines == {"m.py": {2: 1}}
+    assert [step.values for step in found.steps] == [{"n": "2"}, {"return": "4"}]
 
 
 async def test_buffers_and_new_files_lie_over_the_disk_for_one_run_only(opened, root):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 from pathlib import Path
 
@@ -35,7 +36,14 @@ def test_nowhere(tmp_path):
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize("name", sorted(inside.sources()))
+def test_it_is_written_for_the_oldest_python(name):
+    ast.parse(inside.sources()[name], feature_version=(3, 9))
+
+
 def test_what_goes_inside():
-    assert {"protocol.py", "runner.py", "plugin.py", "examples.py", "tracing.py"} <= set(inside.sources())
+    assert {"protocol.py", "runner.py", "plugin.py", "examples.py", "tracing.py", "watching.py"} <= set(
+        inside.sources()
+    )
     assert {"pytest", "_pytest", "pluggy", "iniconfig"} <= set(inside.borrowed_packages())
     assert inside.protocol() is inside.protocol()

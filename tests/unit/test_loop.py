@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,18 @@ import pytest
 from greenloop.core import loop
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
+from greenloop.core.ledger import Ledger
 from greenloop.core.nouns import (
     Attempt,
     Budget,
     Case,
     CaseResult,
     Completion,
+    Draft,
     Failure,
+    Mask,
     Message,
+    Move,
     Note,
     Problem,
     Region,
@@ -64,6 +69,8 @@ class Stage:
         self.runs = 0
         self.plan = plan
         self.tokens = tokens
+        self.problem = PROBLEM
+        self.again = lambda _request, _reply, _finding: None
 
     async def ask(self, completion: Completion, on_token) -> Reply:
         self.prompts.append(completion)
@@ -99,16 +106,18 @@ class Stage:
             assemble=self.assemble,
             ask=self.ask,
             verify=self.verify,
+            glance=self.verify,
             accept=self.accept,
             describe=self.describe,
             model_of=lambda draft: f"model of {draft.role}",
             count=len,
+            again=self.again,
         )
         baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError")
         started = Started(
-            problem=PROBLEM, baseline=baseline, model="scripted", preset="plain", sandbox="test", attempts=5
+            problem=self.problem, baseline=baseline, model="scripted", preset="plain", sandbox="test", attempts=5
         )
-        return await loop.refine(PROBLEM, started, parts, Budget(**budget), self.events.append)
+        return await loop.refine(self.problem, started, parts, Ledger(Budget(**budget)), self.events.append)
 
     def summary(self) -> list[str]:
         return [summarised(event) for event in self.events]
@@ -245,3 +254,106 @@ async def test_seconds_end_a_run_that_waits_for_its_model():
     stage.ask = never
     outcome = await stage.run(seconds=0.05)
     assert outcome.reason is StopReason.SECONDS
+
+
+def several(*drafts: Draft):
+    """A plan with one round of these drafts, then nothing."""
+
+    def plan(_problem, attempts):
+        return drafts if len(attempts) == 1 else ()
+
+    return plan
+
+
+SAMPLE = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=0.8)
+
+
+async def test_a_round_is_asked_side_by_side_and_all_tested():
+    stage = Stage(answer(WRONG), answer(RIGHT), answer("x * 4"), plan=several(SAMPLE, SAMPLE, SAMPLE))
+    outcome = await stage.run()
+    assert [row for row in stage.summary() if row.startswith(("planned", "tested"))] == [
+        "planned 1 draft of 0 by model of drafter",
+        "planned 2 draft of 0 by model of drafter",
+        "planned 3 draft of 0 by model of drafter",
+        "tested 1 failed AssertionError",
+        "tested 2 passed",
+        "tested 3 failed AssertionError",
+    ]
+    assert (outcome.solved, outcome.best) == (True, 2)
+    assert [prompt.seed for prompt in stage.prompts] == [1, 2, 3]
+
+
+async def test_of_those_that_pass_the_one_nearest_to_the_users_code_is_taken():
+    longer = "```python\ndef double(x):\n    y = x\n    return x + y\n```"
+    stage = Stage(longer, answer(RIGHT), plan=several(SAMPLE, SAMPLE))
+    outcome = await stage.run()
+    assert outcome.best == 2
+    assert [attempt.accepted for attempt in outcome.attempts] == [False, False, True]
+
+
+async def test_a_repeated_candidate_is_never_run_again():
+    stage = Stage(answer(WRONG), answer(f"({WRONG})"), plan=several(SAMPLE, SAMPLE))
+    outcome = await stage.run()
+    assert stage.runs == 1
+    assert [attempt.error_class for attempt in outcome.attempts[1:]] == ["AssertionError", "Repeated"]
+    assert outcome.attempts[2].verdict.reason == "The answer repeats attempt 1."
+
+
+async def test_one_token_changes_need_no_model_and_count_as_no_candidate():
+    mutate = Draft(parent=0, move=Move.MUTATE, role=Role.REFINER)
+    stage = Stage(plan=several(mutate))
+    source = SOURCE.replace("x + 1", "x * 1")
+    stage.problem = replace(PROBLEM, originals={"m.py": source}, files={"m.py": source})
+    outcome = await stage.run(attempts=1)
+    assert (outcome.solved, outcome.usage.tokens, stage.prompts) == (True, 0, [])
+    assert outcome.attempts[1].candidate.texts[PROBLEM.regions[0]] == SOURCE.replace("x + 1", "x * 2")
+
+
+async def test_a_hole_is_filled_where_the_model_can():
+    mask = Mask(region=PROBLEM.regions[0], start=2, end=2)
+    stage = Stage("return x * 2", plan=several(Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=mask)))
+    outcome = await stage.run()
+    assert outcome.solved
+    assert outcome.attempts[1].candidate.texts[PROBLEM.regions[0]] == "def double(x):\n    return x * 2\n"
+
+
+async def test_an_unreadable_answer_is_asked_for_once_more_and_billed():
+    stage = Stage("I am sorry.", answer(RIGHT))
+    stage.again = lambda request, _reply, finding: request if finding.error_class == "NoCode" else None
+    outcome = await stage.run()
+    assert (outcome.solved, outcome.best, outcome.usage.tokens) == (True, 1, 40)
+
+
+async def test_unreadable_answers_in_a_row_end_the_run():
+    stage = Stage(*["no code"] * 9)
+    outcome = await stage.run(attempts=9, unreadable=3)
+    assert outcome.reason is StopReason.ANSWERS
+    assert len(stage.prompts) == 3
+
+
+async def test_a_models_confidence_decides_nothing():
+    stage = Stage(answer(WRONG), answer(RIGHT))
+
+    async def describe(_problem, _attempts):
+        return (Note(text="fine", fields={"confidence": 0.99}),)
+
+    stage.describe = describe
+    outcome = await stage.run()
+    assert [attempt.confidence for attempt in outcome.attempts] == [None, 0.99, 0.99]
+    assert [attempt.accepted for attempt in outcome.attempts] == [False, False, True]
+
+
+async def test_what_parts_ask_is_billed():
+    stage = Stage(answer(WRONG))
+
+    async def describe(_problem, _attempts):
+        return (Note(text="", usage=Usage(prompt_tokens=7)),)
+
+    stage.describe = describe
+    outcome = await stage.run(attempts=1)
+    assert loop.spent(outcome.attempts).tokens == 27
+
+
+async def test_a_failing_model_ends_the_whole_round():
+    with pytest.raises(ModelProblem):
+        await Stage(answer(WRONG), plan=several(SAMPLE, SAMPLE)).run()

@@ -176,7 +176,7 @@ JUNK = st.recursive(
 )
 NAMES = ["id", "when", "outcome", "type", "cases", "deselected", "status", "frames", "functions", "seconds", "reruns",
          "wasxfail", "message", "root", "name"]  # fmt: skip
-KINDS = ["start", "collect_error", "collected", "begin", "phase", "trace", "oracle", "finished", "forged", ""]
+KINDS = ["start", "collect_error", "collected", "begin", "phase", "trace", "watch", "oracle", "finished", "forged", ""]
 
 
 @given(

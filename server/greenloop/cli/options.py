@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop import settings as configuration
+from greenloop import templates
 from greenloop.cli.problems import warn
 from greenloop.settings import Settings
 
@@ -34,7 +35,7 @@ def add(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
 
 
 def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Settings:
-    """All sources merged; a warning on stderr for each key that was refused. Raises `SettingsProblem`."""
+    """All sources merged; a warning on stderr for each key or prompt that was refused. Raises `SettingsProblem`."""
     table: dict[str, Any] = configuration.parse_assignments(arguments.assignments)
     for flag, key in _ALIASES.items():
         value = getattr(arguments, flag, None)
@@ -43,7 +44,7 @@ def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Sett
     if isinstance(table.get("model"), str):
         table["model"] = _absolute(table["model"], cwd)
     settings, warnings = configuration.load(root, command_line=table)
-    for sentence in warnings:
+    for sentence in [*warnings, *templates.complaints()]:
         warn(sentence)
     return settings
 

@@ -28,7 +28,9 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
             excerpts.append(Excerpt(title=f"What `{path}` has beside it:", text=around, value=0.6))
         names = ", ".join(f"`{region.qualname}`" for region in regions)
         verb = "is to be written" if all(region.created for region in regions) else "as it stands"
-        excerpts.append(Excerpt(title=f"{names} in `{path}`, {verb}:", text=own(text, path, regions), value=1.0))
+        excerpts.append(
+            Excerpt(title=f"{names} in `{path}`, {verb}:", text=own(text, path, regions), value=1.0, own=True)
+        )
     return excerpts
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -57,6 +57,15 @@ def hunks(old: str, new: str) -> tuple[Hunk, ...]:
     return _hunks(lines(old), lines(new))
 
 
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> int:
+    """How many lines differ, removed and added ones counted, over all files of `after`."""
+    return sum(
+        hunk.end - hunk.start + len(hunk.lines)
+        for path, text in after.items()
+        for hunk in hunks(before.get(path, ""), text)
+    )
+
+
 def apply_hunks(text: str, changes: Sequence[Hunk]) -> str:
     """The text with its hunks applied; they must be in order and not overlap."""
     result = lines(text)
@@ -80,7 +89,7 @@ def keep_ends(old: str, new: str, newline: str | None = None) -> str:
     for here, there in _equal(bare, [line.rstrip("\r\n") for line in after]):
         if end_of(before[here]):
             result[there] = before[here]
-    for n in range(1, len(result)):
+    for n in range(len(result) - 1, 0, -1):
         if result[n] == "\n" and end_of(result[n - 1]) == "\r":
             result[n - 1] = result[n - 1][:-1] + "\n"  # else the two ends were one
     if result and not end_of(before[-1]):

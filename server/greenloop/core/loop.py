@@ -8,21 +8,22 @@ It must not know which model, sandbox or strategy it drives.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from greenloop.core.answer import read
-from greenloop.core.classify import classify, finding_group
+from greenloop.core import attempting
+from greenloop.core.attempting import Files
+from greenloop.core.classify import classify
 from greenloop.core.compose import compose
-from greenloop.core.events import Checked, Event, Planned, Proposed, Started, Tested, Token
-from greenloop.core.gate import check
+from greenloop.core.diff import changed
+from greenloop.core.errors import GreenloopError
+from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
+from greenloop.core.ledger import Ledger, Request, Spent, billed, size
 from greenloop.core.nouns import (
     Attempt,
-    Budget,
-    Candidate,
-    Completion,
     Draft,
     Finding,
+    Move,
     Note,
     Outcome,
     Problem,
@@ -34,118 +35,175 @@ from greenloop.core.nouns import (
     Verified,
 )
 
-Files = Mapping[str, str]
+CHEAP = (Move.INFILL, Move.MUTATE)  # too many and too small to be described one by one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What a run is made of. `verify` tests a candidate; `accept` does it again in a fresh sandbox, with all proofs."""
+    """What a run is made of. `verify` tests a candidate; `accept` does it again in a fresh sandbox, with all proofs.
+
+    `glance` is `verify` with less patience, for candidates that come by the hundred.
+    `again` is the shorter question after an answer that could not be read, or None.
+    """
 
     plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
-    assemble: Callable[[Problem, Draft, Sequence[Attempt]], Completion]
-    ask: Callable[[Completion, Callable[[str], None]], Awaitable[Reply]]
+    assemble: Callable[[Problem, Draft, Sequence[Attempt]], Request]
+    ask: Callable[[Request, Callable[[str], None]], Awaitable[Reply]]
     verify: Callable[[Files], Awaitable[Verdict]]
+    glance: Callable[[Files], Awaitable[Verdict]]
     accept: Callable[[Files], Awaitable[Verdict]]
     describe: Callable[[Problem, Sequence[Attempt]], Awaitable[tuple[Note, ...]]]
     model_of: Callable[[Draft], str]
     count: Callable[[str], int]
+    again: Callable[[Request, Reply, Finding], Request | None] = lambda _request, _reply, _finding: None
 
 
 async def refine(
-    problem: Problem, started: Started, parts: Parts, budget: Budget, emit: Callable[[Event], None]
+    problem: Problem, started: Started, parts: Parts, ledger: Ledger, emit: Callable[[Event], None]
 ) -> Outcome:
     """Runs until solved, stalled or out of budget; the best attempt is never replaced by a worse one."""
     emit(started)
-    attempts = [started.baseline]
+    run = _Run(problem=problem, parts=parts, ledger=ledger, emit=emit, attempts=[started.baseline])
     reason = StopReason.SECONDS
     try:
-        async with asyncio.timeout(budget.seconds):
-            reason = await _rounds(problem, attempts, parts, budget, emit)
+        async with asyncio.timeout(ledger.budget.seconds):
+            reason = await run.rounds()
     except TimeoutError:
         pass
-    top = best(attempts)
+    except Spent as spent:
+        reason = spent.reason
+    top = best(run.attempts)
     return Outcome(
         solved=reason is StopReason.SOLVED,
         verified=Verified.UNVERIFIED,
         reason=reason,
         message="",
-        attempts=tuple(attempts),
+        attempts=tuple(run.attempts),
         best=top.number if top else None,
-        usage=spent(attempts),
+        usage=replace(ledger.used, test_seconds=sum(attempt.usage.test_seconds for attempt in run.attempts)),
     )
 
 
-async def _rounds(
-    problem: Problem, attempts: list[Attempt], parts: Parts, budget: Budget, emit: Callable[[Event], None]
-) -> StopReason:
-    while drafts := parts.plan(problem, attempts):
-        for draft in drafts:
-            if limit := exceeded(attempts, budget):
+@dataclass(kw_only=True)
+class _Run:
+    """The attempts of one run as they grow. The drafts of a round are asked side by side and all tested."""
+
+    problem: Problem
+    parts: Parts
+    ledger: Ledger
+    emit: Callable[[Event], None]
+    attempts: list[Attempt] = field(default_factory=list)
+
+    async def rounds(self) -> StopReason:
+        while drafts := self.parts.plan(self.problem, self.attempts):
+            if limit := exceeded(self.attempts, self.ledger):
                 return limit
-            attempt = await _attempt(problem, draft, attempts, parts, emit)
-            attempt = replace(attempt, notes=await parts.describe(problem, [*attempts, attempt]))
-            attempts.append(attempt)
-            emit(Tested(attempt=attempt))
-            if attempt.verdict.status is Status.PASSED:
+            fresh = await self._tested(await self._proposed(self._allowed(drafts)))
+            for attempt in fresh:
+                self.attempts.append(await self._described(attempt))
+                self.emit(Tested(attempt=self.attempts[-1]))
+            if any(attempt.accepted for attempt in fresh):
                 return StopReason.SOLVED
-            if any(note.stop for note in attempt.notes):
+            if any(note.stop for attempt in self.attempts[-len(fresh) :] for note in attempt.notes):
                 return StopReason.STALLED
-    return exceeded(attempts, budget) or StopReason.STALLED
+        return exceeded(self.attempts, self.ledger) or StopReason.STALLED
+
+    def _allowed(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """As many as the limit on attempts lets through; changes that need no model are not counted."""
+        room = self.ledger.budget.attempts - asked(self.attempts)
+        kept = []
+        for draft in drafts:
+            room -= draft.move is not Move.MUTATE
+            if room >= 0:
+                kept.append(draft)
+        return kept
+
+    async def _proposed(self, drafts: Sequence[Draft]) -> list[Attempt]:
+        """What the drafts came to, untested: candidates, or findings against them."""
+        for draft in drafts:  # what the prompt tells of its parent
+            if draft.move not in CHEAP and not (parent := self.attempts[draft.parent]).notes and parent.number:
+                self.attempts[draft.parent] = await self._described(parent, always=True)
+        first = len(self.attempts)
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(self._answered(number, draft))
+                    for number, draft in enumerate(drafts, first)
+                    if draft.move is not Move.MUTATE
+                ]
+        except* (GreenloopError, Spent) as several:  # the first says it: the others were cancelled for its sake
+            raise several.exceptions[0] from None
+        answered = {attempt.number: attempt for attempt in (task.result() for task in tasks)}
+        result: list[Attempt] = []
+        for number, draft in enumerate(drafts, first):
+            before = [*self.attempts, *result]
+            attempt = answered.get(number)
+            if attempt is None:
+                attempt = await attempting.mutated(self.problem, number, draft, before, self.parts.glance)
+            else:
+                attempt = attempting.checked(self.problem, attempt, before, self.emit)
+            result.append(attempt)
+        return result
+
+    async def _answered(self, number: int, draft: Draft) -> Attempt:
+        """The model's answer, read; one that cannot be read is asked for once more, shortly."""
+        request = replace(self.parts.assemble(self.problem, draft, self.attempts), seed=number)
+        tokens = size(request, self.parts.count)
+        self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
+        reply = await self._asked(number, request)
+        attempt = attempting.read(self.problem, number, draft, self.attempts, reply)
+        if attempt.finding and (shorter := self.parts.again(request, reply, attempt.finding)):
+            reply = await self._asked(number, shorter)
+            again = attempting.read(self.problem, number, draft, self.attempts, reply)
+            attempt = replace(again, usage=attempt.usage + again.usage)
+        return attempt
+
+    async def _asked(self, number: int, request: Request) -> Reply:
+        written = 0
+
+        def on_token(text: str) -> None:
+            nonlocal written
+            written += 1
+            self.emit(Token(attempt=number, text=text, count=written))
+
+        reply = await billed(self.ledger, self.parts.ask, request, on_token, self.parts.count)
+        self.emit(Proposed(attempt=number, answer=reply.text, usage=reply.usage))
+        return reply
+
+    async def _tested(self, proposed: Sequence[Attempt]) -> list[Attempt]:
+        """Runs every candidate; of those that pass, the one nearest to the user's code is accepted, if it holds."""
+        result = {attempt.number: attempt for attempt in proposed}
+        texts = {
+            attempt.number: compose(self.problem, attempt.candidate)
+            for attempt in proposed
+            if attempt.candidate and not attempt.finding
+        }
+        for number, files in texts.items():
+            if result[number].verdict.status is Status.REFUSED:
+                result[number] = judged(result[number], await self.parts.verify(files))
+        passing = [number for number in texts if result[number].verdict.status is Status.PASSED]
+        for number in sorted(passing, key=lambda number: (changed(self.problem.files, texts[number]), number)):
+            verdict = await self.parts.accept(texts[number])
+            result[number] = judged(result[number], verdict)
+            if verdict.status is Status.PASSED:
+                result[number] = replace(result[number], accepted=True)
+                break
+        return list(result.values())
+
+    async def _described(self, attempt: Attempt, *, always: bool = False) -> Attempt:
+        if not always and attempt.draft and attempt.draft.move in CHEAP:
+            return attempt
+        notes = await self.parts.describe(self.problem, [*self.attempts[: attempt.number], attempt])
+        sure = [note.fields["confidence"] for note in notes if "confidence" in note.fields]
+        return replace(attempt, notes=notes, confidence=float(sure[-1]) if sure else attempt.confidence)
 
 
-async def _attempt(
-    problem: Problem, draft: Draft, attempts: Sequence[Attempt], parts: Parts, emit: Callable[[Event], None]
-) -> Attempt:
-    number = len(attempts)
-    prompt = parts.assemble(problem, draft, attempts)
-    size = sum(parts.count(message.content) for message in prompt.messages)
-    emit(Planned(attempt=number, draft=draft, model=parts.model_of(draft), prompt_tokens=size))
-    written = 0
-
-    def on_token(text: str) -> None:
-        nonlocal written
-        written += 1
-        emit(Token(attempt=number, text=text, count=written))
-
-    reply = await parts.ask(prompt, on_token)
-    emit(Proposed(attempt=number, answer=reply.text, usage=reply.usage))
-    blank = Attempt(
-        number=number,
-        parent=draft.parent,
-        draft=draft,
-        model=reply.model,
-        answer=reply.text,
-        usage=reply.usage,
-        verdict=Verdict(status=Status.REFUSED),
-    )
-    candidate = read(reply.text, problem, truncated=reply.finish == "length")
-    if isinstance(candidate, Finding):
-        return _refused(blank, candidate, emit)
-    files = compose(problem, candidate)
-    blank = replace(blank, candidate=candidate)
-    if finding := check(problem, candidate, files, parent=attempts[draft.parent].candidate):
-        return _refused(blank, finding, emit)
-    emit(Checked(attempt=number, error_class="", message=""))
-    return await _tested(blank, candidate, files, parts)
-
-
-def _refused(attempt: Attempt, finding: Finding, emit: Callable[[Event], None]) -> Attempt:
-    emit(Checked(attempt=attempt.number, error_class=finding.error_class, message=finding.message))
-    verdict = replace(attempt.verdict, reason=finding.message)
-    return replace(
-        attempt, verdict=verdict, finding=finding, error_class=finding.error_class, group=finding_group(finding)
-    )
-
-
-async def _tested(attempt: Attempt, candidate: Candidate, files: Files, parts: Parts) -> Attempt:
-    verdict = await parts.verify(files)
-    seconds = verdict.seconds
-    if verdict.status is Status.PASSED:
-        verdict = await parts.accept(files)
-        seconds += verdict.seconds
+def judged(attempt: Attempt, verdict: Verdict) -> Attempt:
+    """The attempt with what an execution says of it; the time of an earlier one counts."""
     error_class, group, _line = classify(verdict)
+    seconds = attempt.usage.test_seconds + verdict.seconds
     usage = replace(attempt.usage, test_seconds=seconds)
-    return replace(attempt, candidate=candidate, verdict=verdict, error_class=error_class, group=group, usage=usage)
+    return replace(attempt, verdict=verdict, error_class=error_class, group=group, usage=usage)
 
 
 def best(attempts: Sequence[Attempt]) -> Attempt | None:
@@ -155,6 +213,7 @@ def best(attempts: Sequence[Attempt]) -> Attempt | None:
     return max(
         honest,
         key=lambda attempt: (
+            attempt.accepted,
             attempt.verdict.status is Status.PASSED,
             attempt.verdict.score,
             -len(attempt.verdict.collateral),
@@ -165,16 +224,25 @@ def best(attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def spent(attempts: Sequence[Attempt]) -> Usage:
-    return sum((attempt.usage for attempt in attempts), Usage())
+    """What the attempts cost, with what was asked about them."""
+    return sum((attempt.spent for attempt in attempts), Usage())
 
 
-def exceeded(attempts: Sequence[Attempt], budget: Budget) -> StopReason | None:
-    """The limit that holds, if any; checked in one place, before every model call."""
-    usage = spent(attempts)
-    if len(attempts) > budget.attempts:
+def asked(attempts: Sequence[Attempt]) -> int:
+    """How many of the attempts a model was asked for."""
+    return sum(attempt.draft is not None and attempt.draft.move is not Move.MUTATE for attempt in attempts)
+
+
+def exceeded(attempts: Sequence[Attempt], ledger: Ledger) -> StopReason | None:
+    """The limit that holds, if any; checked in one place, before every round."""
+    budget = ledger.budget
+    if asked(attempts) >= budget.attempts:
         return StopReason.ATTEMPTS
-    if usage.tokens >= budget.tokens:
+    if ledger.used.tokens >= budget.tokens:
         return StopReason.TOKENS
-    if budget.cost and usage.cost is not None and usage.cost >= budget.cost:
+    if budget.cost and ledger.used.cost is not None and ledger.used.cost >= budget.cost:
         return StopReason.COST
+    last = [attempt for attempt in attempts if attempt.number][-budget.unreadable :]
+    if len(last) == budget.unreadable and all(attempt.candidate is None and attempt.finding for attempt in last):
+        return StopReason.ANSWERS
     return None

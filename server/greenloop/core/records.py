@@ -62,6 +62,33 @@ class Reach:
     caller: Frame | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A line that is about to run, or a call's end, with the variables that changed since the call's last step.
+
+    `call` counts the calls of a case from 1. `values` are texts of at most 100 characters; `return`, `yield` or `raise`
+    among their names says that the call ends here (for now, where it yields), and with what.
+    """
+
+    path: str
+    line: int
+    call: int
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """What a case ran of the watched lines: how often each, and the first and last steps in order.
+
+    Where there were too many, `left_out` of them are missing before number `gap` of these.
+    """
+
+    lines: Mapping[str, Mapping[int, int]]
+    steps: tuple[Step, ...]
+    gap: int = 0
+    left_out: int = 0
+
+
 def collected(execution: Execution) -> tuple[Collected, ...]:
     """The cases in running order; empty when collection did not come to its end."""
     for record in of_kind(execution, "collected"):
@@ -93,6 +120,11 @@ def reached(execution: Execution) -> dict[str, tuple[Reach, ...]]:
         )
         for record in of_kind(execution, "trace")
     }
+
+
+def watched(execution: Execution) -> dict[str, Watched]:
+    """By case id, which watched lines it ran; only of executions with `Run.watch`, whole or killed."""
+    return {str(record["id"]): _watched(record) for record in of_kind(execution, "watch")}
 
 
 def results(execution: Execution) -> tuple[CaseResult, ...]:
@@ -230,3 +262,17 @@ def _reach(item: Record) -> Reach:
         depth=int(item["depth"]),
         caller=None if caller is None else _frame(caller),
     )
+
+
+def _watched(record: Record) -> Watched:
+    files = record["files"]
+    lines: dict[str, dict[int, int]] = {}
+    for file, line, times in record["hits"]:
+        if 0 <= file < len(files):
+            lines.setdefault(files[file], {})[line] = times
+    steps = tuple(
+        Step(path=files[file], line=line, call=call, values=dict(values))
+        for file, line, call, values in record["steps"]
+        if 0 <= file < len(files)
+    )
+    return Watched(lines=lines, steps=steps, gap=int(record.get("gap", 0)), left_out=int(record.get("left_out", 0)))

@@ -67,12 +67,27 @@ def _caller(value: Any) -> bool:
     return value is None or _frame(value)
 
 
+def _hit(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 3 and all(map(_number, value))
+
+
+def _step(value: Any) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == 4
+        and all(map(_number, value[:3]))
+        and isinstance(value[3], Mapping)
+        and all(_text(name) and _text(text) for name, text in value[3].items())
+    )
+
+
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "collect_error": ("id",),
     "collected": ("cases",),
     "begin": ("id",),
     "phase": ("id", "when", "outcome", "type"),
     "trace": ("id", "functions"),
+    "watch": ("id", "files", "hits", "steps"),
     "oracle": ("calls", "unfit"),
     "finished": ("status",),
 }
@@ -98,5 +113,10 @@ _KNOWN: Mapping[str, Check] = {
     "frames": _list_of(_frame),
     "deselected": _list_of(_text),
     "cases": _list_of(_object_with(id=_text, path=_text, line=_number)),
+    "files": _list_of(_text),
+    "hits": _list_of(_hit),
+    "steps": _list_of(_step),
+    "left_out": _number,
+    "gap": _number,
     "functions": _list_of(_object_with(path=_text, line=_number, name=_text, depth=_number, caller=_caller)),
 }

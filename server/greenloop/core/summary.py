@@ -54,13 +54,16 @@ def solved(evidence: Evidence, verified: Verified) -> str:
 def unsolved(outcome: Outcome) -> str:
     tried = len(outcome.attempts) - 1
     why = {
-        StopReason.STALLED: "the attempts repeat themselves",
+        StopReason.STALLED: "nothing new is left to try",
         StopReason.ATTEMPTS: "the limit of attempts was reached (`attempts`)",
         StopReason.SECONDS: "the time was up (`seconds`)",
         StopReason.TOKENS: "the token budget was used up (`tokens`)",
         StopReason.COST: "the money budget was used up (`cost`)",
+        StopReason.ANSWERS: "the model's answers in a row could not be read",
     }.get(outcome.reason, outcome.reason.value)
-    newest = next((attempt for attempt in reversed(outcome.attempts) if attempt.number), None)
+    made = [attempt for attempt in outcome.attempts if attempt.number]
+    ran = [attempt for attempt in made if attempt.verdict.status is not Status.REFUSED]
+    newest = next(reversed(ran or made), None)
     last = f"; last error {newest.error_class}" if newest is not None and newest.error_class else ""
     if newest is not None and newest.verdict.status is Status.TAMPERED:
         last += f": {newest.verdict.reason.rstrip('.')}"

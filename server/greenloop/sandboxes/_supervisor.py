@@ -167,6 +167,7 @@ def request(
         processes=place.limits.processes,
         collect=run.collect,
         trace=run.trace,
+        watch=[(lines.path, lines.start, lines.end) for lines in run.watch],
         baseline=run.baseline,
         files=files,
         without=run.without,

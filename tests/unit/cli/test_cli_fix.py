@@ -73,7 +73,7 @@ def test_the_exit_code_says_how_it_ended(fake, capsys, result, words, code, json
         ["fix", CASE, "--accept", "everything"],
         ["fix", CASE, "--set", "nonsense"],
         ["fix", CASE, "--set", "no.such=1"],
-        ["fix", CASE, "--attempts", "0"],
+        ["fix", CASE, "--attempts", "-1"],
         ["fix", CASE, "--sandbox", "nonsense"],
         ["fix", CASE, "--root", "nowhere"],
         ["fix", CASE, "--all"],
@@ -185,7 +185,7 @@ FINISHED = {
     "evidence",
     "remedy",
 }
-USAGE = {"prompt_tokens", "completion_tokens", "cost", "model_seconds", "test_seconds"}
+USAGE = {"cached_tokens", "prompt_tokens", "completion_tokens", "cost", "model_seconds", "test_seconds"}
 
 
 def test_a_faked_pass_is_shown_with_the_reason(fake, capsys):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
-from greenloop import settings
+from greenloop import settings, templates
 from greenloop.lsp import client
 from greenloop.lsp.convert import flatten
 
@@ -51,7 +51,7 @@ async def settle(server: Server) -> None:
 def load(server: Server, root: Path | None) -> settings.Settings:
     """The settings that hold in a folder; each thing wrong with them is shown once."""
     found, warnings = settings.load(root, editor=server.editor_settings)
-    fresh = [warning for warning in warnings if warning not in server.warned]
+    fresh = [warning for warning in [*warnings, *templates.complaints()] if warning not in server.warned]
     server.warned.update(fresh)
     if fresh:
         client.tell(server, "\n".join(fresh), lsp.MessageType.Warning)

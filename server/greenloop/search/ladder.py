@@ -1,0 +1,93 @@
+"""From cheap to dear: changes that cost no token, holes that cost a dozen, samples, and repairs of the best of them.
+
+What a small model needs, measured: it fills holes far better than it repairs a function it is shown, and its next
+sample is worth more than its next repair, unless that sees all failing cases of the best sample so far.
+Each rung starts from the best attempt; an attempt that passes more tests than any before puts the cheap rungs first
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from greenloop.core.compose import region_text
+from greenloop.core.hole import inserts, masks, pairs
+from greenloop.core.loop import best
+from greenloop.core.nouns import Attempt, Draft, Mask, Move, Problem, Role
+from greenloop.core.source import FUNCTIONS, Piece, is_stub, piece
+
+SIDE_BY_SIDE = 4
+HOLES, RANGES, LINES = 12, 8, 8  # statements, pairs of them and new lines that are filled on one attempt
+SAMPLES = (0.6, 0.75, 0.9, 1.0)
+REPAIRS = (0.2, 0.6)
+MORE = (0.8, 0.95)
+
+
+def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
+    """The next round; empty when every rung was tried."""
+    done = [attempt.draft for attempt in attempts if attempt.draft]
+    for rung in _repairing(problem, attempts) if _written(problem) else _writing(problem, attempts):
+        if fresh := _left(rung, done):
+            return fresh[:SIDE_BY_SIDE]
+    return []
+
+
+def _repairing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+    """The function is there and wrong somewhere: climb on it, or on the first that passes more tests."""
+    top = best(attempts)
+    base = top if top and top.verdict.score > attempts[0].verdict.score else attempts[0]
+    yield [_mutate(base)]
+    ordered = masks(problem, base)
+    yield _holes(base, ordered[:HOLES])
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
+    yield _holes(base, pairs(ordered)[:RANGES])
+    yield _holes(base, inserts(ordered)[:LINES])
+    yield from _samples(attempts)
+
+
+def _writing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+    """There is nothing yet, so that the first step is a whole answer."""
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLES]
+    if base := best(attempts):
+        yield [_mutate(base)]
+        yield _refinements(base)
+        yield _holes(base, masks(problem, base)[:HOLES])
+
+
+def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLES]
+    drafted = [attempt for attempt in attempts if attempt.draft and attempt.draft.move in (Move.DRAFT, Move.RESTART)]
+    if top := best(drafted):
+        yield _refinements(top)
+
+
+def _refinements(base: Attempt) -> list[Draft]:
+    """Repairs of the best candidate, and as many samples more, for sometimes nothing can be made of it."""
+    again = [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, temperature=heat) for heat in REPAIRS]
+    return [*again, *(Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in MORE)]
+
+
+def _mutate(base: Attempt) -> Draft:
+    return Draft(parent=base.number, move=Move.MUTATE, role=Role.REFINER)
+
+
+def _holes(base: Attempt, chosen: Sequence[Mask]) -> list[Draft]:
+    return [Draft(parent=base.number, move=Move.INFILL, role=Role.REFINER, masked=mask) for mask in chosen]
+
+
+def _left(rung: Sequence[Draft], done: Sequence[Draft]) -> list[Draft]:
+    """What of a rung was not tried yet."""
+    return [draft for draft in rung if draft not in done]
+
+
+def _written(problem: Problem) -> bool:
+    """Is there code to repair, or only a place for it?"""
+    for region in problem.regions:
+        found = piece(region_text(problem, region))
+        if region.created or not isinstance(found, Piece):
+            continue
+        functions = [node for node in found.body if isinstance(node, FUNCTIONS)]
+        if not functions or not all(is_stub(node) for node in functions):
+            return True
+    return False

@@ -1,0 +1,77 @@
+"""How much the failing cases speak against each line of the regions: a spectrum by Ochiai's coefficient.
+
+One watched run of the target cases and of some neighbours that pass and reach the regions. Where it cannot be had, one
+line is as good as another; it must never end a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from math import sqrt
+
+from greenloop import regions
+from greenloop.bed import Bed, Calibration
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import Lines, Problem, Region, Status
+from greenloop.core.records import Reach, Watched, watched
+
+PASSING = 20  # neighbours that are watched
+SECONDS = 3.0  # of the watched run; a target that takes longer by itself is not watched
+
+Suspicion = Mapping[str, Mapping[int, float]]
+
+
+async def with_suspicion(bed: Bed, calibration: Calibration, reach: Mapping[str, Sequence[Reach]]) -> Calibration:
+    """The calibration with `Problem.suspicion`; `reach` says which functions each neighbour calls."""
+    problem, verdict = calibration.problem, calibration.baseline.verdict
+    written = [region for region in problem.regions if not _is_stub(region, problem)]
+    hangs = verdict.status is Status.TIMEOUT
+    if not written or (verdict.seconds > SECONDS and not hangs):
+        return calibration
+    failing = {case.id for case in verdict.cases if not case.passed}
+    passing = [case for case in calibration.outcomes if calibration.outcomes[case] == "passed" and case not in failing]
+    near = nearest(passing, reach, written)
+    targets = problem.spec.selectors
+    # A case that never ends has told all it had to tell, but takes the time of those behind it.
+    selectors = [*near, *targets] if hangs else [*targets, *near]
+    watch = tuple(Lines(path=region.path, start=region.start, end=region.end) for region in written)
+    try:
+        execution = await bed.run(selectors, {}, watch=watch, seconds=SECONDS, baseline=False)
+    except CannotVerify:
+        return calibration
+    found = ochiai(watched(execution), failing, {*passing})
+    return replace(calibration, problem=replace(problem, suspicion=found))
+
+
+def nearest(passing: Sequence[str], reach: Mapping[str, Sequence[Reach]], suspects: Sequence[Region]) -> list[str]:
+    """The neighbours that call a region most directly, as many as are worth watching."""
+    depths = {
+        case: min((hit.depth for hit in reach.get(case, ()) if _in(hit, suspects)), default=None) for case in passing
+    }
+    found = [(depth, case) for case, depth in depths.items() if depth is not None]
+    return [case for _depth, case in sorted(found, key=lambda pair: pair[0])][:PASSING]
+
+
+def ochiai(seen: Mapping[str, Watched], failing: Collection[str], passing: Collection[str]) -> Suspicion:
+    """By path and line, 0..1; only lines that a failing case has run.
+
+    Failing cases that run the line, over the root of (failing cases) x (cases that run it): A. Ochiai 1957, as used by
+    Abreu, Zoeteweij and van Gemund, "On the Accuracy of Spectrum-based Fault Localization", 2007.
+    """
+    bad = [seen[case].lines for case in failing if case in seen]
+    good = [seen[case].lines for case in passing if case in seen]
+    scores: dict[str, dict[int, float]] = {}
+    for path, line in sorted({(path, line) for lines in bad for path, ran in lines.items() for line in ran}):
+        failed = sum(line in lines.get(path, ()) for lines in bad)
+        passed = sum(line in lines.get(path, ()) for lines in good)
+        scores.setdefault(path, {})[line] = failed / sqrt(len(bad) * (failed + passed))
+    return scores
+
+
+def _in(hit: Reach, suspects: Sequence[Region]) -> bool:
+    return any(hit.path == region.path and region.start <= hit.firstlineno <= region.end for region in suspects)
+
+
+def _is_stub(region: Region, problem: Problem) -> bool:
+    return region.created or regions.unwritten(region, problem.files.get)

@@ -1,0 +1,96 @@
+"""The lines of a region that calibration finds suspicious, through a real wall."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenloop import bed, interpreters, settings
+from greenloop.calibration import calibrate
+from greenloop.core.nouns import Limits, Place
+from greenloop.sandboxes.bubblewrap import Bubblewrap
+from greenloop.snapshot import Snapshot
+from greenloop.targets import parse_target
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+SIGN = "def sign(n):\n    if n > 0:\n        return 1\n    if n < 0:\n        return 1\n    return 0\n"
+TESTS = (
+    "from m import sign\n\n\ndef test_f():\n    assert sign(-2) == -1\n\n\n"
+    "def test_plus():\n    assert sign(2) == 1\n\n\ndef test_zero():\n    assert sign(0) == 0\n"
+)
+
+
+@pytest.fixture
+def calibrated(tmp_path, lay):
+    """`calibrated(module, tests)`: (the calibration, the runs that it took)."""
+
+    async def run(module: str, tests: str, *, target: str = "test_m.py::test_f", seconds: float = 10.0):
+        root = lay(tmp_path / "w", {"m.py": module, "test_m.py": tests})
+        found = settings.Settings()
+        place = Place(root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=seconds))
+        session = Counting(await Bubblewrap().open(place))
+        try:
+            table = bed.Bed(
+                target=parse_target(target, root).target,
+                snapshot=Snapshot(root=root, buffers={}),
+                session=session,
+                place=place,
+                settings=found,
+                say=print,
+            )
+            return await calibrate(table), session.runs
+        finally:
+            await session.close()
+
+    return run
+
+
+class Counting:
+    """A session that remembers what was asked of it."""
+
+    def __init__(self, session) -> None:
+        self._session, self.runs = session, []
+
+    async def run(self, run):
+        self.runs.append(run)
+        return await self._session.run(run)
+
+    def __getattr__(self, name):
+        return getattr(self._session, name)
+
+
+@pytest.fixture(autouse=True)
+def _interpreter(bare_python, monkeypatch) -> None:
+    plain = settings.Settings
+    monkeypatch.setattr(settings, "Settings", lambda **keys: plain(interpreter=str(bare_python), **keys))
+
+
+async def test_the_line_that_only_the_failing_case_runs_comes_first(calibrated):
+    known, runs = await calibrated(SIGN, TESTS)
+    scores = known.problem.suspicion["m.py"]
+    assert scores[5] == 1.0
+    assert all(scores[line] < 1.0 for line in (2, 4))
+    assert not {3, 6} & set(scores)
+    assert sum(bool(run.watch) for run in runs) == 1
+
+
+async def test_a_function_whose_examples_fail(calibrated):
+    module = SIGN.replace("(n):\n", '(n):\n    """\n    >>> sign(-1)\n    -1\n    >>> sign(1)\n    1\n    """\n')
+    known, _ = await calibrated(module, "", target="m.py::sign")
+    assert known.problem.suspicion["m.py"][11] == 1.0
+    assert known.problem.suspicion["m.py"][8] < 1.0
+
+
+async def test_what_is_not_written_yet_is_not_watched(calibrated):
+    for module in ("", "def sign(n):\n    raise NotImplementedError\n"):
+        known, runs = await calibrated(module, TESTS)
+        assert known.problem.regions[0].qualname == "sign"
+        assert known.problem.suspicion == {}
+        assert not any(run.watch for run in runs)
+
+
+async def test_a_loop_without_end_has_suspicious_lines(calibrated):
+    module = "def sign(n):\n    while n < 0:\n        pass\n    return n and 1\n"
+    known, _ = await calibrated(module, TESTS, seconds=2.0)
+    assert known.baseline.error_class == "Timeout"
+    assert known.problem.suspicion["m.py"] == {2: pytest.approx(0.577, abs=0.001), 3: 1.0}
