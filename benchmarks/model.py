@@ -1,7 +1,8 @@
 """What makes the embedded model fast: pairs of servers, asked the same in turns.
 
-`python benchmarks/model.py [--pairs 5] [--only WORD]` prints one table for docs/evidence.md. It needs the weights, the
-engine, and a machine that does nothing else; each server has a state folder of its own, which does not outlive the run.
+`python benchmarks/model.py [--pairs 5] [--only WORD]` prints one table for docs/evidence.md, and each measurement on
+stderr. It needs the weights, the engine, and a machine that does nothing else; each server has a state folder of its
+own, which does not outlive the run.
 A ratio is the median over pairs of right / left: below 1, the right one is faster. On a machine that has other work the
 processor's seconds say more than the clock's.
 """
@@ -220,6 +221,7 @@ async def compare(pair: Pair, pairs: int) -> str:
                     cost.seconds = monotonic() - began
                     cost.cpu = after.user + after.system - times.user - times.system
                 spent[side].append(cost)
+                print(f"{pair.title}, pair {number}, {(pair.left, pair.right)[side][0]}: {cost}", file=sys.stderr)
     cells = [_cell((pair.left, pair.right)[side][0], spent[side]) for side in (0, 1)]
     return f"| {pair.title} | {cells[0]} | {cells[1]} | {_ratio(spent, 'seconds')} | {_ratio(spent, 'cpu')} |"
 
