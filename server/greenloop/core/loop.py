@@ -30,7 +30,6 @@ from greenloop.core.nouns import (
     Reply,
     Status,
     StopReason,
-    Usage,
     Verdict,
     Verified,
 )
@@ -221,11 +220,6 @@ def best(attempts: Sequence[Attempt]) -> Attempt | None:
         ),
         default=None,
     )
-
-
-def spent(attempts: Sequence[Attempt]) -> Usage:
-    """What the attempts cost, with what was asked about them."""
-    return sum((attempt.spent for attempt in attempts), Usage())
 
 
 def asked(attempts: Sequence[Attempt]) -> int:
