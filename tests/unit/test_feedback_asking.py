@@ -368,6 +368,7 @@ async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better
         assemble=prompt,
         ask=ask,
         verify=verify,
+        glance=verify,
         accept=verify,
         describe=describe,
         model_of=lambda _draft: "scripted",
