@@ -236,7 +236,7 @@ async def test_a_critique_has_fixed_fields():
     note = await bug_taxonomy.describe(PROBLEM, [BASELINE, attempt()], tools(critic))
     assert {name: note.fields[name] for name in bug_taxonomy.FIELDS} == {
         "bug_type": "misunderstanding and logic error",
-        "location": "line 2, `return n + 0",
+        "location": "line 2, `return n + 0`",
         "cause": "It adds nothing.",
         "change": "Return 2 * n.",
     }
