@@ -25,6 +25,7 @@ from greenloop.roles import Models
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
+from greenloop.stopwatch import Stopwatch, Timed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +57,13 @@ async def refine(
     model: Model | None = None,
     keeper: Keeper | None = None,
     harness: bool = False,
+    history: Path | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
     `say` gets one-line descriptions of what is going on now.
     `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request;
-    `harness` allows presets that are for comparisons only.
+    `harness` allows presets that are for comparisons only; `history` is another file than the user's own.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
@@ -73,12 +75,15 @@ async def refine(
         target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
     place = await place_of(root, settings, say)
     house = keeper or Keeper()
-    sandbox, session = await walls.opened(place, settings, say, house)
+    watch = Stopwatch()
+    with watch:
+        sandbox, session = await walls.opened(place, settings, say, house)
     models = Models(settings=settings, override=model)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
         trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
-        bed = Bed(target=target, snapshot=snapshot, session=session, place=place, settings=settings, say=say)
+        timed = Timed(session, watch)
+        bed = Bed(target=target, snapshot=snapshot, session=timed, place=place, settings=settings, say=say)
         calibration = await calibrate(bed)
         course = Course(
             bed=bed,
@@ -89,6 +94,8 @@ async def refine(
             user=user or Nobody(),
             secrets=tuple(workspace.secrets(root, os.environ)),
             trusted=trusted,
+            watch=watch,
+            history=history,
         )
         outcome = await course.outcome(emit)
     except SandboxBroke as error:
