@@ -99,6 +99,7 @@ class Play:
             assemble=self.assemble,
             ask=self.ask,
             verify=self.verify,
+            glance=self.verify,
             accept=self.verify,
             describe=self.describe,
             model_of=lambda draft: "scripted",
