@@ -216,7 +216,7 @@ async def test_values_and_code_are_cut():
 async def test_without_a_trace_the_assertion_and_the_output(more):
     note = await runtime_trace.describe(problem(), [attempt()], tools(**more))
     assert note.text == "`assert total([1, 2]) == 3` fails: the output was 2."
-    assert "trace" not in note.fields
+    assert "traced" not in note.fields
 
 
 async def test_code_that_was_not_run_is_not_run_again():

@@ -26,7 +26,7 @@ _OBJECT = re.compile(r"\{[^{}]{1,600}\}")
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
     """The trace, and which of its blocks are wrong; the field `blocks` holds the verdicts by the blocks' numbers."""
     note = await runtime_trace.describe(problem, attempts, tools)
-    if "trace" not in note.fields or not worth_asking(attempts):
+    if "traced" not in note.fields or not worth_asking(attempts):
         return note
     reply = await ask(tools, Role.CRITIC, "ldb", tokens=TOKENS, names=names_of(problem), trace=note.text)
     blocks = verdicts(reply.text)
