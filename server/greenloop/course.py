@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from string import Template
 from types import ModuleType
 
@@ -52,7 +53,7 @@ from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
-from greenloop.roles import Models
+from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
@@ -72,6 +73,7 @@ class Course:
     user: User
     secrets: tuple[str, ...]
     trusted: str
+    history: Path | None = None
     evidence: Evidence = field(default_factory=Evidence)
     excerpts: list[Excerpt] = field(default_factory=list)
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
@@ -132,7 +134,7 @@ class Course:
             attempts=self.ledger.budget.attempts,
         )
         parts = self._parts(drafter, tools)
-        history = History.open(keep=self.settings.history.runs, warn=self.bed.say)
+        history = History.open(self.history, keep=self.settings.history.runs, warn=self.bed.say)
         try:
             number = history.begin(
                 problem.root,
@@ -169,6 +171,7 @@ class Course:
         settings = self.settings
 
         def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+            self.models.failures = failures(attempts)
             if draft.masked is not None:
                 return self._hole(prompts, problem, draft, attempts)
             messages = assemble(
@@ -180,12 +183,13 @@ class Course:
                 budget=settings.prompt.tokens,
                 count=drafter.count_tokens,
             )
-            return Completion(
+            asked = Completion(
                 messages=self._clean(messages),
                 role=draft.role,
                 temperature=draft.temperature,
                 max_tokens=settings.answer.tokens,
             )
+            return sampled(settings, asked, attempts)
 
         def again(request: Request, reply: Reply, finding: Finding) -> Request | None:
             if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in prompts:
@@ -238,8 +242,13 @@ class Course:
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
+
+        async def ask(completion: Completion) -> Reply:
+            return await tools.ask(sampled(self.settings, completion, attempts))
+
+        asking = replace(tools, ask=ask)
         parts = self.feedback.get(attempts[-1].group, self.feedback[None])
-        notes = [await part.describe(problem, attempts, tools) for part in parts]
+        notes = [await part.describe(problem, attempts, asking) for part in parts]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
     def _bench(self) -> proofs.Bench:

@@ -56,12 +56,13 @@ async def refine(
     model: Model | None = None,
     keeper: Keeper | None = None,
     harness: bool = False,
+    history: Path | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
     `say` gets one-line descriptions of what is going on now.
     `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request;
-    `harness` allows presets that are for comparisons only.
+    `harness` allows presets that are for comparisons only; `history` is another file than the user's own.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
@@ -89,6 +90,7 @@ async def refine(
             user=user or Nobody(),
             secrets=tuple(workspace.secrets(root, os.environ)),
             trusted=trusted,
+            history=history,
         )
         outcome = await course.outcome(emit)
     except SandboxBroke as error:

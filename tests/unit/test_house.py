@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from greenloop import registry
+from greenloop.core.nouns import Group
 from greenloop.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -100,6 +101,8 @@ def test_presets_name_what_exists(name):
     preset = registry.preset(name, harness=True)
     for part, chosen in (("context", preset.context), ("feedback", preset.feedback), ("search", (preset.search,))):
         assert set(chosen) <= set(registry.names(part))
+    assert set(preset.treat) <= set(Group)
+    assert {name for names in preset.treat.values() for name in names} <= set(registry.names("feedback"))
     prompts = HOUSE / "server/greenloop/prompts" / preset.prompt
     assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}
 

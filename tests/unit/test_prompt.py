@@ -21,7 +21,8 @@ from greenloop.core.nouns import (
     Status,
     Verdict,
 )
-from greenloop.core.prompt import assemble, cut, fenced, fit
+from greenloop.core.prompt import assemble, cut, earlier, fenced, fit
+from greenloop.core.tokens import estimate
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
 PROBLEM = Problem(
@@ -76,7 +77,7 @@ def test_a_refinement_shows_the_parent_as_the_models_own_answer_and_its_error_la
 def test_a_restart_names_what_failed_and_hides_the_failing_code():
     messages = build([attempt(0), attempt(1), attempt(2)], draft(0, Move.RESTART))
     text = "\n".join(message.content for message in messages)
-    assert "attempt 1: AssertionError" in text
+    assert "attempts 1, 2: AssertionError" in text
     assert "return 1" not in text
 
 
@@ -113,6 +114,95 @@ def test_ten_attempts_with_long_tracebacks_stay_within_the_budget(room):
     messages = build(attempts, draft(10, Move.REFINE), budget=budget)
     assert sum(len(message.content) // 3 for message in messages) <= budget
     assert "ValueError: last line" in messages[-1].content
+
+
+COUNTS = {
+    "estimate": estimate,
+    "characters": len,
+    "thirds": lambda text: len(text) // 3,
+    "words": lambda t: len(t.split()),
+}
+REAL = {
+    name: (Path(__file__).resolve().parents[2] / f"server/greenloop/prompts/default/{name}.txt").read_text()
+    for name in ("system", "task", "draft", "refine", "restart", "compare", "reflection", "strategy")
+}
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("name", ["draft", "refine", "restart", "compare", "reflection", "strategy"])
+@pytest.mark.parametrize("many", [10, 60])
+def test_whatever_is_long_the_budget_holds_and_spec_and_newest_error_are_there(count, name, many):
+    frames = "\n".join(f"  File 'm.py', line {n}, in f" for n in range(4000))
+    attempts = [attempt(0)] + [
+        replace(
+            attempt(n, f"Error{n}"),
+            candidate=Candidate(texts={REGION: "def f():\n" + "    x = 1\n" * 3000}),
+            verdict=Verdict(status=Status.FAILED, reason=f"reason {n} " * 2000),
+            notes=(Note(text=f"{frames}\nValueError: newest"),),
+        )
+        for n in range(1, many + 1)
+    ]
+    excerpts = (
+        Excerpt(title="SOURCE", text="def f():\n" + "    x = 1\n" * 3000, value=1.0, own=True),
+        Excerpt(title="BESIDE", text="y = 1\n" * 3000, value=0.6),
+        Excerpt(title="TESTS", text="def test_f():\n    assert f() == 1\n" + "# more\n" * 3000, value=0.9),
+    )
+    move = Move(name) if name in ("draft", "refine", "restart") else Move.DRAFT if name == "strategy" else Move.REFINE
+    asked = Draft(
+        parent=many,
+        move=move,
+        role=Role.REFINER,
+        others=(1, 2),
+        hint="a hint " * 3000,
+        prompt="" if move.value == name else name,
+    )
+    measure = COUNTS[count]
+    budget = measure("word " * 2600)
+    problem = replace(PROBLEM, instruction="Do it well. " * 5000)
+    messages = assemble(REAL, problem, excerpts, attempts, asked, budget=budget, count=measure)
+    assert sum(measure(message.content) for message in messages) <= budget
+    text = "\n".join(message.content for message in messages)
+    assert "ValueError: newest" in text
+    assert "SOURCE" in text
+    assert "TESTS" in text
+    assert "assert f() == 1" in text
+    assert "BESIDE" not in text
+
+
+def test_older_attempts_are_one_line_each():
+    verdict = Verdict(status=Status.FAILED, reason="it\ndid\nthis " * 500)
+    attempts = [replace(attempt(n, f"Error{n}"), verdict=verdict) for n in range(11)]
+    rows = earlier(attempts, besides=10).split("\n")
+    assert [row.partition(":")[0] for row in rows] == [f"- attempt {n}" for n in range(2, 10)]
+    assert all(len(row) < 160 for row in rows)
+
+
+def test_failures_of_one_kind_share_a_line():
+    attempts = [attempt(n, "KeyError" if n % 2 else "Timeout") for n in range(20)]
+    assert earlier(attempts[:5], besides=None) == "- attempts 1, 3: KeyError\n- attempts 2, 4: Timeout"
+    assert earlier(attempts, besides=19) == "- 9 attempts: KeyError\n- 9 attempts: Timeout"
+
+
+def test_filled_holes_and_one_token_changes_are_not_told():
+    cheap = [
+        replace(attempt(n, "NoGain"), draft=Draft(parent=0, move=move, role=Role.REFINER))
+        for n, move in ((1, Move.MUTATE), (2, Move.INFILL))
+    ]
+    assert earlier([attempt(0), *cheap, attempt(3)], besides=None) == "- attempt 3: AssertionError"
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("text", ["x" * 10_000_000, "ab \n" * 2_500_000, "\n" * 10_000_000])
+def test_ten_megabytes_are_cut_after_a_bounded_number_of_characters_was_counted(count, text):
+    counted = 0
+
+    def counting(part: str) -> int:
+        nonlocal counted
+        counted += len(part)
+        return COUNTS[count](part)
+
+    assert COUNTS[count](cut(text, 300, counting)) <= 300
+    assert counted < 400_000
 
 
 def test_a_missing_variable_is_an_error():

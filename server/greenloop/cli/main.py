@@ -17,7 +17,7 @@ from greenloop.cli.codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.cli.problems import report_unexpected, tell
 from greenloop.core.errors import GreenloopError
 
-SUBCOMMANDS = ("fix", "verify", "serve", "doctor", "setup", "model", "history")
+SUBCOMMANDS = ("fix", "verify", "serve", "doctor", "setup", "model", "history", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -78,6 +78,7 @@ _ABOUT = {
     "setup": "the lines that connect an editor",
     "model": "the embedded model: fetch, list, start, stop, status",
     "history": "earlier runs and their results",
+    "bench": "which preset and model solve what, and at what cost",
 }
 
 

@@ -1,0 +1,219 @@
+"""Statistics of the report, in a few lines each: intervals, paired tests, curves and matrices."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from greenloop.bench.results import Done, Key
+
+Z95 = 1.959963984540054
+# What became of the error of the first attempt.
+FIXED, SAME, OTHER, REGRESSED = "fixed", "same", "other", "regressed"
+ENDS = (FIXED, SAME, OTHER, REGRESSED)
+
+
+def wilson(good: int, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927); (0, 1) for nothing."""
+    if not count:
+        return 0.0, 1.0
+    share, z2 = good / count, Z95**2
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = Z95 * math.sqrt(share * (1 - share) / count + z2 / (4 * count**2)) / (1 + z2 / count)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    """The exact two-sided p-value of so many discordant pairs (McNemar 1947, binomial)."""
+    count = only_one + only_other
+    if not count:
+        return 1.0
+    tail = sum(math.comb(count, k) for k in range(min(only_one, only_other) + 1))
+    return min(1.0, tail / 2.0 ** (count - 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """What one arm came to. `first` and `last`: the first and the last candidate are right.
+
+    Attempts are candidates that a model was asked for; `curve[k]`: solved within k of them.
+    `mean_*` are per task-run; `overfit` task-runs passed what was shown and not what judges; `gained` and `lost` are
+    steps from a wrong parent to a right attempt and back; `matrix` is by error class of the first attempt.
+    """
+
+    arm: str
+    model: str
+    count: int
+    broken: int
+    solved: int
+    interval: tuple[float, float]
+    shown: int
+    overfit: int
+    first: int
+    last: int
+    curve: tuple[int, ...]
+    histogram: Mapping[int, int]
+    mean_attempts: float | None
+    mean_calls: float
+    mean_prompt: float
+    mean_completion: float
+    mean_cached: float
+    mean_model: float
+    mean_test: float
+    mean_wall: float
+    mean_overhead: float
+    confidence: float | None
+    gained: int
+    lost: int
+    matrix: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    ends: Mapping[str, int] = field(default_factory=dict)
+    repeats: tuple[int, ...] = ()
+
+    @property
+    def share(self) -> float:
+        return self.solved / self.count if self.count else 0.0
+
+    @property
+    def mean_tokens(self) -> float:
+        return self.mean_prompt + self.mean_completion
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation of what the repeats solved, as a share; None for one repeat."""
+        size = self.count / len(self.repeats) if self.repeats else 0
+        return statistics.stdev(solved / size for solved in self.repeats) if len(self.repeats) > 1 and size else None
+
+
+def figures(done: Sequence[Done], broken: frozenset[str]) -> list[Figures]:
+    """One for each arm, in the order of their first task-runs. `broken`: reasons that make a task-run no result."""
+    arms = dict.fromkeys(each.run["arm"] for each in done)
+    return [_of_arm(arm, [each for each in done if each.run["arm"] == arm], broken) for arm in arms]
+
+
+def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
+    done = [each for each in every if each.run["reason"] not in broken]
+    runs = [each.run for each in done]
+    solved = [run for run in runs if run["right"]]
+    at = [run["at"] for run in solved]
+    longest = max([run["attempts"] for run in runs], default=0)
+    steps = [step for each in done for step in transitions(each)]
+    asked = [run["confidence"] for run in runs if run["confidence"] is not None]
+
+    def mean(name: str) -> float:
+        return statistics.fmean(run[name] for run in runs) if runs else 0.0
+
+    return Figures(
+        arm=arm,
+        model=", ".join(dict.fromkeys(run["model"] for run in runs)),
+        count=len(runs),
+        broken=len(every) - len(done),
+        solved=len(solved),
+        interval=wilson(len(solved), len(runs)),
+        shown=sum(run["shown_passed"] for run in runs),
+        overfit=sum(run["shown_passed"] and not run["right"] for run in runs),
+        first=sum(_right(each, 1) for each in done),
+        last=sum(_right(each, each.run["candidates"]) for each in done),
+        curve=tuple(sum(n <= k for n in at) for k in range(longest + 1)),
+        histogram=dict(sorted(Counter(run["attempts"] for run in runs).items())),
+        mean_attempts=statistics.fmean(run["attempts"] for run in solved) if solved else None,
+        mean_calls=mean("calls"),
+        mean_prompt=mean("prompt_tokens"),
+        mean_completion=mean("completion_tokens"),
+        mean_cached=mean("cached_tokens"),
+        mean_model=mean("model_seconds"),
+        mean_test=mean("test_seconds"),
+        mean_wall=mean("wall_seconds"),
+        mean_overhead=mean("overhead_seconds"),
+        confidence=statistics.fmean(asked) if asked else None,
+        gained=steps.count((False, True)),
+        lost=steps.count((True, False)),
+        matrix=_matrix(done),
+        ends=dict(Counter(_end(run) for run in runs).most_common()),
+        repeats=tuple(
+            sum(run["right"] for run in runs if run["repeat"] == n) for n in sorted({run["repeat"] for run in runs})
+        ),
+    )
+
+
+def _right(each: Done, number: int) -> bool:
+    return any(row["number"] == number and row["right"] for row in each.attempts) if number else False
+
+
+def transitions(each: Done) -> list[tuple[bool, bool]]:
+    """(was the parent right, is the attempt right) of each attempt that has a model's parent (as CoCoS counts)."""
+    right = {row["number"]: bool(row["right"]) for row in each.attempts if row["number"]}
+    return [(right[row["parent"]], right[row["number"]]) for row in each.attempts if row["parent"] in right]
+
+
+def _matrix(done: Sequence[Done]) -> dict[str, dict[str, int]]:
+    """By error class of the first attempt: what the task-run came to."""
+    matrix: dict[str, dict[str, int]] = {}
+    for each in done:
+        rows = {row["number"]: row for row in each.attempts}
+        if 1 not in rows:
+            continue
+        first = rows[1]
+        row = matrix.setdefault(
+            first["error_class"] or ("right" if first["right"] else "over-fit"), dict.fromkeys(ENDS, 0)
+        )
+        row[_became(first, rows[max(rows)], each)] += 1
+    return dict(sorted(matrix.items(), key=lambda item: -sum(item[1].values())))
+
+
+def _became(first: Mapping[str, Any], last: Mapping[str, Any], each: Done) -> str:
+    if each.run["right"]:
+        return FIXED
+    if first["right"]:
+        return REGRESSED
+    return SAME if last["error_class"] == first["error_class"] else OTHER
+
+
+def _end(run: Mapping[str, Any]) -> str:
+    if run["right"]:
+        return "solved"
+    return "over-fit" if run["shown_passed"] else str(run["reason"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two arms on the task-runs that both have."""
+
+    one: str
+    other: str
+    count: int
+    only_one: int
+    only_other: int
+
+    @property
+    def p(self) -> float:
+        return mcnemar(self.only_one, self.only_other)
+
+
+def pairs(done: Sequence[Done], broken: frozenset[str]) -> list[Pair]:
+    """Every arm against every later one."""
+    right: dict[str, dict[tuple[str, int], bool]] = {}
+    for each in done:
+        arm, task, repeat = _key(each)
+        if each.run["reason"] not in broken:
+            right.setdefault(arm, {})[task, repeat] = each.run["right"]
+    names = list(right)
+    return [_pair(one, other, right) for at, one in enumerate(names) for other in names[at + 1 :]]
+
+
+def _key(each: Done) -> Key:
+    return each.key
+
+
+def _pair(one: str, other: str, right: Mapping[str, Mapping[tuple[str, int], bool]]) -> Pair:
+    both = [key for key in right[one] if key in right[other]]
+    return Pair(
+        one=one,
+        other=other,
+        count=len(both),
+        only_one=sum(right[one][key] and not right[other][key] for key in both),
+        only_other=sum(right[other][key] and not right[one][key] for key in both),
+    )

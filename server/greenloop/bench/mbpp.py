@@ -1,0 +1,145 @@
+"""Tasks of MBPP (Austin et al. 2021): text, reference and three tests a row.
+
+A drafting task is a module with the reference's signature, the task's text as docstring and no body; some of the tests
+are shown, all of them judge.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from greenloop.bench.tasks import Task, rows
+from greenloop.core.errors import UsageProblem
+
+MODULE, TESTS, JUDGE = "solution.py", "test_solution.py", "test_judge.py"
+# The plugins of the environment that runs the harness are no part of the tasks, and slow to import.
+INI = {"pytest.ini": "[pytest]\naddopts = --disable-plugin-autoload\n"}
+SHOWN = "TestShown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One row. `support` is what its tests use of the reference besides the function that is asked for."""
+
+    number: int
+    text: str
+    function: ast.FunctionDef
+    support: tuple[ast.stmt, ...]
+    reference: str
+    setup: str
+    tests: tuple[str, ...]
+
+
+def load(path: Path) -> list[Row]:
+    """Raises `UsageProblem` naming the first row that is none."""
+    found = []
+    for number, row in rows(path):
+        try:
+            found.append(parse(row))
+        except (KeyError, TypeError, AttributeError, SyntaxError, ValueError) as error:
+            why = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
+            raise UsageProblem(
+                f"Line {number} of {path} is no row of MBPP: {why}.",
+                remedy="Each needs task_id, text, code, test_list and test_setup_code, as in the published mbpp.jsonl.",
+            ) from error
+    return found
+
+
+def parse(row: Mapping[str, Any]) -> Row:
+    """Raises `ValueError` where the tests call no function of the reference."""
+    reference = row["code"].replace("\r\n", "\n")
+    tree = ast.parse(reference)
+    defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    used = names(ast.parse("\n".join(row["test_list"]))) & set(defined)
+    functions = [name for name in defined if name in used and isinstance(defined[name], ast.FunctionDef)]
+    if not functions:
+        raise ValueError(f"the tests of task {row['task_id']} call no function of its reference")
+    # Where a test uses several, as in `assert check(make(1))`, the one called first in the text is the asked one.
+    text = row["test_list"][0]
+    asked = min(functions, key=lambda name: text.find(name) if name in text else len(text))
+    function = defined[asked]
+    assert isinstance(function, ast.FunctionDef)
+    wanted = used - {asked}
+    while more := {n for name in wanted for n in names(defined[name]) & set(defined)} - wanted - {asked}:
+        wanted |= more
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] if wanted else []
+    return Row(
+        number=row["task_id"],
+        text=row["text"].strip(),
+        function=function,
+        support=(*imports, *(defined[name] for name in defined if name in wanted)),
+        reference=reference,
+        setup=row["test_setup_code"],
+        tests=tuple(row["test_list"]),
+    )
+
+
+def sample(found: Sequence[Row], count: int, seed: int) -> list[Row]:
+    """`count` rows (0: all) as `random.seed(seed)` and then `random.sample` draw them."""
+    if not count:
+        return list(found)
+    return random.Random(seed).sample(list(found), min(count, len(found)))  # noqa: S311
+
+
+def names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def task(row: Row, *, shown: int = 1) -> Task:
+    """The drafting task of a row, with the first `shown` of its tests in view."""
+    visible, target, cases = tests_shown(row, row.tests[:shown])
+    return Task(
+        id=f"mbpp-{row.number}",
+        kind="draft",
+        target=target,
+        shown=cases,
+        files={**INI, MODULE: stub(row), TESTS: visible},
+        judge={JUDGE: tests_judging(row)},
+        cases=judging(row),
+        solution={MODULE: row.reference + "\n"},
+        origin=f"mbpp {row.number}",
+    )
+
+
+def stub(row: Row) -> str:
+    """The module before: signature, docstring, `raise NotImplementedError`."""
+    body: list[ast.stmt] = [ast.Expr(ast.Constant(row.text)), ast.Raise(exc=ast.Name("NotImplementedError"))]
+    function = ast.FunctionDef(name=row.function.name, args=row.function.args, body=body, decorator_list=[])
+    tree = ast.Module(body=[*row.support, function], type_ignores=[])
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def tests_shown(row: Row, tests: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
+    """The file of the shown tests, the target, and its cases: one test alone, or several in a class."""
+    if len(tests) == 1:
+        case = f"{TESTS}::test_1"
+        return tests_file(row, tests), case, (case,)
+    methods = "".join(
+        f"\n    def test_{number}(self):\n{textwrap.indent(text, ' ' * 8)}\n" for number, text in enumerate(tests, 1)
+    )
+    cases = tuple(f"{TESTS}::{SHOWN}::test_{number}" for number in range(1, len(tests) + 1))
+    return f"{_head(row)}\n\nclass {SHOWN}:{methods}", f"{TESTS}::{SHOWN}", cases
+
+
+def tests_judging(row: Row) -> str:
+    return tests_file(row, row.tests)
+
+
+def judging(row: Row) -> tuple[str, ...]:
+    return tuple(f"{JUDGE}::test_{number}" for number in range(1, len(row.tests) + 1))
+
+
+def tests_file(row: Row, tests: Sequence[str]) -> str:
+    return _head(row) + "".join(
+        f"\n\ndef test_{number}():\n{textwrap.indent(text, '    ')}\n" for number, text in enumerate(tests, 1)
+    )
+
+
+def _head(row: Row) -> str:
+    return f"from {Path(MODULE).stem} import *\n{row.setup}\n"

@@ -1,0 +1,100 @@
+"""The report: text and CSV out of figures. What is not in the records is not in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from greenloop.bench.figures import ENDS, Figures, Pair
+
+Cell = Callable[[Figures], str]
+ALL, SOME = 6, (8, 10, 15, 20, 30, 40, 60, 100)
+
+
+def _mean(name: str, digits: int = 1) -> Cell:
+    return lambda f: f"{getattr(f, name):.{digits}f}"
+
+
+ROWS: tuple[tuple[str, Cell], ...] = (
+    ("task-runs", lambda f: str(f.count) + (f" (+{f.broken} came to nothing)" if f.broken else "")),
+    ("solved", lambda f: f"{f.solved} ({100 * f.share:.0f} %)"),
+    ("  95 % interval", lambda f: f"{100 * f.interval[0]:.0f}-{100 * f.interval[1]:.0f} %"),
+    ("  SD over repeats", lambda f: "-" if f.deviation is None else f"{100 * f.deviation:.1f} %"),
+    ("first attempt right", lambda f: str(f.first)),
+    ("last attempt right", lambda f: str(f.last)),
+    ("shown tests passed", lambda f: str(f.shown)),
+    ("over-fit", lambda f: str(f.overfit)),
+    ("attempts on solved", lambda f: "-" if f.mean_attempts is None else f"{f.mean_attempts:.2f}"),
+    ("model calls", _mean("mean_calls", 2)),
+    ("tokens", _mean("mean_tokens", 0)),
+    ("  prompt", _mean("mean_prompt", 0)),
+    ("  of these cached", _mean("mean_cached", 0)),
+    ("  completion", _mean("mean_completion", 0)),
+    ("tokens a solved task", lambda f: f"{f.mean_tokens * f.count / f.solved:.0f}" if f.solved else "-"),
+    ("model seconds", _mean("mean_model")),
+    ("test seconds", _mean("mean_test", 2)),
+    ("wall seconds", _mean("mean_wall")),
+    ("overhead seconds", _mean("mean_overhead", 2)),
+    ("confidence", lambda f: "-" if f.confidence is None else f"{f.confidence:.2f}"),
+    ("wrong to right", lambda f: str(f.gained)),
+    ("right to wrong", lambda f: str(f.lost)),
+)
+
+
+def text(found: Sequence[Figures], pairs: Sequence[Pair]) -> str:
+    """For people; means are per task-run."""
+    if not found:
+        return "No task-run is done yet."
+    parts = [_grid([["", *(f.arm for f in found)], *([name, *(cell(f) for f in found)] for name, cell in ROWS)])]
+    marks = _marks(found)
+    head = ["solved within attempt", *map(str, marks)]
+    parts.append(_grid([head, *([f.arm, *(str(_within(f, k)) for k in marks)] for f in found)]))
+    head = ["task-runs of up to n attempts", *map(str, marks)]
+    rows = [[f.arm, *(str(_between(f, low, k)) for low, k in pairwise([-1, *marks]))] for f in found]
+    parts.append(_grid([head, *rows]))
+    for f in found:
+        rows = [[name, *(str(row[end]) for end in ENDS)] for name, row in f.matrix.items()]
+        parts.append(_grid([[f"{f.arm}: first attempt", *ENDS], *rows]))
+        parts.append(f"{f.arm} ended: " + ", ".join(f"{count} {end}" for end, count in f.ends.items()))
+    if pairs:
+        rows = [[p.one, p.other, str(p.count), str(p.only_one), str(p.only_other), f"{p.p:.4f}"] for p in pairs]
+        parts.append(_grid([["paired", "with", "n", "only first", "only second", "exact McNemar p"], *rows]))
+    return "\n\n".join(parts)
+
+
+def table(found: Sequence[Figures]) -> str:
+    """The same as CSV: one line an arm, the curve last."""
+    marks = _marks(found)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [name.strip() for name, _cell in ROWS]
+    writer.writerow(["arm", "model", *names, *(f"within {k}" for k in marks)])
+    for f in found:
+        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *(_within(f, k) for k in marks)])
+    return out.getvalue()
+
+
+def _marks(found: Sequence[Figures]) -> list[int]:
+    """Numbers of attempts that have a column: the first ones all, then fewer."""
+    longest = max((len(f.curve) - 1 for f in found), default=0)
+    return [k for k in range(longest) if k <= ALL or k in SOME] + [longest]
+
+
+def _within(f: Figures, attempts: int) -> int:
+    """An arm that stopped earlier stays where it was."""
+    return f.curve[min(attempts, len(f.curve) - 1)]
+
+
+def _between(f: Figures, low: int, high: int) -> int:
+    return sum(count for attempts, count in f.histogram.items() if low < attempts <= high)
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

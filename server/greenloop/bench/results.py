@@ -1,0 +1,102 @@
+"""The file of results: one JSON line an attempt, and one a task-run behind its attempts.
+
+All lines of a task-run are written at once, its own last: what a kill cut off counts as not done.
+A later task-run of the same arm, task and repeat takes the place of an earlier one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from greenloop.core.errors import UsageProblem
+
+FORMAT = 1
+_BEGIN = '{"format": '
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """One task-run: its own line, and those of its attempts, baseline first."""
+
+    run: Mapping[str, Any]
+    attempts: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+
+    @property
+    def key(self) -> Key:
+        return self.run["arm"], self.run["task"], self.run["repeat"]
+
+
+def read(paths: Iterable[Path], *, missing: bool = False) -> list[Done]:
+    """All task-runs, in the order of their first lines. `missing`: a file need not be there yet.
+
+    Raises `UsageProblem` for a file that holds something else, or results of another version.
+    """
+    found: dict[Key, Done] = {}
+    for path in paths:
+        if missing and not path.exists():
+            continue
+        attempts: dict[Key, list[Mapping[str, Any]]] = {}
+        for row in _rows(path):
+            key: Key = (row["arm"], row["task"], row["repeat"])
+            if row["kind"] == "attempt":
+                mine = attempts.setdefault(key, [])
+                if row["number"] == 0:
+                    mine.clear()
+                mine.append(row)
+            else:
+                found[key] = Done(run=row, attempts=tuple(attempts.pop(key, ())))
+    return list(found.values())
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        text = path.read_bytes().decode("utf-8", errors="replace")
+    except OSError as error:
+        raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name a file of results.") from error
+    rows = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError:
+            if line.startswith(_BEGIN) or _BEGIN.startswith(line):
+                continue  # cut off by a kill
+            raise _foreign(path, number) from None
+        if not isinstance(row, dict) or row.get("kind") not in {"attempt", "run"}:
+            raise _foreign(path, number)
+        if row.get("format") != FORMAT:
+            raise UsageProblem(
+                f"Line {number} of {path} is of format {row.get('format')}; this version reads format {FORMAT}.",
+                remedy="Make the results again, or read them with the version that made them.",
+            )
+        rows.append(row)
+    return rows
+
+
+def _foreign(path: Path, number: int) -> UsageProblem:
+    return UsageProblem(f"Line {number} of {path} is no result.", remedy="Name a file that `greenloop bench` wrote.")
+
+
+def append(path: Path, done: Done) -> None:
+    """On disk when this returns. Raises `UsageProblem` where it cannot be written."""
+    lines = [json.dumps({"format": FORMAT, **row}, ensure_ascii=False) for row in (*done.attempts, done.run)]
+    try:
+        with path.open("a+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            if end:
+                file.seek(end - 1)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")  # behind what was cut off
+            file.write(("\n".join(lines) + "\n").encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise UsageProblem(f"{path} cannot be written: {error.strerror}.", remedy="Name another file.") from error

@@ -1,0 +1,141 @@
+"""`greenloop bench`: which preset and model solve what, and at what cost.
+
+It must not know how a task is run or judged; it reads words, names files, and prints what comes out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from greenloop import settings as configuration
+from greenloop.bench import arms, report, results, sources, tasks
+from greenloop.bench.figures import figures, pairs
+from greenloop.bench.run import BROKEN, Experiment
+from greenloop.bench.run import run as run_experiment
+from greenloop.cli import codes, interrupt
+from greenloop.core.errors import UsageProblem
+
+REPORT = "report"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        nargs="*",
+        metavar="TASKS",
+        help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, or a file of --write-tasks; "
+        f"`{REPORT} RESULTS...` prints the figures of results again",
+    )
+    parser.add_argument(
+        "--arm",
+        action="append",
+        default=[],
+        metavar="PRESET[:KEY=VALUE,...]",
+        help="what is compared; repeatable; match=ARM gives as many model calls as that arm made (default: default)",
+    )
+    parser.add_argument("--model", metavar="NAME", help="as for `fix`; `reference` answers with each task's solution")
+    parser.add_argument("--sample", type=int, metavar="N", help="tasks drawn (mbpp: all, mutants: 10)")
+    parser.add_argument("--seed", type=int, default=7, help="of the drawing and of the mutations (default 7)")
+    parser.add_argument(
+        "--exclude",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="leave out the tasks of these results or tasks",
+    )
+    parser.add_argument("--task", action="append", default=[], metavar="ID", help="only this task; repeatable")
+    parser.add_argument("--shown", type=int, metavar="N", help="tests in view (mbpp: 1; its mutants: all but one)")
+    parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default 1)")
+    parser.add_argument("--repeats", type=int, default=1, metavar="N", help="runs of each task, with other seeds")
+    parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks there and run nothing")
+    parser.add_argument("--out", type=Path, default=Path("bench.jsonl"), help="results (default bench.jsonl)")
+    parser.add_argument("--answers", type=Path, metavar="FILE", help="recorded answers (default: beside the results)")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="the table as CSV too")
+    parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
+    parser.add_argument(
+        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting; repeatable"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.what[:1] == [REPORT]:
+        return _report(arguments, [Path(name) for name in arguments.what[1:]])
+    return _run(arguments)
+
+
+def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:
+    if not paths:
+        raise UsageProblem("No results are named.", remedy="Write `greenloop bench report FILE...`.")
+    _show(results.read(paths), arguments.csv)
+    return codes.VERIFIED
+
+
+def _show(done: list[results.Done], table: Path | None) -> None:
+    broken = frozenset(BROKEN)
+    found = figures(done, broken)
+    print(report.text(found, pairs(done, broken)))
+    if table is not None:
+        try:
+            table.write_text(report.table(found), encoding="utf-8")
+        except OSError as error:
+            raise UsageProblem(f"{table} cannot be written: {error.strerror}.", remedy="Name another file.") from error
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    settings = _settings(arguments)
+    chosen = arms.checked([arms.parse(text) for text in arguments.arm or ["default"]])
+    if arguments.repeats < 1:
+        raise UsageProblem("--repeats must be at least 1.")
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    try:
+        made = interrupt.run(sources.tasks_of(_wanted(arguments), settings, say))
+        if arguments.write_tasks is not None:
+            tasks.write(made, arguments.write_tasks)
+            say(f"{len(made)} tasks in {arguments.write_tasks}")
+            return codes.VERIFIED
+        answers = arguments.answers or arguments.out.with_suffix(".answers.jsonl")
+        experiment = Experiment(
+            tasks=made,
+            arms=chosen,
+            out=arguments.out,
+            answers=answers,
+            repeats=arguments.repeats,
+            settings=settings,
+            history=arguments.out.with_suffix(".history.sqlite3"),
+        )
+        done = interrupt.run(run_experiment(experiment, say))
+    except asyncio.CancelledError:
+        say("stopped; the same command goes on from here")
+        return codes.CANCELLED
+    _show(done, arguments.csv)
+    return codes.VERIFIED
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    table: dict[str, Any] = configuration.parse_assignments(arguments.assignments)
+    if arguments.model:
+        table["model"] = arguments.model
+    if arguments.sandbox:
+        table["sandbox.kind"] = arguments.sandbox
+    configuration.load(None, command_line=table)
+    return table
+
+
+def _wanted(arguments: argparse.Namespace) -> sources.Wanted:
+    return sources.Wanted(
+        names=tuple(arguments.what) or (".",),
+        sample=arguments.sample,
+        seed=arguments.seed,
+        exclude=tuple(arguments.exclude),
+        only=tuple(arguments.task),
+        shown=arguments.shown,
+        lines=arguments.lines,
+    )

@@ -1,0 +1,172 @@
+"""The harness in the real sandbox, with models that answer what the test says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from greenloop import settings
+from greenloop.bench import arms, mbpp, mutants, results
+from greenloop.bench.figures import figures
+from greenloop.bench.run import BROKEN, Experiment, run
+from greenloop.core.errors import UsageProblem
+from greenloop.core.nouns import Reply, Usage
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
+
+ROWS = [
+    {
+        "task_id": number,
+        "text": f"Write a function to add {number} to the largest of two numbers.",
+        "code": f"def f{number}(a, b):\r\n  if a > b:\r\n    return a + {number}\r\n  return b + {number}",
+        "test_setup_code": "",
+        "test_list": [f"assert f{number}({a}, {b}) == {max(a, b) + number}" for a, b in ((1, 2), (5, 3), (0, 0))],
+    }
+    for number in (1, 2, 3)
+]
+RIGHT = "def f{n}(a, b):\n    return max(a, b) + {n}"
+FIRST_ONLY = "def f{n}(a, b):\n    return b + {n}"  # what the first test shows
+WRONG = "def f{n}(a, b):\n    return {k}"
+
+
+class Model:
+    """Task n is answered by the n-th list of templates, one an attempt; counts what it was asked."""
+
+    name = "as told"
+
+    def __init__(self, *answers: list[str]) -> None:
+        self.answers = answers
+        self.asked = 0
+        self.given: dict[int, int] = {}
+
+    async def complete(self, request, on_token):
+        self.asked += 1
+        text = "\n".join(message.content for message in request.messages)
+        number = next(n for n in (1, 2, 3) if f"def f{n}(" in text)
+        k = self.given[number] = self.given.get(number, 0) + 1
+        told = self.answers[number - 1]
+        code = told[min(k, len(told)) - 1].format(n=number, k=-k)
+        on_token(code)
+        usage = Usage(prompt_tokens=100, completion_tokens=10, model_seconds=3.0)
+        return Reply(text=f"```python\n{code}\n```", usage=usage, model=self.name)
+
+    def count_tokens(self, text):
+        return len(text) // 4
+
+    async def close(self):
+        pass
+
+
+@pytest.fixture
+def experiment(tmp_path, monkeypatch, bare_python):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return Experiment(
+        tasks=[mbpp.task(mbpp.parse(row)) for row in ROWS],
+        arms=arms.checked([arms.parse("plain")]),
+        out=tmp_path / "out.jsonl",
+        answers=tmp_path / "answers.jsonl",
+        settings={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "attempts": 3},
+        history=tmp_path / "history.sqlite3",
+    )
+
+
+def quiet(_text):
+    pass
+
+
+async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
+    model = Model([RIGHT], [FIRST_ONLY], [WRONG, WRONG, RIGHT])
+    done = await run(replace(experiment, model=model), quiet)
+    assert [(d.run["right"], d.run["shown_passed"], d.run["reason"], d.run["attempts"]) for d in done] == [
+        (True, True, "solved", 1),
+        (False, True, "solved", 1),
+        (True, True, "solved", 3),
+    ]
+    assert (done[1].run["judge_passed"], done[1].run["judge_total"]) == (2, 3)
+    rows = done[2].attempts
+    assert [(row["number"], row["right"], row["error_class"]) for row in rows] == [
+        (0, None, "NotImplementedError"),
+        (1, False, "AssertionError"),
+        (2, False, "AssertionError"),
+        (3, True, ""),
+    ]
+    assert [row["move"] for row in rows] == ["", "draft", "refine", "refine"]
+    assert (rows[1]["prompt_tokens"], rows[1]["model_seconds"], rows[1]["judge_total"]) == (100, 3.0, 3)
+    assert (done[2].run["calls"], done[2].run["prompt_tokens"]) == (3, 300)
+    (found,) = figures(done, frozenset(BROKEN))
+    assert (found.solved, found.first, found.overfit, found.curve) == (2, 1, 1, (0, 1, 1, 2))
+    assert figures(results.read([experiment.out]), frozenset(BROKEN)) == [found]
+    assert not (tmp_path / "state" / "greenloop" / "history.sqlite3").exists()
+
+
+async def test_a_killed_run_goes_on_where_it_was(experiment):
+    model = Model([RIGHT], [WRONG], [RIGHT])
+    whole = await run(replace(experiment, model=model), quiet)
+    text = experiment.out.read_bytes()
+    rows = text.split(b"\n")
+    experiment.out.write_bytes(b"\n".join(rows[:-2]) + b"\n" + rows[-2][:40])
+    again = Model([WRONG], [WRONG], [WRONG])
+    done = await run(replace(experiment, model=again), quiet)
+    assert [d.key for d in done] == [d.key for d in whole]
+    assert [d.run["right"] for d in done] == [True, False, True]
+    assert again.asked == 0  # the answer was recorded, only the task-run was not
+
+
+async def test_arms_that_ask_the_same_share_the_answer_and_are_billed_alike(experiment):
+    model = Model([RIGHT], [RIGHT], [RIGHT])
+    both = arms.checked([arms.parse("plain"), arms.parse("plain:attempts=2")])
+    done = await run(replace(experiment, arms=both, model=model), quiet)
+    assert model.asked == 3
+    one, other = figures(done, frozenset(BROKEN))
+    assert (one.solved, one.mean_tokens, one.mean_model) == (3, 110.0, 3.0)
+    assert (other.solved, other.mean_tokens, other.mean_model) == (3, 110.0, 3.0)
+    for each in done:
+        assert each.run["wall_seconds"] >= 3.0 or not each.run["hits"]
+
+
+async def test_other_settings_under_the_same_name_are_refused(experiment):
+    model = Model([RIGHT], [RIGHT], [RIGHT])
+    await run(replace(experiment, model=model), quiet)
+    with pytest.raises(UsageProblem, match="the arm 'plain' with other settings"):
+        await run(replace(experiment, model=model, settings={**experiment.settings, "attempts": 4}), quiet)
+    changed = [replace(task, origin="elsewhere") for task in experiment.tasks]
+    with pytest.raises(UsageProblem, match="another task of the name 'mbpp-1'"):
+        await run(replace(experiment, model=model, tasks=changed), quiet)
+
+
+async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
+    table = {**experiment.settings, "model": "reference"}
+    made = await mutants.of_rows(
+        [mbpp.parse(row) for row in ROWS],
+        arms.settings_for(table, None),
+        count=2,
+        lines=1,
+        seed=7,
+        shown=None,
+        unwanted=lambda family: family == "mutant-mbpp-2-",
+        say=quiet,
+    )
+    assert len(made) == 2
+    assert "mbpp 2" not in {task.origin for task in made}
+    for task in made:
+        assert len(task.shown) == 2
+        assert any(case.startswith("test_inputs.py") for case in task.cases)
+        assert mutants.changed(task.solution["solution.py"], task.files["solution.py"]) == 1
+    done = await run(replace(experiment, tasks=[*experiment.tasks, *made], settings=table), quiet)
+    assert [d.run["right"] for d in done] == [True] * 5
+    # A mutant fails before the run, by a test that is shown.
+    assert all(d.attempts[0]["status"] == "failed" for d in done)
+    lines = experiment.out.read_text().splitlines()
+    assert all(json.loads(line)["format"] == results.FORMAT for line in lines)
+
+
+async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    found, _warnings = settings.load(None, command_line={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap"})
+    (task,) = await mutants.of_rows(
+        [mbpp.parse(ROWS[0])], found, count=1, lines=2, seed=7, shown=2, unwanted=lambda _: False, say=quiet
+    )
+    assert len(task.operators) == 2
+    assert mutants.changed(task.solution["solution.py"], task.files["solution.py"]) == 2

@@ -1,0 +1,131 @@
+"""What the report says, out of records alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import pytest
+
+from greenloop.bench import report, results
+from greenloop.bench.figures import figures, mcnemar, pairs, transitions, wilson
+from greenloop.bench.run import BROKEN
+from greenloop.core.errors import UsageProblem
+
+broken = frozenset(BROKEN)
+
+
+@pytest.mark.parametrize(
+    ("good", "count", "low", "high"),
+    # Newcombe (1998), table I: 81/263, 15/148, 0/20, 1/29, method 3.
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson(good, count, low, high):
+    assert wilson(good, count) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 0), (1, 0), (3, 3), (10, 2), (0, 8), (50, 80)])
+def test_mcnemar_is_the_exact_two_sided_binomial(one, other):
+    count = one + other
+    observed = math.comb(count, one)
+    # By definition: all outcomes that are no more likely than the one that came.
+    every = sum(math.comb(count, k) for k in range(count + 1) if math.comb(count, k) <= observed)
+    assert mcnemar(one, other) == pytest.approx(min(1.0, every / 2**count))
+
+
+def test_figures(six):
+    a, b = figures(six, broken)
+    assert (a.arm, a.count, a.solved, a.shown, a.overfit, a.first, a.last) == ("a", 4, 2, 3, 1, 1, 2)
+    assert a.curve == (0, 1, 2, 2)
+    assert a.histogram == {1: 1, 2: 2, 3: 1}
+    assert a.mean_attempts == 1.5
+    assert (a.mean_calls, a.mean_prompt, a.mean_completion, a.mean_tokens) == (2.0, 200.0, 20.0, 220.0)
+    assert (a.gained, a.lost) == (1, 0)
+    assert a.matrix["AssertionError"] == {"fixed": 1, "same": 1, "other": 0, "regressed": 0}
+    assert a.matrix["TypeError"] == {"fixed": 0, "same": 0, "other": 1, "regressed": 0}
+    assert a.ends == {"solved": 2, "over-fit": 1, "attempts": 1}
+    assert (b.count, b.broken, b.solved) == (2, 1, 1)
+
+
+def test_arms_are_compared_on_what_both_have(six):
+    (pair,) = pairs(six, broken)
+    assert (pair.count, pair.only_one, pair.only_other, pair.p) == (2, 1, 0, 1.0)
+
+
+def test_steps_from_right_to_wrong_are_seen(make):
+    done = make("a", "1", ("AssertionError", True), ("AssertionError", False), ("", True))
+    assert transitions(done) == [(True, False), (False, True)]
+    (lost,) = figures([make("a", "1", ("AssertionError", True), ("AssertionError", False))], broken)
+    assert (lost.lost, lost.matrix["AssertionError"]["regressed"]) == (1, 1)
+
+
+def test_repeats_have_a_deviation(make):
+    done = [make("a", task, ("", task <= str(n)), repeat=n) for n in range(3) for task in "12"]
+    (found,) = figures(done, broken)
+    assert found.repeats == (0, 1, 2)
+    assert found.deviation == pytest.approx(0.5)
+
+
+def test_the_file_gives_the_same_report_again(six, tmp_path):
+    path = tmp_path / "r.jsonl"
+    for done in six:
+        results.append(path, done)
+    again = results.read([path])
+    assert figures(again, broken) == figures(six, broken)
+    text = report.text(figures(six, broken), pairs(six, broken))
+    assert report.text(figures(again, broken), pairs(again, broken)) == text
+    for column in ("solved", "wall seconds", "tokens", "attempts on solved", "confidence"):
+        assert f"\n{column} " in text
+    rows = list(csv.DictReader(io.StringIO(report.table(figures(again, broken)))))
+    assert [row["arm"] for row in rows] == ["a", "b"]
+    assert (rows[0]["solved"], rows[0]["within 2"], rows[1]["within 3"]) == ("2 (50 %)", "2", "1")
+
+
+def test_what_a_kill_cut_off_is_not_done_and_the_file_goes_on(six, tmp_path):
+    path = tmp_path / "r.jsonl"
+    for done in six[:2]:
+        results.append(path, done)
+    whole = path.read_bytes()
+    for cut in (2, 5, 12, 300, 700):
+        path.write_bytes(whole[:-cut])
+        assert [done.key for done in results.read([path])] == [six[0].key]
+        results.append(path, six[2])
+        assert [done.key for done in results.read([path])] == [six[0].key, six[2].key]
+        assert results.read([path])[1] == six_again(six[2])
+
+
+def six_again(done):
+    add = {"format": results.FORMAT}
+    return results.Done(run={**add, **done.run}, attempts=tuple({**add, **row} for row in done.attempts))
+
+
+def test_a_later_run_takes_the_place_of_an_earlier_one(make, tmp_path):
+    path = tmp_path / "r.jsonl"
+    results.append(path, make("a", "1", reason="model"))
+    results.append(path, make("a", "1", ("", True)))
+    (done,) = results.read([path])
+    assert done.run["right"]
+    assert len(done.attempts) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"kind": "run"}\n', "format None"),
+        ('{"format": 99, "kind": "run"}\n', "format 99; this version reads format 1"),
+        ('{"task_id": 1}\n', "Line 1 .* is no result"),
+        ("hello\n", "Line 1 .* is no result"),
+        (None, "cannot be read"),
+    ],
+)
+def test_what_holds_no_results_is_told(text, why, tmp_path):
+    path = tmp_path / "r.jsonl"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(UsageProblem, match=why):
+        results.read([path])
+
+
+def test_nothing_done_is_a_sentence():
+    assert report.text(figures([], broken), pairs([], broken)) == "No task-run is done yet."

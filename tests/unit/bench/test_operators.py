@@ -1,0 +1,81 @@
+"""How correct code is broken."""
+
+from __future__ import annotations
+
+import ast
+import random
+
+import pytest
+
+from greenloop.bench import mutants
+from greenloop.bench.operators import OPERATORS, Source, applied, edits
+
+CASES = [
+    ("comparison", "if a < b:\n    return a", "if a <= b:\n    return a"),
+    ("comparison", "return a not  in b", "return a in b"),
+    ("arithmetic", "return a + 2 * b", "return a + 2 + b"),
+    ("augmented assignment", "a += b\nreturn a", "a -= b\nreturn a"),
+    ("and/or", "return a and b", "return a or b"),
+    ("negated condition", "if a:\n    return b", "if not a:\n    return b"),
+    ("negated condition", "return [x for x in a if x and b]", "return [x for x in a if not (x and b)]"),
+    ("dropped not", "b = not a\nreturn b", "b = a\nreturn b"),
+    ("constant", "return a[0]", "return a[1]"),
+    ("constant", "return 5", "return 4"),
+    ("constant", "return True", "return False"),
+    ("slice bound", "return a[1:b]", "return a[:b]"),
+    ("slice bound", "return a[1:b]", "return a[1:b + 1]"),
+    ("off by one", "return range(a)", "return range(a - 1)"),
+    ("argument order", "return pow(a,  b)", "return pow(b,  a)"),
+    ("wrong function", "return max(a, b)", "return min(a, b)"),
+    ("wrong method", "return a.lower()", "return a.upper()"),
+    ("wrong name", "return a", "return b"),
+    ("dropped statement", "a.pop()\nreturn a", "return a"),
+    ("dropped statement", "if a:\n    b = 1\nreturn b", "if a:\n    pass\nreturn b"),
+    ("wrong return", "return [a, b]", "return a"),
+    ("early return", "for x in a:\n    b += x\nreturn b", "for x in a:\n    b += x\n    return b"),
+]
+
+
+def module(body: str) -> str:
+    rows = "".join(f"    {line}\n" for line in body.split("\n"))
+    return f'import os\n\n\ndef f(a, b):\n    """Täte 1 < 2."""\n{rows}'
+
+
+def function(source: Source):
+    return source.tree.body[-1]
+
+
+@pytest.mark.parametrize(("operator", "before", "after"), CASES)
+def test_operator(operator, before, after):
+    source = Source(module(before))
+    made = {applied(source.text, edit): edit for edit in edits(source, function(source))}
+    assert module(after) in made
+    assert operator in {edit.operator for text, edit in made.items() if text == module(after)}
+
+
+def test_every_operator_has_its_case():
+    assert {name for name, _before, _after in CASES} == set(OPERATORS)
+
+
+def test_the_docstring_and_the_rest_of_the_module_stay():
+    source = Source(module("if a < b:\n    return max(a, 3)\nreturn b[1:]"))
+    for edit in edits(source, function(source)):
+        after = applied(source.text, edit)
+        assert after.startswith(module("")[:-5])
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_what_is_drawn_parses_means_something_else_and_changes_so_many_lines(lines):
+    body = "c = 0\nfor x in range(len(a)):\n    if a[x] > b and x != 3:\n        c += a[x]\n    else:\n        c -= 1\nreturn c"
+    source = Source(module(body))
+    every = edits(source, function(source))
+    drawn = list(mutants.drawn(source.text, every, lines, random.Random(1)))
+    assert len(drawn) > 20
+    for chosen in drawn:
+        assert len(chosen) == lines
+        after = applied(source.text, *chosen)
+        assert ast.dump(ast.parse(after)) != ast.dump(source.tree)
+        assert mutants.changed(source.text, after) == lines
+    first = [chosen[0].operator for chosen in drawn[:8]]
+    assert lines == 2 or len(set(first)) >= 5  # every operator has its turn
+    assert list(mutants.drawn(source.text, every, lines, random.Random(1))) == drawn

@@ -1,0 +1,146 @@
+"""Answers are asked for once, and billed each time."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from greenloop.bench.recordings import Recordings, key, shared
+from greenloop.core.nouns import Completion, Hole, Message, Reply, Role, Usage
+from greenloop.core.ports import Infiller, slots
+
+
+class Counting:
+    """A model that says how often it was asked."""
+
+    name = "counting"
+    slots = 4
+
+    def __init__(self) -> None:
+        self.asked: list = []
+
+    async def complete(self, request, on_token):
+        self.asked.append(request)
+        await asyncio.sleep(0)
+        return Reply(text=f"answer {len(self.asked)}", usage=Usage(prompt_tokens=7, model_seconds=2.0), model=self.name)
+
+    def count_tokens(self, text):
+        return len(text)
+
+    async def close(self):
+        pass
+
+
+class Filling(Counting):
+    async def infill(self, request, on_token):
+        return await self.complete(request, on_token)
+
+
+def of(model, path):
+    return shared(dict.fromkeys(Role, model), Recordings(path))
+
+
+def asked(text="hello", **more):
+    return Completion(messages=(Message(role="user", content=text),), **more)
+
+
+def nobody(_text):
+    pass
+
+
+async def test_an_answer_is_asked_for_once_and_billed_again(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    first = of(Counting(), path)
+    one = await first.complete(asked(), nobody)
+    model = Counting()
+    later = of(model, path)
+    heard: list[str] = []
+    assert await later.complete(asked(), heard.append) == one
+    assert (model.asked, heard) == ([], ["answer 1"])
+    assert (later.calls, later.hits, later.saved) == (1, 1, 2.0)
+    assert one.usage == Usage(prompt_tokens=7, model_seconds=2.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"seed": 3}, True),
+        ({"role": Role.CRITIC}, True),
+        ({"temperature": 0.5}, False),
+        ({"max_tokens": 5}, False),
+        ({"stop": ("x",)}, False),
+        ({"frequency_penalty": 0.5}, False),
+    ],
+)
+def test_the_seed_counts_only_where_something_is_drawn(change, same):
+    assert (key("m", asked()) == key("m", replace(asked(), **change))) is same
+    assert key("m", asked(temperature=1.0, seed=1)) != key("m", asked(temperature=1.0, seed=2))
+    assert key("m", asked()) != key("other", asked())
+
+
+async def test_repeats_draw_anew_and_greedy_answers_stay(tmp_path):
+    model = Counting()
+    wrapped = of(model, tmp_path / "a")
+    for repeat in (0, 1, 0, 1):
+        wrapped.begin(repeat)
+        await wrapped.complete(asked(temperature=0.8, seed=1), nobody)
+        await wrapped.complete(asked(), nobody)
+    assert len(model.asked) == 3
+    assert len({request.seed for request in model.asked if request.temperature}) == 2
+
+
+async def test_the_same_asked_side_by_side_is_asked_once(tmp_path):
+    model = Counting()
+    wrapped = of(model, tmp_path / "a")
+    replies = await asyncio.gather(*(wrapped.complete(asked(), nobody) for _ in range(3)))
+    assert {reply.text for reply in replies} == {"answer 1"}
+    assert (len(model.asked), wrapped.calls) == (1, 3)
+
+
+async def test_recorded_answers_side_by_side_wait_once(tmp_path):
+    path = tmp_path / "a"
+    first = of(Counting(), path)
+    for text in "abc":
+        await first.complete(asked(text), nobody)
+    later = of(Counting(), path)
+    await asyncio.gather(*(later.complete(asked(text), nobody) for text in "abc"))
+    assert later.saved == 2.0
+    await later.complete(asked("a"), nobody)
+    assert later.saved == 4.0
+
+
+async def test_what_a_kill_cut_off_is_asked_again(tmp_path):
+    path = tmp_path / "a"
+    first = of(Counting(), path)
+    await first.complete(asked("a"), nobody)
+    await first.complete(asked("b"), nobody)
+    path.write_bytes(path.read_bytes()[:-20])
+    model = Counting()
+    later = of(model, path)
+    for text in ("a", "b"):
+        await later.complete(asked(text), nobody)
+    assert len(model.asked) == 1
+    assert len(Recordings(path)) == 2
+
+
+async def test_holes_are_filled_only_where_the_model_does(tmp_path):
+    assert not isinstance(of(Counting(), tmp_path / "a"), Infiller)
+    model = Filling()
+    filling = of(model, tmp_path / "a")
+    assert isinstance(filling, Infiller)
+    assert slots(filling) == 4
+    hole = Hole(prefix="a", suffix="b")
+    for _ in range(2):
+        await filling.infill(hole, nobody)
+    assert model.asked == [hole]
+
+
+async def test_each_role_has_its_own_model(tmp_path):
+    one, other = Counting(), Counting()
+    other.name = "other"
+    wrapped = shared({**dict.fromkeys(Role, one), Role.REFINER: other}, Recordings(tmp_path / "a"))
+    await wrapped.complete(asked(), nobody)
+    await wrapped.complete(asked(role=Role.REFINER), nobody)
+    assert (len(one.asked), len(other.asked)) == (1, 1)
