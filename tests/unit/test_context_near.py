@@ -93,9 +93,6 @@ async def test_recursion_and_size_are_bounded(tmp_path, files):
     case = problem(tmp_path, files, "m.py", "f")
     excerpts = [*await callers.gather(case, TOOLS), *await siblings.gather(case, TOOLS)]
     assert sum(excerpt.text.count("\n") for excerpt in excerpts) < 60
-    assert all(
-        "return f(x)" not in excerpt.text or "def g" in excerpt.text or "# m" in excerpt.text for excerpt in excerpts
-    )
 
 
 MODULE = '''\
