@@ -121,6 +121,7 @@ class Course:
             session=self.bed.session,
             user=self.user,
             rng=random.Random(0),  # noqa: S311
+            place=self.bed.place,
         )
         for name in self.preset.context:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
