@@ -101,7 +101,9 @@ def _looser(edit: Edit) -> Iterator[Edit]:
         tail = min(tail, len(edit.kept) - 1 - new[-1])
     for fuzz in (*range(1, FUZZ + 1), most):
         head, foot = min(fuzz, lead), min(fuzz, tail)
-        if fuzz > max(lead, tail) and fuzz < most:
+        if (fuzz > max(lead, tail) and fuzz < most) or not any(
+            line.strip() for line in edit.search[head : most - foot]
+        ):
             continue
         yield replace(
             edit,
