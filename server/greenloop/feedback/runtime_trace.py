@@ -33,7 +33,10 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
-    """How one failing case went through the newest attempt's code; the field `case` names it."""
+    """How one failing case went through the newest attempt's code.
+
+    The field `case` names it; `traced` is there where its blocks are told.
+    """
     newest = attempts[-1]
     failing = [case for case in (*newest.verdict.cases, *newest.verdict.collateral) if not case.passed]
     if newest.finding or not failing:
@@ -48,7 +51,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     usage = Usage(test_seconds=execution.seconds)
     if not trace:
         return Note(text=text, usage=usage)
-    return Note(text=f"{trace}\n{text}", fields={"case": case.id, "trace": trace}, usage=usage)
+    return Note(text=f"{trace}\n{text}", fields={"case": case.id, "traced": True}, usage=usage)
 
 
 def placed(problem: Problem, attempt: Attempt) -> list[tuple[Lines, ast.stmt]]:
