@@ -1,7 +1,7 @@
 """Which lines of some files each case runs, and what the local variables are meanwhile: a line tracer in the worker.
 
-Every number here has a bound, so that neither a loop nor recursion floods the report: after `EVENTS` lines of one case
-nothing more is looked at and the record goes out at once, also when the case never ends.
+Every number here has a bound, so that neither a loop nor recursion floods the report. A watched case that has run
+`EVENTS` lines has shown enough: its record goes out at once and it is ended, for it might never end.
 """
 
 import dis
@@ -12,13 +12,14 @@ from collections import deque
 
 import pytest
 
-EVENTS = 60_000  # lines of a case that are looked at
+EVENTS = 60_000  # lines of a case
 STEPS = 1000  # kept from the start of a case, and as many from its end
 CHARACTERS = 60_000  # of values kept from the start of a case, and as many from its end
 VALUED = 8  # cases of a run whose values are told; of all others the lines alone
 NAMES = 20  # variables told in one step
 LINES = 20_000  # different lines told of one case
-_YIELDING = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM") if name in dis.opmap)
+# Where a frame stands that is left to be gone on with; newer interpreters are an instruction further by then.
+_YIELDING = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "RESUME") if name in dis.opmap)
 _GENERATORS = 0x20 | 0x200  # CO_GENERATOR, CO_ASYNC_GENERATOR
 _COROUTINE = 0x80
 
@@ -53,6 +54,10 @@ def plugin(root, watched, send, showing):
             self.case = None
 
     return Watch()
+
+
+class Enough(BaseException):
+    """Ends a watched case; no candidate catches it by catching `Exception`."""
 
 
 class Case:
@@ -126,6 +131,7 @@ class Case:
         self.over = True
         if threading.get_ident() == self.home:  # from another thread two records could be written at once
             self.tell()
+        raise Enough("it ran %d lines while it was watched" % EVENTS)
 
     def step(self, file, line, call, values):
         size = sum(len(name) + len(text) for name, text in values.items())
@@ -148,6 +154,8 @@ class Call:
     def __init__(self, case, file, lines, number, code):
         self.case, self.file, self.lines, self.number = case, file, lines, number
         self.flags = code.co_flags
+        # Of what has no name (a comprehension) the lines count, but its steps would be in the way.
+        self.told = case.shower is not None and not code.co_name.startswith("<")
         self.atoms, self.texts = {}, {}
         self.raised = None
 
@@ -158,15 +166,15 @@ class Call:
             return None
         try:
             if event == "exception":
-                if case.shower is not None:
+                if self.told:
                     self.raised = case.shower.show(argument[1] or argument[0])
             elif event == "line":
                 self.raised = None
                 if frame.f_lineno in self.lines:
                     case.count(self.file, frame.f_lineno)
-                    if case.shower is not None:
+                    if self.told:
                         case.step(self.file, frame.f_lineno, self.number, self._changed(frame))
-            elif event == "return" and case.shower is not None:
+            elif event == "return" and self.told:
                 case.step(self.file, frame.f_lineno, self.number, self._end(frame, argument))
         except Exception:  # of ours, at the end of memory or stack: the case goes on without being watched
             return None

@@ -64,7 +64,9 @@ async def _of_test(bed: Bed) -> Calibration:
             f"{bed.target.selector} reaches no function of this workspace that may be changed.",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
-    known = ready(bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out)
+    known = ready(
+        bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out, reach=around.reach
+    )
     return await spectrum.with_suspicion(bed, known, around.reach)
 
 
@@ -265,7 +267,7 @@ async def _of_function(bed: Bed) -> Calibration:
         return early
     if early := await _ends_here(bed, spec, execution, {}):
         return early
-    known = ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out)
+    known = ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
     return await spectrum.with_suspicion(bed, known, around.reach)
 
 

@@ -15,7 +15,7 @@ from string import Template
 from types import ModuleType
 
 from greenloop import acceptance, basis, proofs, registry, templates, walls, workspace
-from greenloop.bed import Bed, Calibration
+from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after, compose
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
@@ -50,14 +50,16 @@ from greenloop.core.nouns import (
 from greenloop.core.ports import Infiller, Model, Sandbox, Session, Tools, User, slots
 from greenloop.core.prompt import assemble
 from greenloop.core.redact import redact
-from greenloop.core.summary import caveat, solved, trust, unsolved
+from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
-from greenloop.roles import Models
+from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
+from greenloop.stopwatch import Stopwatch, Timed
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
 REPETITION_PENALTY = 0.5
+GLANCE = 1.0  # seconds, at least, for one of many candidates
 SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
@@ -73,6 +75,7 @@ class Course:
     user: User
     secrets: tuple[str, ...]
     trusted: str
+    watch: Stopwatch = field(default_factory=Stopwatch)
     history: Path | None = None
     evidence: Evidence = field(default_factory=Evidence)
     excerpts: list[Excerpt] = field(default_factory=list)
@@ -117,6 +120,7 @@ class Course:
             session=self.bed.session,
             user=self.user,
             rng=random.Random(0),  # noqa: S311
+            place=self.bed.place,
         )
         for name in self.preset.context:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
@@ -150,7 +154,8 @@ class Course:
             except asyncio.CancelledError:
                 history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled."), problem))
                 raise
-            outcome = replace(self._judged(outcome, problem), run=number)
+            usage = replace(outcome.usage, test_seconds=self.watch.seconds)
+            outcome = replace(self._judged(outcome, problem), run=number, usage=usage)
             history.finish(number, outcome)
         finally:
             history.close()
@@ -170,6 +175,7 @@ class Course:
         settings = self.settings
 
         def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+            self.models.failures = failures(attempts)
             if draft.masked is not None:
                 return self._hole(prompts, problem, draft, attempts)
             messages = assemble(
@@ -181,12 +187,13 @@ class Course:
                 budget=settings.prompt.tokens,
                 count=drafter.count_tokens,
             )
-            return Completion(
+            asked = Completion(
                 messages=self._clean(messages),
                 role=draft.role,
                 temperature=draft.temperature,
                 max_tokens=settings.answer.tokens,
             )
+            return sampled(settings, asked, attempts)
 
         def again(request: Request, reply: Reply, finding: Finding) -> Request | None:
             if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in prompts:
@@ -205,6 +212,7 @@ class Course:
             assemble=prompt,
             ask=self._ask,
             verify=_unseen if self.preset.blind else self._verify,
+            glance=self._glance,
             accept=self._accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
@@ -239,8 +247,13 @@ class Course:
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
+
+        async def ask(completion: Completion) -> Reply:
+            return await tools.ask(sampled(self.settings, completion, attempts))
+
+        asking = replace(tools, ask=ask)
         parts = self.feedback.get(attempts[-1].group, self.feedback[None])
-        notes = [await part.describe(problem, attempts, tools) for part in parts]
+        notes = [await part.describe(problem, attempts, asking) for part in parts]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
     def _bench(self) -> proofs.Bench:
@@ -257,6 +270,13 @@ class Course:
 
     async def _verify(self, files: Mapping[str, str]) -> Verdict:
         return await acceptance.verify(self._bench(), self.bed.session, self._changed(files))
+
+    async def _glance(self, files: Mapping[str, str]) -> Verdict:
+        """For candidates that come by the hundred: one that takes much longer than the user's own code has failed."""
+        bench = self._bench()
+        seconds = max(GLANCE, SLOWER * self.calibration.baseline.verdict.seconds)
+        hurried = replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
+        return await acceptance.verify(hurried, self.bed.session, self._changed(files))
 
     async def _run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
         """These selectors over an attempt's texts, lines watched."""
@@ -276,7 +296,8 @@ class Course:
         tests = {case.path: problem.files[case.path] for case in problem.spec.cases if case.path in problem.files}
 
         async def open_session() -> Session:
-            return await self.sandbox.open(self.bed.place)
+            with self.watch:
+                return Timed(await self.sandbox.open(self.bed.place), self.watch)
 
         verdict, self.evidence = await acceptance.accept(self._bench(), open_session, self._changed(files), tests)
         return verdict
@@ -352,7 +373,7 @@ def ended(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outc
         message=message,
         attempts=tuple(attempts),
         best=top.number if top else None,
-        usage=loop.spent(attempts),
+        usage=spent(attempts),
     )
 
 

@@ -115,6 +115,18 @@ class ApiSettings:
 @dataclass(frozen=True, kw_only=True)
 class RoleSettings:
     model: str = setting("", "Model for this role; empty: `model`.")
+    temperature: Literal["constant", "rising", "decay"] = setting(
+        "constant",
+        "How its temperature moves: `constant`, as the preset plans it; `rising`, by 0.4 with each failure that "
+        "repeats an earlier one; `decay`, from 0.8 down by half with each of its answers, to what the preset plans.",
+    )
+    tokens: int = setting(0, "Tokens an answer of this role may have; 0: as many as the question allows.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EscalationSettings:
+    models: list[str] = setting([], "Models that draft and refine, one after the other, when attempts keep failing.")
+    after: int = setting(3, "Failed attempts after which the next of `escalation.models` is asked.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +134,13 @@ class EmbeddedSettings:
     idle: float = setting(900.0, "Seconds without a request after which the embedded model's server ends.", least=10)
     threads: int = setting(0, "Threads of the embedded model; 0: the machine's cores.", least=0)
     context: int = setting(4096, "Context size of the embedded model in tokens.", least=1024)
+    slots: int = setting(
+        1,
+        "Requests that the embedded model answers side by side, each with `embedded.context` tokens of memory; more "
+        "than one pays on many cores only.",
+        least=1,
+    )
+    nice: int = setting(5, "Steps below normal priority at which the embedded model runs (0 to 19).", least=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +180,7 @@ class Settings:
     critic: RoleSettings = field(default_factory=RoleSettings)
     tester: RoleSettings = field(default_factory=RoleSettings)
     planner: RoleSettings = field(default_factory=RoleSettings)
+    escalation: EscalationSettings = field(default_factory=EscalationSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
 

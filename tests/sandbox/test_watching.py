@@ -52,13 +52,25 @@ async def test_only_the_lines_asked_for(watch):
     assert found.lines == {"m.py": {3: 1}}
 
 
-async def test_an_endless_loop_still_ends_by_its_timeout_and_has_told_its_steps(watch):
-    found, execution = await watch("def f():\n    n = 0\n    while True:\n        n += 1\n", "m.f()", seconds=4)
-    assert execution.killed == "timeout"
+LOOP = "def f():\n    n = 0\n    while True:\n        n += 1\n"
+STUBBORN = (
+    "def f():\n    while True:\n        try:\n            n = 1\n        except BaseException:\n            pass\n"
+)
+
+
+async def test_an_endless_loop_is_ended_and_has_told_its_steps(watch):
+    found, execution = await watch(LOOP, "m.f()")
+    assert (execution.killed, results(execution)[0].failure.type) == ("", "Enough")
     assert found.left_out > 10_000
     assert len(found.steps) == 2000
     assert {"n": "1"} in [step.values for step in found.steps[:5]]
     assert found.steps[found.gap].line in {3, 4}
+
+
+async def test_a_loop_that_will_not_be_ended_ends_by_its_timeout(watch):
+    found, execution = await watch(STUBBORN, "m.f()", seconds=4)
+    assert execution.killed == "timeout"
+    assert len(found.steps) == 2000
 
 
 async def test_an_exception_is_how_the_call_ended(watch):

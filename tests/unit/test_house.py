@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from greenloop import registry
+from greenloop.core.nouns import Group
 from greenloop.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -100,6 +101,8 @@ def test_presets_name_what_exists(name):
     preset = registry.preset(name, harness=True)
     for part, chosen in (("context", preset.context), ("feedback", preset.feedback), ("search", (preset.search,))):
         assert set(chosen) <= set(registry.names(part))
+    assert set(preset.treat) <= set(Group)
+    assert {name for names in preset.treat.values() for name in names} <= set(registry.names("feedback"))
     prompts = HOUSE / "server/greenloop/prompts" / preset.prompt
     assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}
 
@@ -112,6 +115,11 @@ def test_settings_page_is_up_to_date():
 def test_settings_page_lists_every_key():
     page = (HOUSE / "docs/settings.md").read_text()
     assert re.findall(r"^\| `([a-z.]+)` \|", page, re.MULTILINE) == [key for key, *_rest in keys()]
+
+
+def test_the_feedback_page_lists_every_part():
+    page = (HOUSE / "docs/feedback.md").read_text()
+    assert set(registry.names("feedback")) <= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
 
 
 def locks() -> list[Path]:

@@ -33,6 +33,7 @@ from greenloop.core.nouns import (
     Usage,
     Verdict,
 )
+from greenloop.core.summary import spent
 from greenloop.search import chain, restart_on_repeat
 
 SOURCE = "def double(x):\n    return x + 1\n"
@@ -106,6 +107,7 @@ class Stage:
             assemble=self.assemble,
             ask=self.ask,
             verify=self.verify,
+            glance=self.verify,
             accept=self.accept,
             describe=self.describe,
             model_of=lambda draft: f"model of {draft.role}",
@@ -350,7 +352,7 @@ async def test_what_parts_ask_is_billed():
 
     stage.describe = describe
     outcome = await stage.run(attempts=1)
-    assert loop.spent(outcome.attempts).tokens == 27
+    assert spent(outcome.attempts).tokens == 27
 
 
 async def test_a_failing_model_ends_the_whole_round():

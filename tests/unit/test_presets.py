@@ -99,6 +99,7 @@ class Play:
             assemble=self.assemble,
             ask=self.ask,
             verify=self.verify,
+            glance=self.verify,
             accept=self.verify,
             describe=self.describe,
             model_of=lambda draft: "scripted",
@@ -132,6 +133,47 @@ TABLE = [
         [WRONG[0], *WRONG[1:4], RIGHT],
         {},
         ["drafter draft of 0"] * 5,
+        StopReason.SOLVED,
+    ),
+    (
+        "reflexion",
+        [*WRONG[:2], RIGHT],
+        {"critic": ["I forgot to multiply.", "I added again."]},
+        ["drafter draft of 0", "critic asked", "refiner refine of 1", "critic asked", "refiner refine of 2"],
+        StopReason.SOLVED,
+    ),
+    (
+        "self-debug",
+        [HALF, WRONG[0], RIGHT],
+        {"critic": ["It adds two.", "It adds one."]},
+        ["drafter draft of 0", "critic asked", "refiner refine of 1", "critic asked", "refiner refine of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "self-debug",
+        [HALF, *WRONG[:2]],
+        {},
+        ["drafter draft of 0", "critic asked"] + ["refiner refine of 1", "critic asked"] * 2,
+        StopReason.STALLED,
+    ),
+    (
+        "tenet",
+        [WRONG[0], "(x + 1)", RIGHT],
+        {},
+        ["drafter draft of 0", "critic asked", "refiner refine of 1", "drafter restart of 0"],
+        StopReason.SOLVED,
+    ),
+    (
+        "tenet",
+        [WRONG[0], "x + 2 - 1", RIGHT],
+        {},
+        [
+            "drafter draft of 0",
+            "critic asked",
+            "refiner refine of 1",
+            "critic asked",
+            "drafter restart of 0",
+        ],
         StopReason.SOLVED,
     ),
     (
@@ -244,6 +286,23 @@ async def test_iad_shows_the_best_as_the_answer_and_the_worst_beside_it():
     assert HALF in parent.content
     assert "0 of 2 tests passed" in told.content
     assert WRONG[0] in told.content
+
+
+async def test_a_restart_names_the_failed_approaches_and_hides_the_failing_code():
+    play = Play("tenet", [WRONG[0], "x + 2 - 1", RIGHT], {})
+    await play.run()
+    told = "\n".join(message.content for message in play.prompts[2].messages)
+    assert "- attempts 1, 2: AssertionError" in told
+    assert WRONG[0] not in told
+    assert "x + 2 - 1" not in told
+
+
+async def test_reflections_stay_from_attempt_to_attempt():
+    play = Play("reflexion", [*WRONG[:2], RIGHT], {"critic": ["I forgot to multiply.", "I added again."]})
+    await play.run()
+    told = play.prompts[2].messages[-1].content
+    assert "I forgot to multiply." in told
+    assert "I added again." in told
 
 
 async def test_a_strategy_and_a_reflection_reach_the_model():

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 from string import Template
+from types import SimpleNamespace
 
 import pytest
 
-from greenloop import templates
+from greenloop import settings, templates
+from greenloop.cli import options
 from greenloop.core.nouns import Attempt, Draft, Excerpt, Move, Note, Problem, Region, Role, Spec, Status, Verdict
 from greenloop.core.prompt import assemble
+from greenloop.lsp.features import configuration
 
 HOUSE = Path(__file__).resolve().parents[2]
 PACKAGE = HOUSE / "server/greenloop"
@@ -124,3 +128,32 @@ def test_the_wheel_holds_every_prompt(tmp_path):
         f"greenloop/{name}" if name.startswith("feedback/") else f"greenloop/prompts/{name}" for name in built_in()
     }
     assert wanted <= held
+
+
+def test_the_command_line_says_which_prompt_is_not_used(own, capsys):
+    file = own("default/draft.txt", "Do $nonsense")
+    options.load(argparse.Namespace(assignments=[]), None, cwd=Path())
+    assert f"The prompt {file} uses the unknown variable $nonsense" in capsys.readouterr().err
+
+
+def test_the_editor_is_told_once_which_prompt_is_not_used(own, monkeypatch):
+    told = []
+    monkeypatch.setattr(configuration.client, "tell", lambda _server, text, _kind: told.append(text))
+    file = own("feedback/explain.txt", "Do $nonsense")
+    server = SimpleNamespace(editor_settings={}, warned=set())
+    configuration.load(server, None)
+    configuration.load(server, None)
+    assert [text.startswith(f"The prompt {file} uses the unknown variable") for text in told] == [True]
+
+
+def test_a_repository_has_no_say_in_prompts(own, tmp_path, monkeypatch):
+    workspace = tmp_path / "workspace"
+    for place in (workspace / "prompts", workspace / "greenloop/prompts", workspace / ".config/greenloop/prompts"):
+        (place / "default").mkdir(parents=True)
+        (place / "default/draft.txt").write_text("evil")
+    monkeypatch.chdir(workspace)
+    (workspace / "pyproject.toml").write_text('[tool.greenloop]\nprompts = "prompts"\nfeedback.logic = ["raw"]\n')
+    found, warnings = settings.load(workspace, environ={})
+    assert found.feedback.logic == []
+    assert len(warnings) == 2
+    assert templates.preset("default")["draft"] == (PACKAGE / "prompts/default/draft.txt").read_text()

@@ -185,7 +185,7 @@ def _embedded(settings: Settings) -> Row:
         detail, remedy = f"{path}, {'running' if server.status() else 'starts when it is asked'}", ""
         try:
             if not server.status():
-                machine.check(path.stat().st_size, settings.embedded.context)
+                machine.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
         except GreenloopError as error:
             here, detail, remedy = False, str(error), error.remedy
     return Row(part="model", name="local", ok=here if counts else None, detail=detail, remedy=remedy if counts else "")

@@ -12,13 +12,14 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core import fences
+from greenloop.core import fences, unified
 from greenloop.core.compose import region_text
 from greenloop.core.diff import flat
 from greenloop.core.mend import body_margin, keep_users_parts, with_first_line
 from greenloop.core.names import bindings, bound_by, free_names, import_keys
 from greenloop.core.nouns import Candidate, Finding, Problem, Region
 from greenloop.core.patch import patched
+from greenloop.core.repetition import REPETITION, looping
 from greenloop.core.source import (
     DEFINITIONS,
     FUNCTIONS,
@@ -53,17 +54,22 @@ class _Choice:
     holder: Sequence[ast.stmt]
 
 
-def read(answer: str, problem: Problem, *, truncated: bool = False) -> Candidate | Finding:
+def read(
+    answer: str, problem: Problem, *, truncated: bool = False, base: Candidate | None = None
+) -> Candidate | Finding:
     """The candidate in a model's answer, or why there is none.
 
-    `truncated`: the model stopped at its token limit. Error classes: EmptyAnswer, NoCode, TruncatedAnswer,
+    `base` is the candidate that search/replace blocks and hunks change, where it is not the user's code.
+    `truncated`: the model stopped at its token limit. Error classes: EmptyAnswer, NoCode, TruncatedAnswer, Repetition,
     WrongFunction, SearchNotFound, and SyntaxError with its kinds; the line of a finding counts in the answer's code.
     """
     text = fences.body_of(answer)
     if not text.strip():
         return _cut(text) if truncated else Finding(error_class=EMPTY, message="The answer is empty.")
-    changes = fences.edits(text)
-    blocks = patched(problem, changes) if changes else fences.blocks(text)
+    changes = fences.edits(text) or unified.edits(text, truncated=truncated)
+    blocks: Sequence[fences.Block] | Finding = [] if changes else fences.blocks(text)
+    if changes:
+        blocks = patched(problem, changes, base)
     if isinstance(blocks, Finding):
         return blocks
     if not blocks:
@@ -77,6 +83,8 @@ def read(answer: str, problem: Problem, *, truncated: bool = False) -> Candidate
 
 
 def _cut(text: str) -> Finding:
+    if sentence := looping(text):
+        return Finding(error_class=REPETITION, message=sentence)
     lines = text.count("\n") + 1 if text.strip() else 0
     return Finding(
         error_class=TRUNCATED, message=f"The answer was cut off after {lines} lines, before its code was complete."
@@ -102,6 +110,8 @@ def _why_not(problem: Problem, blocks: Sequence[fences.Block], pieces: Sequence[
         last = block is blocks[-1]
         if last and (truncated or (block.fenced and not block.closed)):
             return _cut(block.text)
+        if sentence := looping(block.text):
+            return Finding(error_class=REPETITION, message=sentence)
         lines = block.text.split("\n")
         line = min(max(error.lineno or 1, 1), len(lines))
         message = f"{error.msg} in line {line}: {lines[line - 1].strip()[:120]}"

@@ -20,6 +20,7 @@ from greenloop.core.nouns import (
     Candidate,
     Draft,
     Finding,
+    Move,
     Note,
     Problem,
     Reply,
@@ -47,7 +48,8 @@ def read(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt
     )
     found: Candidate | Finding
     if draft.masked is None:
-        found = answer.read(reply.text, problem, truncated=reply.finish == "length")
+        base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
+        found = answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
     else:
         found = hole.filled(problem, attempts[draft.parent], draft.masked, reply.text)
     return refused(blank, found) if isinstance(found, Finding) else replace(blank, candidate=found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from greenloop.core.nouns import CaseResult, Failure, Finding, Frame, Group, Status, Verdict
+from greenloop.core.nouns import Attempt, CaseResult, Failure, Finding, Frame, Group, Status, Verdict
 
 _SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
 _LOGIC = {"AssertionError", "Failed", "DocTestFailure", "MultipleFailures", "ComparisonFailure", "FalsifyingExample"}
@@ -71,6 +71,11 @@ def signature(verdict: Verdict) -> str:
         what = f"expected {failure.expected} observed {failure.observed}" if told else failure.message
         rows.append(f"{case.id} {_name(failure)} {place} {_calm(what)[:300]}".rstrip())
     return "\n".join(rows)
+
+
+def mark(attempt: Attempt) -> str:
+    """The same text for attempts that failed alike; refused ones are told apart by their error class alone."""
+    return attempt.error_class if attempt.finding else signature(attempt.verdict)
 
 
 def finding_group(finding: Finding) -> Group:

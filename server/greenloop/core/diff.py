@@ -89,7 +89,7 @@ def keep_ends(old: str, new: str, newline: str | None = None) -> str:
     for here, there in _equal(bare, [line.rstrip("\r\n") for line in after]):
         if end_of(before[here]):
             result[there] = before[here]
-    for n in range(1, len(result)):
+    for n in range(len(result) - 1, 0, -1):
         if result[n] == "\n" and end_of(result[n - 1]) == "\r":
             result[n - 1] = result[n - 1][:-1] + "\n"  # else the two ends were one
     if result and not end_of(before[-1]):

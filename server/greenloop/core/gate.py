@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from greenloop.core.compose import region_text
 from greenloop.core.diff import flat
 from greenloop.core.encoding import declared, encodable
 from greenloop.core.meaning import fingerprint as fingerprint  # noqa: PLC0414 - part of what the gate answers
@@ -15,6 +16,7 @@ from greenloop.core.meaning import same as same  # noqa: PLC0414
 from greenloop.core.names import undefined
 from greenloop.core.nouns import Candidate, Finding, Problem
 from greenloop.core.reach import warnings as warnings  # noqa: PLC0414
+from greenloop.core.repetition import REPETITION, repeated
 from greenloop.core.signature import shape
 from greenloop.core.source import compiled
 
@@ -28,12 +30,14 @@ def check(
 ) -> Finding | None:
     """The first thing that speaks against the candidate, or None. `files` are its composed texts.
 
-    Error classes: EncodingError, SyntaxError and its kinds, RegionDeleted, SignatureChanged, Unchanged (equal to the
-    user's code or to `parent`), UndefinedName. The line of a finding counts in the composed file.
+    Error classes: EncodingError, SyntaxError and its kinds, Repetition, RegionDeleted, SignatureChanged, Unchanged
+    (equal to the user's code or to `parent`), UndefinedName. The line of a finding counts in the composed file.
     """
     for path, text in files.items():
         if finding := _encoding(text) or _syntax(problem, path, text):
             return finding
+    if finding := _repetition(problem, candidate):
+        return finding
     for region in candidate.texts:
         if finding := shape(problem, region, candidate, files):
             return finding
@@ -60,6 +64,18 @@ def _syntax(problem: Problem, path: str, text: str) -> Finding | None:
     line = min(max(error.lineno or 1, 1), len(lines))
     message = f"{error.msg} in line {line}: {lines[line - 1].strip()[:120]}"
     return Finding(error_class=type(error).__name__, message=message, line=line)
+
+
+def _repetition(problem: Problem, candidate: Candidate) -> Finding | None:
+    """What the answer repeats, unless the user's own code does."""
+    beside = "\n\n".join(flat(text) for text in candidate.helpers)
+    for text, own in [
+        *((text, region_text(problem, region)) for region, text in candidate.texts.items()),
+        (beside, ""),
+    ]:
+        if (sentence := repeated(text)) and not repeated(own):
+            return Finding(error_class=REPETITION, message=sentence)
+    return None
 
 
 def _undefined(problem: Problem, path: str, text: str) -> Finding | None:

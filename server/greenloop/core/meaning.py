@@ -39,18 +39,23 @@ def meaning(text: str) -> str:
     if isinstance(found, SyntaxError):
         plain = "\n".join(line.rstrip() for line in flat(text).split("\n") if line.strip())
     else:
-        plain = " ".join(_told(found.body))
+        plain = " ".join(told(found.body))
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _told(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """The tree in words, from the outside in. Not recursive: a long sum nests deeper than the interpreter's stack."""
+def told(body: Sequence[ast.AST], *, constants: bool = True) -> Iterator[str]:
+    """Trees in words, from the outside in; without `constants` only their types.
+
+    Not recursive: a long sum nests deeper than the interpreter's stack.
+    """
     waiting: list[object] = [list(body)]
     while waiting:
         item = waiting.pop()
         if isinstance(item, list):
             yield f"[{len(item)}"
             waiting += reversed(item)
+        elif isinstance(item, ast.Constant) and not constants:
+            yield type(item.value).__name__
         elif isinstance(item, ast.AST):
             yield type(item).__name__
             waiting += reversed([_field(item, name) for name in item._fields if name not in _SILENT])

@@ -1,7 +1,7 @@
 """Puts a prompt together under a token budget: the stable part first, so that prompt caches hit, history last.
 
 Templates are text files beside the preset's name; a missing variable is an error.
-When the budget is short, the least valuable excerpt goes first; the newest error and the code always stay.
+When the budget is short, the least valuable excerpt goes first; tests, newest error and code always stay, if shortened.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from greenloop.core.compose import region_text
 from greenloop.core.nouns import Attempt, Draft, Excerpt, Message, Move, Problem, Region
 
 Count = Callable[[str], int]
+ESSENTIAL = 0.9  # value from which on an excerpt is shortened, never left out: the code and its tests
+KINDS = 8  # of earlier failures that are told
+NUMBERS = 6  # attempts that are named one by one
+SHORTEST = 4  # characters of either end below which a text is left out
 
 
 def assemble(
@@ -32,10 +36,11 @@ def assemble(
     """
     system = templates["system"].strip()
     names = ", ".join(dict.fromkeys(region.qualname for region in problem.regions))
-    tail = _tail(templates, problem, attempts, draft, names=names, room=budget // 2, count=count)
-    room = budget - count(system) - sum(count(message.content) for message in tail)
+    half = budget // 2  # whatever the tail is this time: a task of another length is another prefix for every cache
+    tail = _tail(templates, problem, attempts, draft, names=names, room=half, count=count)
+    room = budget - half - count(system)
     shell = Template(templates["task"])
-    variables = {"names": names, "instruction": problem.instruction}
+    variables = {"names": names, "instruction": cut(problem.instruction, budget // 4, count)}
     frame = count(shell.substitute(context="", **variables))
     task = shell.substitute(context=fit(excerpts, room - frame, count), **variables).strip()
     if tail[0].role == "user":
@@ -53,22 +58,27 @@ def _tail(
     room: int,
     count: Count,
 ) -> tuple[Message, ...]:
-    """What comes after the task: the parent's code as the model's own answer, then the error it led to."""
+    """What comes after the task: the parent's code as the model's own answer, then the error it led to.
+
+    Beside what stands in for other attempts, the code and the error share the room.
+    """
     parent = attempts[draft.parent]
-    notes = "\n\n".join(note.text for note in parent.notes if note.text)
     refining = draft.move is Move.REFINE
-    values = {
+    template = Template(templates[draft.prompt or (draft.move if draft.move in templates else Move.DRAFT)])
+    used = template.get_identifiers()
+    tried = "" if draft.move is Move.DRAFT else earlier(attempts, besides=parent.number if refining else None)
+    values = dict.fromkeys(("names", "hint", "others", "feedback", "tried"), "") | {
         "names": names,
-        "hint": draft.hint,
-        "others": cut(beside(problem, [attempts[number] for number in draft.others]), room // 2, count),
-        "feedback": cut(notes, room // 2 if refining else room, count),
-        "tried": "" if draft.move is Move.DRAFT else earlier(attempts, besides=parent.number if refining else None),
+        "hint": cut(draft.hint, room // 4, count),
+        "tried": cut(tried, room // 4, count),
+        "others": cut(beside(problem, [attempts[number] for number in draft.others]), room // 4, count),
     }
-    template = templates[draft.prompt or (draft.move if draft.move in templates else Move.DRAFT)]
-    told = Message(role="user", content=Template(template).substitute(values).strip())
-    if not refining:
-        return (told,)
-    return (Message(role="assistant", content=cut(answer_of(problem, parent), room // 2, count)), told)
+    left = room - count(template.substitute({name: values[name] for name in used}))
+    code = cut(answer_of(problem, parent), left // 2, count) if refining else ""
+    notes = "\n\n".join(note.text for note in parent.notes if note.text)
+    values["feedback"] = cut(notes, left - count(code), count)
+    told = Message(role="user", content=template.substitute(values).strip())
+    return (Message(role="assistant", content=code), told) if refining else (told,)
 
 
 def beside(problem: Problem, attempts: Sequence[Attempt]) -> str:
@@ -93,18 +103,26 @@ def _in_order(texts: Mapping[Region, str]) -> list[str]:
 
 
 def earlier(attempts: Sequence[Attempt], *, besides: int | None) -> str:
-    """One line for each model attempt so far: its error class and what was said of it."""
-    rows = [
-        f"- attempt {attempt.number}: {attempt.error_class or attempt.verdict.status}"
-        + (f" ({one_line(attempt.verdict.reason)})" if attempt.verdict.reason else "")
-        for attempt in attempts
-        if attempt.number > 0 and attempt.number != besides
-    ]
-    return "\n".join(rows)
+    """One line for each kind of failure of whole answers so far: error class and what was said; newest kinds last."""
+    kinds: dict[str, list[int]] = {}
+    for attempt in attempts:
+        cheap = attempt.draft is not None and attempt.draft.move in (Move.MUTATE, Move.INFILL)
+        if attempt.number in (0, besides) or cheap:
+            continue
+        reason = f" ({one_line(attempt.verdict.reason)})" if attempt.verdict.reason else ""
+        kind = f"{attempt.error_class or attempt.verdict.status}{reason}"
+        kinds[kind] = [*kinds.pop(kind, []), attempt.number]
+    return "\n".join(f"- {_numbered(numbers)}: {kind}" for kind, numbers in list(kinds.items())[-KINDS:])
+
+
+def _numbered(numbers: Sequence[int]) -> str:
+    if len(numbers) > NUMBERS:
+        return f"{len(numbers)} attempts"
+    return f"attempt{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def one_line(text: str, limit: int = 120) -> str:
-    flat = " ".join(text.split())
+    flat = " ".join(text[: 10 * limit].split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
@@ -117,28 +135,73 @@ def fenced(text: str, language: str = "python") -> str:
 
 
 def fit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
-    """The excerpts in their own order; the least valuable are left out, the last one is cut, to fit `room` tokens."""
-    kept = list(excerpts)
-    while len(kept) > 1 and count(_render(kept)) > room:
-        kept.remove(min(kept, key=lambda excerpt: excerpt.value))
+    """The excerpts in their own order, at most `room` tokens long.
+
+    What others say too is left out as long as these are whole, then the least valuable; essential ones (and the most
+    valuable) never: they share what room there is.
+    """
+    kept = _telling(excerpts)
+    needed = {id(excerpt) for excerpt in excerpts if excerpt.value >= ESSENTIAL}
+    needed |= {id(max(excerpts, key=lambda excerpt: excerpt.value))} if excerpts else set()
+    sizes = {id(excerpt): count(_render([excerpt])[: _most(room)]) + 1 for excerpt in excerpts}
+    while sum(sizes[id(excerpt)] for excerpt in kept) > room:
+        spare = [excerpt for excerpt in kept if id(excerpt) not in needed]
+        if not spare:
+            return _shared([excerpt for excerpt in excerpts if id(excerpt) in needed], room, count)
+        kept.remove(min(spare, key=lambda excerpt: excerpt.value))
     text = _render(kept)
-    return text if count(text) <= room else cut(text, room, count)
+    return text if count(text) <= room else _shared(kept, room, count)
+
+
+def _telling(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """Those that say something which the others do not, as long as these are whole."""
+    rows = [{row.strip() for row in excerpt.text.split("\n")} - {""} for excerpt in excerpts]
+    kept = list(range(len(excerpts)))
+    for index in sorted(kept, key=lambda index: len(rows[index])):
+        others = [other for other in kept if other != index]
+        if rows[index] and rows[index] <= set().union(*(rows[other] for other in others)):
+            kept = others
+    return [excerpts[index] for index in kept]
+
+
+def _shared(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
+    """Each excerpt cut to an equal share of the room; what short ones leave goes to the others."""
+    texts = [_render([excerpt]) for excerpt in excerpts]
+    pieces: dict[int, str] = {}
+    for done, number in enumerate(sorted(range(len(texts)), key=lambda number: len(texts[number]))):
+        pieces[number] = cut(texts[number], (room - 2) // (len(texts) - done), count)
+        room -= count(pieces[number]) + 1  # the blank line between two
+    return "\n\n".join(pieces[number] for number in sorted(pieces))
 
 
 def _render(excerpts: Sequence[Excerpt]) -> str:
-    return "\n\n".join(f"{excerpt.title}\n{fenced(excerpt.text, excerpt.language)}" for excerpt in excerpts)
+    """A title without a text is all there is to say."""
+    return "\n\n".join(
+        f"{excerpt.title}\n{fenced(excerpt.text, excerpt.language)}" if excerpt.text else excerpt.title
+        for excerpt in excerpts
+    )
 
 
 def cut(text: str, room: int, count: Count) -> str:
     """Head and tail of the text with the number of left-out lines between, so that it fits `room` tokens."""
-    if count(text) <= room:
+    most = _most(room)
+    if len(text) <= most and count(text) <= room:
         return text
+    lines = text.count("\n") + 1
+    if len(text) > most:  # never count what cannot fit: it may be megabytes
+        text = f"{text[: most // 2]}\n…\n{text[-most // 2 :]}"
     rows = text.split("\n")
     keep = len(rows)
     while keep > 2 and count(text) > room:
         keep = int(keep * 0.8)
         head = keep // 2
-        text = "\n".join([*rows[:head], f"… {len(rows) - keep} lines left out …", *rows[len(rows) - (keep - head) :]])
-    while count(text) > room and len(text) > 40:
-        text = text[: int(len(text) * 0.8)]
+        text = "\n".join([*rows[:head], f"… {lines - keep} lines left out …", *rows[len(rows) - (keep - head) :]])
+    while text and count(text) > room:
+        half = int(len(text) * 0.4)
+        text = f"{text[:half]}…{text[-half:]}" if half > SHORTEST else ""
     return text
+
+
+def _most(room: int) -> int:
+    """Characters that so many tokens have at most, generously."""
+    return max(room, 1) * 16

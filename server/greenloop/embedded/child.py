@@ -1,6 +1,7 @@
 """The process that is the embedded model's server: `python -m greenloop.embedded.child ORDERS`.
 
-ORDERS is a JSON object: model (path), context (tokens), threads, idle (seconds).
+ORDERS is a JSON object: model (path), context (tokens of one request), slots (requests side by side), threads, idle
+(seconds), nice (steps below normal priority); for experiments also speculate (false: not) and cache (`PROMPT_CACHE`).
 It ends by itself when nothing was asked for the idle time, on SIGTERM, and when its lock file is taken away.
 """
 
@@ -40,6 +41,7 @@ def main(orders: dict[str, Any]) -> int:
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     key = secrets.token_urlsafe(32)
+    os.nice(orders["nice"])
     server = load(orders, key)
     publish(
         {
@@ -47,6 +49,7 @@ def main(orders: dict[str, Any]) -> int:
             "key": key,
             "pid": os.getpid(),
             "context": orders["context"],
+            "slots": orders["slots"],
             "threads": orders["threads"],
         }
     )
@@ -72,11 +75,11 @@ def load(orders: dict[str, Any], key: str) -> Any:
 
     params = xllamacpp.CommonParams()
     params.model.path = orders["model"]
-    params.n_ctx = orders["context"]
+    params.n_ctx = orders["context"] * orders["slots"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = orders["threads"]
-    # One slot: on few cores a second request only slows the first one down; it waits instead.
-    params.n_parallel = 1
-    params.cache_ram_mib = PROMPT_CACHE
+    # Each slot reads its own prompt, even where another has read the same: only many cores make good for that.
+    params.n_parallel = orders["slots"]
+    params.cache_ram_mib = orders.get("cache", PROMPT_CACHE)
     # Progress is told, and a closed connection noticed, after each batch.
     params.n_batch = 512
     params.hostnames = ["127.0.0.1"]
@@ -84,7 +87,8 @@ def load(orders: dict[str, Any], key: str) -> Any:
     params.api_keys = [key]
     params.ui = False
     params.endpoint_metrics = True
-    speculate(xllamacpp, params)
+    if orders.get("speculate", True):
+        speculate(xllamacpp, params)
     return xllamacpp.Server(params)
 
 

@@ -37,13 +37,17 @@ CHILD = "greenloop.embedded.child"
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """A server that listens on 127.0.0.1. `key` is asked for on every request; `context` is in tokens."""
+    """A server that listens on 127.0.0.1. `key` is asked for on every request.
+
+    `context`: tokens of one request with its answer; `slots`: requests that are answered side by side.
+    """
 
     port: int
     key: str
     pid: int
     context: int
     threads: int
+    slots: int = 1
 
     @property
     def base(self) -> str:
@@ -78,7 +82,7 @@ def status() -> Running | None:
 async def start(
     settings: Settings, *, file: Path | None = None, say: Callable[[str], None] = lambda _: None
 ) -> Running:
-    """The running server, started when there is none (or none that answers, or one with a smaller context).
+    """The running server, started when there is none (or none that answers, or a smaller one).
 
     `file` are other weights than greenloop's own. Raises `ModelProblem` when the weights are absent, when this machine
     cannot run them, or when the server does not come up.
@@ -97,7 +101,7 @@ async def start(
         running = await _joined(settings)
         if running is not None:
             return running
-        machine.check(path.stat().st_size, settings.embedded.context)
+        machine.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
         say("loading the embedded model")
         return await _loaded(_spawn(path, settings))
 
@@ -131,7 +135,8 @@ async def answers(running: Running) -> bool:
 
 
 def _suits(running: Running, settings: Settings) -> bool:
-    return running.context >= settings.embedded.context
+    wanted = settings.embedded
+    return running.context >= wanted.context and running.slots >= wanted.slots
 
 
 def _holder() -> int:
@@ -151,8 +156,10 @@ def _spawn(path: Path, settings: Settings) -> subprocess.Popen[bytes]:
     orders = {
         "model": str(path),
         "context": settings.embedded.context,
+        "slots": settings.embedded.slots,
         "threads": settings.embedded.threads or machine.threads(),
         "idle": settings.embedded.idle,
+        "nice": settings.embedded.nice,
     }
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:

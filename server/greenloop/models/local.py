@@ -5,32 +5,28 @@ This module must not know how the server is made; `embedded.server` does.
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-import httpx
-
-from greenloop.core.errors import ContextTooLong, ModelProblem
-from greenloop.core.nouns import Completion, Reply, Usage
+from greenloop.core.errors import ModelProblem
+from greenloop.core.nouns import Completion, Hole, Reply, Usage
 from greenloop.core.tokens import estimate, estimate_messages
-from greenloop.embedded import server
+from greenloop.embedded import client, server
 from greenloop.settings import Settings
 
 # Tokens a second in reading, before this machine's own speed is known (two cores of a small virtual machine).
 READING = 33.0
 # Shorter prompts are over before their speed can be told.
 MEASURABLE = 64
+# Qwen2.5-Coder's way of asking for what stands between two texts, and what it writes when it has said that.
+FIM = "<|fim_prefix|>{prefix}<|fim_suffix|>{suffix}<|fim_middle|>"
+FIM_ENDS = ("<|fim_pad|>", "<|endoftext|>", "<|file_sep|>", "<|repo_name|>", "<|fim_prefix|>", "<|im_end|>")
 
 
 def create(name: str, settings: Settings) -> Local:
     """Starts nothing yet: the first request does."""
     return Local(name, settings)
-
-
-class _Broken(Exception):
-    """The connection broke: the server is gone, or going."""
 
 
 class Local:
@@ -45,20 +41,20 @@ class Local:
     def name(self) -> str:
         return self._name
 
+    @property
+    def slots(self) -> int:
+        """How many requests the server answers side by side."""
+        return self._settings.embedded.slots
+
     async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelProblem` when the model is not there, cannot run here, or its server is lost twice."""
-        for last in (False, True):
-            running = await server.start(self._settings)
-            try:
-                return await self._ask(running, request, on_token)
-            except _Broken as error:
-                # Killed, ended idle in this very moment, or stopped by the user elsewhere: one more begins anew.
-                if last:
-                    raise ModelProblem(
-                        f"The embedded model's server was lost twice in one request ({error}).",
-                        remedy=f"{server.log_file()} may say why; free some memory, or name another model.",
-                    ) from error
-        raise AssertionError
+        guess = estimate_messages(request.messages)
+        return await self._answer("/v1/chat/completions", chat(request), guess, on_token)
+
+    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
+        """What stands between the hole's texts. Errors as in `complete`."""
+        body = hole(request)
+        return await self._answer("/completion", body, estimate(body["prompt"]), on_token)
 
     def count_tokens(self, text: str) -> int:
         return estimate(text)
@@ -70,99 +66,88 @@ class Local:
     async def close(self) -> None:
         """The server stays for the next request and ends by itself when idle."""
 
-    async def _ask(self, running: server.Running, request: Completion, on_token: Callable[[str], None]) -> Reply:
+    async def _answer(self, path: str, body: dict[str, Any], guess: int, on_token: Callable[[str], None]) -> Reply:
+        for last in (False, True):
+            running = await server.start(self._settings)
+            try:
+                return await self._ask(running, path, body, guess, on_token)
+            except client.Broken as error:
+                # Killed, ended idle in this very moment, or stopped by the user elsewhere: one more begins anew.
+                if last:
+                    raise ModelProblem(
+                        f"The embedded model's server was lost twice in one request ({error}).",
+                        remedy=f"{server.log_file()} may say why; free some memory, or name another model.",
+                    ) from error
+        raise AssertionError
+
+    async def _ask(
+        self, running: server.Running, path: str, body: dict[str, Any], guess: int, on_token: Callable[[str], None]
+    ) -> Reply:
+        """`guess`: tokens of the prompt, should the server not say."""
         began = monotonic()
         pieces: list[str] = []
-        finish = "stop"
-        counts: dict[str, int] = {}
-        async for event in self._events(running, _body(request)):
-            for choice in event.get("choices", ()):
-                piece = choice.get("delta", {}).get("content")
-                if piece:
-                    pieces.append(piece)
-                    on_token(piece)
-                finish = choice.get("finish_reason") or finish
-            counts = event.get("usage") or counts
-            self._learn(event.get("timings"))
+        finish, timings = "stop", dict[str, Any]()
+        async for event in client.events(running, path, body, self._settings.api.timeout):
+            piece, end = said(event)
+            if piece:
+                pieces.append(piece)
+                on_token(piece)
+            finish = end or finish
+            timings = event.get("timings") or timings
+        self._learn(timings)
         text = "".join(pieces)
+        cached, read = timings.get("cache_n", 0), timings.get("prompt_n", 0)
         usage = Usage(
-            prompt_tokens=counts.get("prompt_tokens", estimate_messages(request.messages)),
-            completion_tokens=counts.get("completion_tokens", estimate(text)),
+            prompt_tokens=cached + read or guess,
+            completion_tokens=timings.get("predicted_n", estimate(text)),
+            cached_tokens=cached,
             model_seconds=monotonic() - began,
         )
-        return Reply(text=text, usage=usage, model=self._name, finish="length" if finish == "length" else "stop")
+        return Reply(text=text, usage=usage, model=self._name, finish=finish)
 
-    async def _events(self, running: server.Running, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """The answer's events. Leaving early closes the connection, which makes the server stop writing."""
-        timeout = httpx.Timeout(self._settings.api.timeout, connect=5)
-        # A connection is used once: the server sometimes drops one that was kept after a streamed answer.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        headers = {"Authorization": f"Bearer {running.key}"}
-        try:
-            async with (
-                httpx.AsyncClient(trust_env=False, verify=False, timeout=timeout, limits=limits) as client,  # noqa: S501 - plain http
-                client.stream("POST", f"{running.base}/chat/completions", json=body, headers=headers) as response,
-            ):
-                if response.status_code != httpx.codes.OK:
-                    raise _refused(await response.aread(), response.status_code, running)
-                done = False
-                async for line in response.aiter_lines():
-                    if not line.startswith("data: "):
-                        continue
-                    if done := line == "data: [DONE]":
-                        break
-                    event = json.loads(line.removeprefix("data: "))
-                    if "error" in event:
-                        raise _refused(line.removeprefix("data: ").encode(), 500, running)
-                    yield event
-                if not done:
-                    raise _Broken("the answer broke off")
-        except httpx.ReadTimeout as error:
-            raise ModelProblem(
-                f"The embedded model gave no sign of life for {self._settings.api.timeout:g} seconds.",
-                remedy="Is the machine very busy? Raise `api.timeout`, or run `greenloop model stop` and try again.",
-            ) from error
-        except httpx.TransportError as error:
-            raise _Broken(str(error) or type(error).__name__) from error
-
-    def _learn(self, timings: dict[str, Any] | None) -> None:
-        if timings and timings.get("prompt_n", 0) >= MEASURABLE:
+    def _learn(self, timings: dict[str, Any]) -> None:
+        if timings.get("prompt_n", 0) >= MEASURABLE:
             self._reading = float(timings["prompt_per_second"])
 
 
-def _body(request: Completion) -> dict[str, Any]:
-    body: dict[str, Any] = {
+def said(event: dict[str, Any]) -> tuple[str, str]:
+    """A piece of the answer, and how it ended if it did; of a chat's event or of a raw completion's."""
+    if "content" in event:
+        return event["content"], {"limit": "length", "none": ""}.get(event.get("stop_type", "none"), "stop")
+    for choice in event.get("choices", ()):
+        end = choice.get("finish_reason") or ""
+        return choice.get("delta", {}).get("content") or "", end if end in {"", "length"} else "stop"
+    return "", ""
+
+
+def chat(request: Completion) -> dict[str, Any]:
+    body = _sampling(request) | {
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-        "temperature": request.temperature,
         "max_tokens": request.max_tokens,
-        "stream": True,
         "stream_options": {"include_usage": True},
+    }
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if request.frequency_penalty:
+        body["frequency_penalty"] = request.frequency_penalty
+    return body
+
+
+def hole(request: Hole) -> dict[str, Any]:
+    return _sampling(request) | {
+        "prompt": FIM.format(prefix=request.prefix, suffix=request.suffix),
+        "n_predict": request.max_tokens,
+        "stop": [*request.stop, *FIM_ENDS],
+    }
+
+
+def _sampling(request: Completion | Hole) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "temperature": request.temperature,
         "cache_prompt": True,
         # Signs of life while a long prompt is read.
         "return_progress": True,
     }
     if request.seed is not None:
         body["seed"] = request.seed
-    if request.stop:
-        body["stop"] = list(request.stop)
     return body
-
-
-def _refused(content: bytes, status: int, running: server.Running) -> ModelProblem | _Broken:
-    """What an error answer of the server means."""
-    try:
-        error = json.loads(content)["error"]
-        kind, message = str(error.get("type", "")), str(error.get("message", ""))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        kind, message = "", content.decode(errors="replace")[:200]
-    if kind == "exceed_context_size_error":
-        return ContextTooLong(
-            f"The prompt is too long for the embedded model's context of {running.context} tokens.",
-            remedy="Lower `prompt.tokens`, or raise `embedded.context`.",
-        )
-    if status in {httpx.codes.UNAUTHORIZED, httpx.codes.SERVICE_UNAVAILABLE}:
-        # Another server took the port, or this one is only now loading: the state file will tell.
-        return _Broken(message)
-    return ModelProblem(
-        f"The embedded model's server refused the request: {message}.", remedy=f"{server.log_file()} may say more."
-    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from greenloop.core.classify import signature
+from greenloop.core.classify import mark
 from greenloop.core.nouns import Attempt, Group, Move, Status
 
 STEP = 0.4  # by which a temperature rises when the same was asked before
@@ -41,11 +41,6 @@ def progress(attempts: Sequence[Attempt]) -> Progress:
     fruitless = attempts[len(attempts) - stale(attempts) :]
     switches = sum(bool(attempt.draft and attempt.draft.move is Move.RESTART) for attempt in fruitless)
     return Progress.STUCK if switches < SWITCHES else Progress.HOPELESS
-
-
-def mark(attempt: Attempt) -> str:
-    """The same text for attempts that failed alike."""
-    return attempt.error_class if attempt.finding else signature(attempt.verdict)
 
 
 def recurrences(attempts: Sequence[Attempt]) -> int:

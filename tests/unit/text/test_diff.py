@@ -96,6 +96,7 @@ def test_disjoint_edits_always_merge_to_both(data, count):
         ("a\r\nb", "x\na\nb", "x\r\na\r\nb"),
         ("a\rb\r", "a\nb\nc\n", "a\rb\rc\r"),
         ("a\n", "a", "a\n"),
+        ("\r\ra\n", "\n\n\n", "\n\n\n"),
         ("", "a\nb\n", "a\nb\n"),
     ],
 )
