@@ -236,7 +236,8 @@ def exceeded(attempts: Sequence[Attempt], ledger: Ledger) -> StopReason | None:
         return StopReason.TOKENS
     if budget.cost and ledger.used.cost is not None and ledger.used.cost >= budget.cost:
         return StopReason.COST
-    last = [attempt for attempt in attempts if attempt.number][-budget.unreadable :]
+    whole = [attempt for attempt in attempts if attempt.draft and attempt.draft.move not in CHEAP]
+    last = whole[-budget.unreadable :]
     if len(last) == budget.unreadable and all(attempt.candidate is None and attempt.finding for attempt in last):
         return StopReason.ANSWERS
     return None
