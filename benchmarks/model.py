@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -244,6 +245,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--only", default="", help="only pairs whose title has this word")
     options = parser.parse_args()
+    # The servers are ended when this is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(
         "| what | left | right | seconds: ratio (range) | processor: ratio (range) |\n|---|---|---|---|---|", flush=True
     )
