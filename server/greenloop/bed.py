@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop import regions
+from greenloop.core.choice import approaches
 from greenloop.core.classify import classify
 from greenloop.core.errors import CannotVerify, SandboxBroke
 from greenloop.core.nouns import (
@@ -118,11 +119,14 @@ def ready(
     stubs: Mapping[str, str],
     *,
     left_out: int = 0,
+    reach: Mapping[str, Sequence[Reach]] | None = None,
 ) -> Calibration:
+    """`reach` says which functions each case calls, where it was traced."""
     targets = {case.id for case in spec.cases}
     results = {result.id: result.outcome for result in parse(execution)}
     outcomes = {**around, **{case: results.get(case, "missing") for case in targets}}
     problem = _problem(bed, spec, chosen, stubs, neighbours=tuple(case for case in around if case not in targets))
+    problem = replace(problem, approaches=approaches(reach or {}, chosen))
     verdict = judge([case.id for case in spec.cases], outcomes, execution)
     return Calibration(
         problem=problem,

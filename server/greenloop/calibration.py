@@ -64,7 +64,9 @@ async def _of_test(bed: Bed) -> Calibration:
             f"{bed.target.selector} reaches no function of this workspace that may be changed.",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
-    known = ready(bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out)
+    known = ready(
+        bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out, reach=around.reach
+    )
     return await spectrum.with_suspicion(bed, known, around.reach)
 
 
@@ -234,7 +236,8 @@ def _cut_short(result: CaseResult) -> bool:
 def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tuple[Region, ...]:
     passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
-    return regions.choose(bed.ranked(around.reach, failures, passing), bed.snapshot.text, failures.values())
+    ranked = bed.ranked(around.reach, failures, passing)
+    return regions.choose(ranked, bed.snapshot.text, failures.values(), most=bed.settings.regions)
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------
@@ -265,7 +268,7 @@ async def _of_function(bed: Bed) -> Calibration:
         return early
     if early := await _ends_here(bed, spec, execution, {}):
         return early
-    known = ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out)
+    known = ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
     return await spectrum.with_suspicion(bed, known, around.reach)
 
 

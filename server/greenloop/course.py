@@ -20,6 +20,7 @@ from greenloop.core import loop
 from greenloop.core.compose import before_after, compose
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.events import Event, Started, Tested
+from greenloop.core.form import WHOLE, asking, chosen
 from greenloop.core.gate import warnings
 from greenloop.core.hole import as_chat, question
 from greenloop.core.ledger import Ledger, Request, Spent, billed
@@ -50,7 +51,7 @@ from greenloop.core.nouns import (
 from greenloop.core.ports import Infiller, Model, Sandbox, Session, Tools, User, slots
 from greenloop.core.prompt import assemble
 from greenloop.core.redact import redact
-from greenloop.core.summary import caveat, solved, trust, unsolved
+from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
 from greenloop.roles import Models, failures, sampled
@@ -120,6 +121,7 @@ class Course:
             session=self.bed.session,
             user=self.user,
             rng=random.Random(0),  # noqa: S311
+            place=self.bed.place,
         )
         for name in self.preset.context:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
@@ -170,8 +172,11 @@ class Course:
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
-        prompts = templates.preset(self.preset.prompt)
         settings = self.settings
+        prompts = templates.preset(self.preset.prompt)
+        form = chosen(settings.answer.format, self.calibration.problem, settings.answer.tokens)
+        if form != WHOLE:
+            prompts = asking(prompts, templates.preset(form.replace("-", "_")))
 
         def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
             self.models.failures = failures(attempts)
@@ -211,7 +216,7 @@ class Course:
             assemble=prompt,
             ask=self._ask,
             verify=_unseen if self.preset.blind else self._verify,
-            glance=self._glance,
+            glance=_unseen if self.preset.blind else self._glance,
             accept=self._accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
@@ -372,7 +377,7 @@ def ended(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outc
         message=message,
         attempts=tuple(attempts),
         best=top.number if top else None,
-        usage=loop.spent(attempts),
+        usage=spent(attempts),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,7 @@ class Play:
             assemble=self.assemble,
             ask=self.ask,
             verify=self.verify,
+            glance=self.verify,
             accept=self.verify,
             describe=self.describe,
             model_of=lambda draft: "scripted",
@@ -303,8 +305,7 @@ async def test_a_restart_names_the_failed_approaches_and_hides_the_failing_code(
     play = Play("tenet", [WRONG[0], "x + 2 - 1", RIGHT], {})
     await play.run()
     told = "\n".join(message.content for message in play.prompts[2].messages)
-    assert "- attempt 1: AssertionError" in told
-    assert "- attempt 2: AssertionError" in told
+    assert re.search(r"^- attempts 1\D+2: AssertionError", told, re.MULTILINE)
     assert WRONG[0] not in told
     assert "x + 2 - 1" not in told
 

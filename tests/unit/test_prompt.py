@@ -231,3 +231,64 @@ def test_cut_keeps_head_and_tail():
 
 def test_nothing_fits_in_no_room():
     assert len(fit(EXCERPTS, 5, len)) <= 40
+
+
+CODE = Excerpt(title="code", text="def f():\n" + "".join(f"    x{n} = {n}\n" for n in range(3000)), value=1.0)
+SPEC = Excerpt(title="spec", text="def test_f():\n    assert f() == 1", value=0.9)
+ASIDE = Excerpt(title="aside", text="def g():\n    pass\n" * 20, value=0.4)
+
+
+def thirds(text):
+    return len(text) // 3
+
+
+@pytest.mark.parametrize("room", [100, 400, 2000])
+def test_a_function_of_3000_lines_leaves_room_for_the_tests(room):
+    text = fit([ASIDE, CODE, SPEC], room, thirds)
+    assert thirds(text) <= room
+    assert SPEC.text in text
+    assert text.index("def f():") < text.index("lines left out")
+    assert "def g():" not in text
+
+
+def test_what_another_excerpt_says_is_said_again_only_where_that_one_is_cut():
+    shown = ">>> f()\n1\n>>> f(2)\n3"
+    code = Excerpt(
+        title="code",
+        text='def f():\n    """Doc.\n\n    >>> f()\n    1\n    >>> f(2)\n    3\n    """\n' + CODE.text[9:],
+        value=1.0,
+    )
+    examples = Excerpt(title="examples", text=shown, value=0.95)
+    assert "examples" not in fit([code, examples, SPEC], 100_000, thirds)
+    assert shown in fit([code, examples, SPEC], 150, thirds)
+
+
+def test_a_title_alone_is_a_line():
+    assert fit([Excerpt(title="Python 3.11.", text="", value=0.5), SPEC], 100, thirds).startswith(
+        "Python 3.11.\n\nspec\n"
+    )
+
+
+@pytest.mark.parametrize("budget", [260, 1000])
+def test_every_prompt_of_a_run_begins_with_the_same_task(budget):
+    """However long the tail is: what a provider or the embedded model has read once it need not read again."""
+    long = Note(text="\n".join(f"frame {n} of a long traceback" for n in range(300)))
+    attempts = [attempt(0), *(replace(attempt(n), notes=(long,) * (n % 2)) for n in range(1, 6))]
+    moves = [draft(0, Move.DRAFT), draft(0, Move.RESTART), *(draft(n, Move.REFINE) for n in (1, 2, 5))]
+    texts = ["\n".join(message.content for message in build(attempts, move, budget=budget)) for move in moves]
+    end = texts[0].index(EXCERPTS[2].text) + len(EXCERPTS[2].text)
+    assert EXCERPTS[0].text in texts[0][:end]
+    assert {text[:end] for text in texts} == {texts[0][:end]}
+
+
+@pytest.mark.parametrize("text", ["x" * 10_000_000, "line\n" * 2_000_000, " " * 10_000_000])
+def test_ten_megabytes_are_not_counted(text):
+    counted = 0
+
+    def count(part):
+        nonlocal counted
+        counted += len(part)
+        return len(part) // 4
+
+    assert len(cut(text, 300, count)) <= 1200
+    assert counted < 500_000

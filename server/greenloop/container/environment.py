@@ -55,6 +55,32 @@ def name(below_id: str, version: tuple[int, int], wanted: Wanted) -> str:
     return f"{REPOSITORY}:{version[0]}.{version[1]}-{digest[:20]}"
 
 
+def described(place: Place) -> list[Pin]:
+    """The packages in that image, read from the lock or from what was resolved for it; nothing is made or asked.
+
+    Raises `CannotVerify` where the lock cannot be read.
+    """
+    wanted = locks.find(place.root)
+    if wanted is None:
+        return []
+    if not wanted.requirements:
+        pins, _notes = locks.pins(wanted, place.root, facts.usual(place.environment.version))
+        return pins
+    return _remembered(_resolved_file(place.environment.version, wanted)) or []
+
+
+def _resolved_file(version: tuple[int, int], wanted: Wanted) -> Path:
+    """Where the packages are remembered that a project without a lock got, so that it is resolved once."""
+    digest = hashlib.sha256(wanted.content).hexdigest()[:32]
+    return cache_folder() / "resolved" / f"{version[0]}.{version[1]}-{digest}.json"
+
+
+def _remembered(file: Path) -> list[Pin] | None:
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return [Pin(**{**one, "hashes": tuple(one["hashes"])}) for one in json.loads(file.read_text("utf-8"))]
+    return None
+
+
 def ensure(
     engine: Engine,
     below: str,
@@ -77,7 +103,7 @@ def ensure(
         if not base.has(engine, made):
             began = time.monotonic()
             say(f"making an image with the packages of {' and '.join(wanted.files[:3])} (once)")
-            _Maker(engine=engine, below=below, root=root, wanted=wanted, say=say, stop=stop).make(made)
+            _Maker(engine=engine, below=below, version=version, root=root, wanted=wanted, say=say, stop=stop).make(made)
             say(f"made the image {made} in {time.monotonic() - began:.0f} s")
     return made
 
@@ -86,6 +112,7 @@ def ensure(
 class _Maker:
     engine: Engine
     below: str
+    version: tuple[int, int]
     root: Path
     wanted: Wanted
     say: Callable[[str], None]
@@ -99,7 +126,7 @@ class _Maker:
             for part in ("made", "wheels", "pip"):
                 (folder / part).mkdir()
             fetcher = Fetcher(run=runner(self.stop), facts=about, made=folder / "made", temporary=folder / "pip")
-            wheels = self._wheels(fetcher, folder, made)
+            wheels = self._wheels(fetcher, folder)
             layer = folder / "layer.tar"
             writing = install.Layer(layer, about)
             try:
@@ -109,8 +136,8 @@ class _Maker:
             self.say(f"adding {len(wheels)} packages to the image")
             image.add(self.engine, self.below, made, layer, kind="project", stop=self.stop)
 
-    def _wheels(self, fetcher: Fetcher, folder: Path, made: str) -> list[Path]:
-        kept = self._kept(made)
+    def _wheels(self, fetcher: Fetcher, folder: Path) -> list[Path]:
+        kept = _resolved_file(self.version, self.wanted)
         if kept.exists():
             try:
                 return self._fetched(self._pins(fetcher, folder, kept), fetcher, folder)
@@ -135,19 +162,14 @@ class _Maker:
                 todo.remove(missing)
         return found
 
-    def _kept(self, made: str) -> Path:
-        """Where the packages are remembered that a project without a lock got, so that it is resolved once."""
-        digest = hashlib.sha256(self.wanted.content).hexdigest()[:32]
-        return cache_folder() / "resolved" / f"{made.partition(':')[2].partition('-')[0]}-{digest}.json"
-
     def _pins(self, fetcher: Fetcher, folder: Path, kept: Path) -> list[Pin]:
         if not self.wanted.requirements:
             pins, notes = locks.pins(self.wanted, self.root, fetcher.facts.markers)
             self._note(notes)
             return pins
         self._note(self.wanted.notes)
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            return [Pin(**{**one, "hashes": tuple(one["hashes"])}) for one in json.loads(kept.read_text("utf-8"))]
+        if (known := _remembered(kept)) is not None:
+            return known
         self.say("resolving what the project asks for (once)")
         pins = self._resolved(fetcher, folder)
         if not any((folder / "made").iterdir()):  # what was built here has no hash that another building would have

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -48,6 +49,17 @@ class Facts:
             if minor in _LEGACY and (minor == 17 or machine == "x86_64"):
                 found.append(f"{_LEGACY[minor]}_{machine}")
         return [*found, f"linux_{machine}"]
+
+
+def usual(version: tuple[int, int]) -> dict[str, str]:
+    """The markers of greenloop's own images for that Python, as far as they are known without asking one."""
+    python = ".".join(map(str, version))
+    return {
+        "implementation_name": "cpython", "implementation_version": f"{python}.0", "os_name": "posix",
+        "platform_machine": platform.machine(), "platform_release": "", "platform_system": "Linux",
+        "platform_version": "", "python_full_version": f"{python}.0", "platform_python_implementation": "CPython",
+        "python_version": python, "sys_platform": "linux",
+    }  # fmt: skip
 
 
 def read(text: str) -> Facts:

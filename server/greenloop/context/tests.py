@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import PurePosixPath
 
-from greenloop import syntax
+from greenloop import sources, syntax
+from greenloop.core.choice import MOST, choose
 from greenloop.core.nouns import Case, Excerpt, Problem, Provenance
 from greenloop.core.ports import Tools
 from greenloop.syntax import Definition
 
-MOST_TESTS = 6  # tests of one class or file that are shown; the failing output names the others
+ROUNDS = 3  # what the tests use, what that uses, and what that uses in turn
 
 
 async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
-    """For each test file one excerpt with its target tests, and one with what they lean on. Doctest examples stand in
-    the docstring, which the code shows already.
+    """For each test file one excerpt with its target tests, and one with what they lean on; fixtures of conftest files
+    by themselves. Of many tests those that come to the code from different callers are shown.
+
+    Doctest examples stand in the docstring, which the code shows already.
     """
     del tools
     cases = [case for case in problem.spec.cases if case.provenance is not Provenance.DOCTEST]
-    excerpts = []
-    for path in dict.fromkeys(case.path for case in cases):
+    several = len({case.id.partition("[")[0] for case in cases}) > MOST
+    shown = choose(cases, problem.approaches) if several else cases
+    excerpts: list[Excerpt] = []
+    for path in dict.fromkeys(case.path for case in shown):
         text = problem.files.get(path)
         if text is None:
             continue
         found = syntax.definitions(text, path)
-        tests = _tests(found, [case for case in cases if case.path == path])
+        tests = _tests(found, [case for case in shown if case.path == path])
         if not tests:
             continue
-        if leaned := _used(text, path, tests):
+        leaned, words = _used(text, path, tests)
+        excerpts += _shared(problem, path, words - {item.name for item in found})
+        if leaned:
             excerpts.append(Excerpt(title=f"What the tests in `{path}` use:", text=leaned, value=0.5))
+        total = len({case.id.partition("[")[0] for case in cases if case.path == path})
+        counted = f"{len(tests)} of the {total} tests" if several and len(tests) < total else "The tests"
         excerpts.append(
-            Excerpt(title=f"The tests that must pass, in `{path}`:", text=_source(text, found, tests), value=0.9)
+            Excerpt(title=f"{counted} that must pass, in `{path}`:", text=_source(text, found, tests), value=0.9)
         )
     return excerpts
 
@@ -45,7 +56,28 @@ def _tests(found: Sequence[Definition], cases: Sequence[Case]) -> list[Definitio
             item = next((other for other in reversed(found) if other.start <= case.line <= other.end), None)
         if item is not None:
             chosen.setdefault(item.qualname, item)
-    return list(chosen.values())[:MOST_TESTS]
+    return list(chosen.values())[:MOST]
+
+
+def _shared(problem: Problem, path: str, words: AbstractSet[str]) -> Iterator[Excerpt]:
+    """Fixtures of the conftest files above the tests that they, or those in turn, name; the nearest file first."""
+    wanted, taken = {*words}, set[str]()
+    for folder in PurePosixPath(path).parents:
+        conftest = str(folder / "conftest.py")
+        text = problem.files.get(conftest) or sources.text(problem.root, conftest, problem.buffers) or ""
+        fixtures = [
+            item for item in syntax.definitions(text, conftest) if any("fixture" in mark for mark in item.decorators)
+        ]
+        mine: dict[int, str] = {}
+        for _round in range(ROUNDS):
+            for item in fixtures:
+                if item.name in wanted - taken and item.start not in mine:
+                    mine[item.start] = syntax.span(text, item.start, item.end).rstrip()
+                    taken.add(item.name)
+                    wanted |= syntax.words(mine[item.start])
+        if mine:
+            shown = _plain("\n\n".join(mine[line] for line in sorted(mine)))
+            yield Excerpt(title=f"Fixtures in `{conftest}`:", text=shown, value=0.45)
 
 
 def _source(text: str, found: Sequence[Definition], tests: Sequence[Definition]) -> str:
@@ -60,8 +92,8 @@ def _source(text: str, found: Sequence[Definition], tests: Sequence[Definition])
     return _plain("\n\n".join(parts))
 
 
-def _used(text: str, path: str, tests: Sequence[Definition]) -> str:
-    """Imports, data, fixtures and helpers of the file that the tests mention, or that those mention in turn."""
+def _used(text: str, path: str, tests: Sequence[Definition]) -> tuple[str, set[str]]:
+    """Imports, data, fixtures and helpers of the file that the tests mention, or those in turn; and all the words."""
     found = syntax.definitions(text, path)
     names = {item.qualname for item in tests}
     owners = {item.owner for item in tests} - {""}
@@ -69,7 +101,7 @@ def _used(text: str, path: str, tests: Sequence[Definition]) -> str:
     for item in tests:
         words |= syntax.words(syntax.span(text, item.start, item.end))
     taken: dict[int, str] = {}
-    for _round in range(3):
+    for _round in range(ROUNDS):
         before = len(taken)
         for item in found:
             mine = not item.owner and item.name in words and item.qualname not in owners
@@ -82,9 +114,8 @@ def _used(text: str, path: str, tests: Sequence[Definition]) -> str:
                 words |= syntax.words(taken[item.start])
         if len(taken) == before:
             break
-    return _plain(
-        "\n\n".join(filter(None, ["\n".join(_statements(text, words)), *(taken[key] for key in sorted(taken))]))
-    )
+    parts = ["\n".join(_statements(text, words)), *(taken[key] for key in sorted(taken))]
+    return _plain("\n\n".join(filter(None, parts))), words
 
 
 def _statements(text: str, words: set[str]) -> list[str]:

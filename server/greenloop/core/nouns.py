@@ -157,6 +157,23 @@ class Spec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Frame:
+    """One line of a traceback. `path` is workspace-relative where the file is in the workspace, else absolute."""
+
+    path: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approach:
+    """How a case comes to a region: `depth` calls below the test (1: called by it), the last one by `caller`."""
+
+    depth: int
+    caller: Frame | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """Everything one run works on. Frozen: what the user types meanwhile is compared with it, never mixed into it.
 
@@ -164,6 +181,7 @@ class Problem:
     `files`: the same texts with stubs for regions to be created; candidates are composed on these.
     `buffers`: every text that differs from the disk and must be laid over it in the sandbox.
     `suspicion`: by path and line of `files`, how much the failing cases speak against the line (0..1, Ochiai).
+    `approaches`: by case id, how the case comes to the regions, where it is known that it does.
     """
 
     root: Path
@@ -175,6 +193,7 @@ class Problem:
     instruction: str = ""
     neighbours: tuple[str, ...] = ()
     suspicion: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    approaches: Mapping[str, Approach] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,15 +231,6 @@ class Candidate:
     texts: Mapping[Region, str]
     imports: tuple[str, ...] = ()
     helpers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Frame:
-    """One line of a traceback. `path` is workspace-relative where the file is in the workspace, else absolute."""
-
-    path: str
-    line: int
-    function: str
 
 
 @dataclass(frozen=True, kw_only=True)

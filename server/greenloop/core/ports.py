@@ -102,7 +102,7 @@ class Tools:
 
     `run` runs these selectors over the texts of an attempt, with lines watched where asked. What an ask cost goes into
     the `usage` of the part's `Note`; asking raises `Spent` when the run's budget does not allow it, which the part lets
-    pass.
+    pass. `place` says where the session runs, if anywhere.
     """
 
     ask: Callable[[Completion], Awaitable[Reply]]
@@ -110,3 +110,4 @@ class Tools:
     session: Session
     user: User
     rng: random.Random
+    place: Place | None = None

@@ -13,7 +13,6 @@ from greenloop.core.compose import region_text
 from greenloop.core.nouns import Attempt, Draft, Excerpt, Message, Move, Problem, Region
 
 Count = Callable[[str], int]
-
 ESSENTIAL = 0.9  # value from which on an excerpt is shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that are told
 NUMBERS = 6  # attempts that are named one by one
@@ -37,8 +36,9 @@ def assemble(
     """
     system = templates["system"].strip()
     names = ", ".join(dict.fromkeys(region.qualname for region in problem.regions))
-    tail = _tail(templates, problem, attempts, draft, names=names, room=budget // 2, count=count)
-    room = budget - count(system) - sum(count(message.content) for message in tail)
+    half = budget // 2  # however long the tail is this time: a task of another length is another prefix for every cache
+    tail = _tail(templates, problem, attempts, draft, names=names, room=half, count=count)
+    room = budget - half - count(system)
     shell = Template(templates["task"])
     variables = {"names": names, "instruction": cut(problem.instruction, budget // 4, count)}
     frame = count(shell.substitute(context="", **variables))
@@ -137,19 +137,31 @@ def fenced(text: str, language: str = "python") -> str:
 def fit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
     """The excerpts in their own order, at most `room` tokens long.
 
-    The least valuable are left out; essential ones (and the most valuable) never: they share what room there is.
+    What others say too is left out as long as these are whole, then the least valuable; essential ones (and the most
+    valuable) never: they share what room there is.
     """
-    kept = list(excerpts)
+    kept = _telling(excerpts)
     needed = {id(excerpt) for excerpt in excerpts if excerpt.value >= ESSENTIAL}
     needed |= {id(max(excerpts, key=lambda excerpt: excerpt.value))} if excerpts else set()
     sizes = {id(excerpt): count(_render([excerpt])[: _most(room)]) + 1 for excerpt in excerpts}
     while sum(sizes[id(excerpt)] for excerpt in kept) > room:
         spare = [excerpt for excerpt in kept if id(excerpt) not in needed]
         if not spare:
-            return _shared(kept, room, count)
+            return _shared([excerpt for excerpt in excerpts if id(excerpt) in needed], room, count)
         kept.remove(min(spare, key=lambda excerpt: excerpt.value))
     text = _render(kept)
     return text if count(text) <= room else _shared(kept, room, count)
+
+
+def _telling(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """Those that say something which the others do not, as long as these are whole."""
+    rows = [{row.strip() for row in excerpt.text.split("\n")} - {""} for excerpt in excerpts]
+    kept = list(range(len(excerpts)))
+    for index in sorted(kept, key=lambda index: len(rows[index])):
+        others = [other for other in kept if other != index]
+        if rows[index] and rows[index] <= set().union(*(rows[other] for other in others)):
+            kept = others
+    return [excerpts[index] for index in kept]
 
 
 def _shared(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
@@ -163,7 +175,11 @@ def _shared(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
 
 
 def _render(excerpts: Sequence[Excerpt]) -> str:
-    return "\n\n".join(f"{excerpt.title}\n{fenced(excerpt.text, excerpt.language)}" for excerpt in excerpts)
+    """A title without a text is all there is to say."""
+    return "\n\n".join(
+        f"{excerpt.title}\n{fenced(excerpt.text, excerpt.language)}" if excerpt.text else excerpt.title
+        for excerpt in excerpts
+    )
 
 
 def cut(text: str, room: int, count: Count) -> str:
