@@ -18,7 +18,8 @@ CHARACTERS = 60_000  # of values kept from the start of a case, and as many from
 VALUED = 8  # cases of a run whose values are told; of all others the lines alone
 NAMES = 20  # variables told in one step
 LINES = 20_000  # different lines told of one case
-_YIELDING = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM") if name in dis.opmap)
+# Where a frame stands that is left to be gone on with; newer interpreters are an instruction further by then.
+_YIELDING = frozenset(dis.opmap[name] for name in ("YIELD_VALUE", "YIELD_FROM", "RESUME") if name in dis.opmap)
 _GENERATORS = 0x20 | 0x200  # CO_GENERATOR, CO_ASYNC_GENERATOR
 _COROUTINE = 0x80
 

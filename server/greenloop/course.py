@@ -15,7 +15,7 @@ from string import Template
 from types import ModuleType
 
 from greenloop import acceptance, basis, proofs, registry, templates, walls, workspace
-from greenloop.bed import Bed, Calibration
+from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after, compose
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
@@ -55,9 +55,11 @@ from greenloop.core.tokens import estimate
 from greenloop.history import History
 from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
+from greenloop.stopwatch import Stopwatch, Timed
 
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
 REPETITION_PENALTY = 0.5
+GLANCE = 1.0  # seconds, at least, for one of many candidates
 SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
@@ -73,6 +75,7 @@ class Course:
     user: User
     secrets: tuple[str, ...]
     trusted: str
+    watch: Stopwatch = field(default_factory=Stopwatch)
     history: Path | None = None
     evidence: Evidence = field(default_factory=Evidence)
     excerpts: list[Excerpt] = field(default_factory=list)
@@ -151,7 +154,8 @@ class Course:
             except asyncio.CancelledError:
                 history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled."), problem))
                 raise
-            outcome = replace(self._judged(outcome, problem), run=number)
+            usage = replace(outcome.usage, test_seconds=self.watch.seconds)
+            outcome = replace(self._judged(outcome, problem), run=number, usage=usage)
             history.finish(number, outcome)
         finally:
             history.close()
@@ -208,6 +212,7 @@ class Course:
             assemble=prompt,
             ask=self._ask,
             verify=_unseen if self.preset.blind else self._verify,
+            glance=self._glance,
             accept=self._accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
@@ -266,6 +271,13 @@ class Course:
     async def _verify(self, files: Mapping[str, str]) -> Verdict:
         return await acceptance.verify(self._bench(), self.bed.session, self._changed(files))
 
+    async def _glance(self, files: Mapping[str, str]) -> Verdict:
+        """For candidates that come by the hundred: one that takes much longer than the user's own code has failed."""
+        bench = self._bench()
+        seconds = max(GLANCE, SLOWER * self.calibration.baseline.verdict.seconds)
+        hurried = replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
+        return await acceptance.verify(hurried, self.bed.session, self._changed(files))
+
     async def _run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
         """These selectors over an attempt's texts, lines watched."""
         problem = self.calibration.problem
@@ -284,7 +296,8 @@ class Course:
         tests = {case.path: problem.files[case.path] for case in problem.spec.cases if case.path in problem.files}
 
         async def open_session() -> Session:
-            return await self.sandbox.open(self.bed.place)
+            with self.watch:
+                return Timed(await self.sandbox.open(self.bed.place), self.watch)
 
         verdict, self.evidence = await acceptance.accept(self._bench(), open_session, self._changed(files), tests)
         return verdict

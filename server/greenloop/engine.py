@@ -25,6 +25,7 @@ from greenloop.roles import Models
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
+from greenloop.stopwatch import Stopwatch, Timed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +75,15 @@ async def refine(
         target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
     place = await place_of(root, settings, say)
     house = keeper or Keeper()
-    sandbox, session = await walls.opened(place, settings, say, house)
+    watch = Stopwatch()
+    with watch:
+        sandbox, session = await walls.opened(place, settings, say, house)
     models = Models(settings=settings, override=model)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
         trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
-        bed = Bed(target=target, snapshot=snapshot, session=session, place=place, settings=settings, say=say)
+        timed = Timed(session, watch)
+        bed = Bed(target=target, snapshot=snapshot, session=timed, place=place, settings=settings, say=say)
         calibration = await calibrate(bed)
         course = Course(
             bed=bed,
@@ -90,6 +94,7 @@ async def refine(
             user=user or Nobody(),
             secrets=tuple(workspace.secrets(root, os.environ)),
             trusted=trusted,
+            watch=watch,
             history=history,
         )
         outcome = await course.outcome(emit)

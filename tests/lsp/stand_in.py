@@ -22,6 +22,7 @@ from greenloop.core.nouns import (
     Frame,
     Group,
     Move,
+    Note,
     Outcome,
     Problem,
     Region,
@@ -114,7 +115,7 @@ class Play:
         )
         return problem, baseline
 
-    def attempt(self, problem, emit, number, expression, result):
+    def attempt(self, problem, emit, number, expression, result, notes=()):
         draft = Draft(parent=number - 1, move=Move.DRAFT, role=Role.DRAFTER)
         emit(Planned(attempt=number, draft=draft, model="play", prompt_tokens=300))
         emit(Token(attempt=number, text="x", count=1))
@@ -132,6 +133,7 @@ class Play:
             verdict=result,
             error_class={Status.PASSED: "", Status.TAMPERED: "Tampered"}.get(result.status, "AssertionError"),
             usage=usage,
+            notes=notes,
         )
         emit(Tested(attempt=done))
         return done
@@ -245,6 +247,15 @@ class Play:
         os.write(1, b"raw bytes on descriptor 1")
         await asyncio.to_thread(subprocess.run, ["sh", "-c", "printf child; cat"], check=True)
         return await self.solve(request, settings, emit, say)
+
+    async def explained(self, request, settings, emit, say):
+        problem, baseline = self.start(request, settings, emit)
+        why = "It multiplies by three ![x](http://x/y.png). " * 4
+        note = Note(text=why, fields={"explanation": why}, usage=Usage(prompt_tokens=70, completion_tokens=10))
+        attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15), notes=(note,))]
+        outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
+        emit(Finished(outcome=outcome))
+        return outcome
 
     async def controls(self, request, settings, emit, say):
         problem, baseline = self.start(request, settings, emit)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from containers import place
-from greenloop.core.nouns import Run
-from greenloop.core.records import of_kind, results
+from greenloop.core.nouns import Lines, Run
+from greenloop.core.records import of_kind, results, watched
 from greenloop.sandboxes import docker
 from greenloop.settings import Settings
 
@@ -64,5 +64,74 @@ async def test_the_runner_under_python_3_13(tmp_path):
         crossed = await session.run(Run(selectors=("test_m.py::test_double",), oracle=("m",)))
         assert [record["unfit"] for record in of_kind(crossed, "oracle")] == [""], crossed
         assert {result.outcome for result in results(crossed)} == {"passed"}
+    finally:
+        await session.close()
+
+
+WATCHED = """import asyncio
+import threading
+
+
+def squares(n):
+    for i in range(n):
+        yield i * i
+
+
+async def later(n):
+    await asyncio.sleep(0)
+    return n + 1
+
+
+def work(n):
+    found = [x for x in squares(n)]
+    threads = [threading.Thread(target=found.append, args=(k,)) for k in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    return len(found) + asyncio.run(later(1))
+
+
+def loop():
+    n = 0
+    while True:
+        n += 1
+"""
+WATCHING = """
+import m
+
+def test_work():
+    assert m.work(2) == 6
+
+def test_loop():
+    m.loop()
+"""
+
+
+async def test_watched_lines_under_python_3_13(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "m.py").write_text(WATCHED)
+    (root / "test_m.py").write_text(WATCHING)
+    at = place(root)
+    at = replace(at, environment=replace(at.environment, version=(3, 13)))
+    session = await docker.create(Settings()).open(at)
+    try:
+        run = Run(selectors=("test_m.py",), watch=(Lines(path="m.py", start=1, end=100),))
+        execution = await session.run(run)
+        assert [result.outcome for result in results(execution)] == ["passed", "failed"], execution
+        work, loop = watched(execution).values()
+        assert {line: times for line, times in work.lines["m.py"].items() if line in {7, 11, 12}} == {
+            7: 2,
+            11: 1,
+            12: 1,
+        }
+        ends = [
+            (name, text) for step in work.steps for name, text in step.values.items() if name in {"return", "yield"}
+        ]
+        assert ends == [("yield", "0"), ("yield", "1"), ("return", "None"), ("return", "2"), ("return", "6")]
+        assert {"found": "[0, 1]"} in [{k: v for k, v in step.values.items() if k == "found"} for step in work.steps]
+        assert len(loop.steps) == 2000
+        assert {step.line for step in loop.steps[loop.gap :]} <= {27, 28}
     finally:
         await session.close()

@@ -10,7 +10,7 @@ import pytest
 from greenloop.core.compose import compose
 from greenloop.core.nouns import Attempt, Candidate, Case, Problem, Region, Run, Spec
 from greenloop.core.verdict import judge
-from greenloop.feedback import runtime_trace
+from greenloop.feedback import docs, runtime_trace
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -70,6 +70,18 @@ async def test_a_trace_of_a_candidate(tried):
     )
 
 
+THREADED = """def f(n):
+    import threading
+    out = []
+    def work():
+        out.append(n)
+    t = threading.Thread(target=work)
+    t.start()
+    t.join()
+    return out
+"""
+
+
 @pytest.mark.parametrize(
     ("code", "assertion", "told"),
     [
@@ -78,10 +90,7 @@ async def test_a_trace_of_a_candidate(tried):
         ("def f(n):\n    yield n\n    yield n + 1\n", "assert list(m.f(1)) == [1]", "yield 2"),
         ("async def f(n):\n    n += 1\n    return n\n", "import asyncio; assert asyncio.run(m.f(1)) == 1", "return 2"),
         (
-            (
-                "def f(n):\n    import threading\n    out = []\n    def work():\n        out.append(n)\n"
-                "    t = threading.Thread(target=work)\n    t.start()\n    t.join()\n    return out\n"
-            ),
+            THREADED,
             "assert m.f(1) == [2]",
             "out.append(n)",
         ),
@@ -105,3 +114,72 @@ async def test_a_crash_has_no_trace_but_says_what_happened(tried):
     note = await runtime_trace.describe(*await tried("def f(n):\n    return 0\n", "assert m.f(1) == 1", code))
     assert "[BLOCK" not in note.text
     assert "SIGKILL" in note.text
+
+
+# -- docs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (
+            "import math\ndef f(n):\n    return math.squareroot(n)\n",
+            "`math.squareroot` does not exist. Nearest:\nmath.sqrt(x, /): Return the square root of x.",
+        ),
+        (
+            "from math import squareroot\ndef f(n):\n    return squareroot(n)\n",
+            "`math.squareroot` does not exist. Nearest:\nmath.sqrt(x, /): Return the square root",
+        ),
+        ("def f(n):\n    return [n].push(1)\n", "`list.push` does not exist. list has: append, clear, copy, count,"),
+        ("def f(n):\n    return sqrt(n)\n", "`sqrt` is not defined here. There is:\nmath.sqrt(x, /): Return"),
+        (
+            "def f(n):\n    return sorted([n], by=1)\n",
+            "Library: sorted(iterable, /, *, key=None, reverse=False): Return a",
+        ),
+        (
+            "import textwrap as t\ndef f(n):\n    return t.shorten('a', length=3)\n",
+            "Library: textwrap.shorten(text, width, **kwargs): Collapse and truncate",
+        ),
+        ("import itertool\ndef f(n):\n    return n\n", "`itertool` does not exist. Nearest:\nitertools"),
+        (
+            "import datetime\ndef f(n):\n    return datetime.datetime.nows()\n",
+            "`datetime.datetime.nows` does not exist. Nearest:\ndatetime.datetime.now(",
+        ),
+    ],
+    ids=["attribute", "import", "method", "name", "builtin", "signature", "module", "dotted"],
+)
+async def test_what_a_library_really_offers(tried, code, told):
+    note = await docs.describe(*await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2", code))
+    assert note.text.startswith(told)
+    assert len(note.text) < 1000
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(n):\n    return n\n",
+        "def f(n):\n    return None.a\n",
+        "def g(a):\n    return a\ndef f(n):\n    return g(b=n)\n",
+        "class C:\n    pass\ndef f(n):\n    return C().missing\n",
+        "def f(n):\n    return n + 'a'\n",
+        "import m\ndef f(n):\n    return m.missing\n",
+    ],
+    ids=["assertion", "None", "own function", "own class", "no library", "the workspace's module"],
+)
+async def test_nothing_is_said_of_what_is_no_librarys(tried, code):
+    note = await docs.describe(*await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2", code))
+    assert note.text == ""
+
+
+async def test_an_assertion_triggers_no_look_up(tried):
+    problem, attempts, _tools = await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2")
+    assert await docs.describe(problem, attempts, SimpleNamespace(session=None)) == docs.Note(text="")
+
+
+async def test_the_look_up_imports_nothing_of_the_workspace(tried):
+    code = "import m2\ndef f(n):\n    return m2.missing\n"
+    problem, _attempts, tools = await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2", code)
+    (problem.root / "m2.py").write_text("import math\nraise SystemExit('imported')\n")
+    asked = [{"kind": "attribute", "owner": "m2", "name": "missing", "modules": ["m2"]}]
+    execution = await tools.session.run(Run(selectors=(docs.FILE,), files={docs.FILE: docs.inquiry(asked)}))
+    assert docs.results(execution)[0].failure.message == "{}"

@@ -31,6 +31,21 @@ async def test_raw_has_the_runners_own_words():
     assert FAILURE.text in note.text
 
 
+async def test_raw_keeps_the_last_frames_with_exception_and_line():
+    rows = [f"m.py:{n}: in f" for n in range(500)]
+    text = "\n".join([*rows, ">       return table[key]", "E       KeyError: 'a'", "", "m.py:77: KeyError"])
+    note = await raw.describe(PROBLEM, [failed(Failure(type="KeyError", message="'a'", text=text))], None)
+    assert note.text.endswith("m.py:499: in f\n>       return table[key]\nE       KeyError: 'a'\n\nm.py:77: KeyError")
+    assert "m.py:1: in f\n" not in note.text
+    assert note.text.count("\n") == 40
+
+
+async def test_many_raw_failures_are_bounded():
+    note = await raw.describe(PROBLEM, [failed(*[Failure(type="E", message="", text="x" * 10_000)] * 500)], None)
+    assert note.text.endswith("and 480 more failing tests.")
+    assert len(note.text) < 130_000
+
+
 async def test_diff_names_the_element_that_is_too_many():
     note = await diff.describe(PROBLEM, [failed(FAILURE)], None)
     assert "expected: [0]" in note.text
@@ -74,6 +89,10 @@ async def test_many_failures_are_counted_not_listed():
         ("{}", "{'b': 1}", "key 'b' is too many"),
         ("{1, 2}", "{1}", "missing {2}"),
         ("1", "'1'", "expected int, observed str"),
+        ("{'a': 1, 'b': [3, 3]}", "{'a': 1, 'b': [3, 2]}", "key 'b': index 1: expected 3, observed 2"),
+        ("[[1], (2, {3})]", "[[1], (2, {4})]", "index 1: index 1: missing {3}; too many {4}"),
+        ("[(1,)]", "[[1]]", "index 0: expected (1,), observed [1]"),
+        ("['abc']", "['abd']", "index 0: expected 'abc', observed 'abd'"),
         ("1", "2", ""),
         ("<object>", "1", ""),
     ],

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from greenloop import templates
+from greenloop.core import loop
 from greenloop.core.errors import ModelProblem
-from greenloop.core.ledger import Spent
+from greenloop.core.events import Started
+from greenloop.core.ledger import Ledger, Spent
 from greenloop.core.nouns import (
     Attempt,
+    Budget,
     Candidate,
     Case,
     CaseResult,
@@ -32,8 +36,10 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.ports import Nobody, Tools
+from greenloop.core.prompt import assemble
 from greenloop.feedback import best, bug_taxonomy, cases, explain, generic, raw, reflect, self_critique, summary
 from greenloop.feedback._findings import ADVICE, sentence
+from greenloop.search import chain
 
 MODULE = "def f(n):\n    return n\n"
 TESTS = "from m import f\n\n\ndef test_one():\n    assert f(1) == 2\n\n\ndef test_two():\n    assert f(2) == 2\n"
@@ -312,3 +318,47 @@ async def test_huge_code_failures_and_answers_are_bounded(part):
     note = await part.describe(PROBLEM, [BASELINE, old, attempt(2, code=code, verdict=verdict)], tools(critic))
     assert len(note.text) < 150_000
     assert all(len(message.content) < 12_000 for asked in critic.asked for message in asked.messages)
+
+
+def test_what_asking_cost_is_the_attempts():
+    newest = attempt(usage=Usage(prompt_tokens=10, cost=0.02), notes=(Note(text="", usage=COST), Note(text="")))
+    assert newest.spent == Usage(prompt_tokens=80, completion_tokens=30, cost=0.03)
+
+
+async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better_attempt():
+    """Scores 0.5, 0.9, 0.2: the result is attempt 2, and what is asked for attempts 3 and 4 shows its score."""
+    scores, prompts = [0.5, 0.9, 0.2, 0.1], []
+    answers = [f"```python\ndef f(n):\n    return n + {n}\n```" for n in range(2, 6)]
+    texts = templates.preset("plain")
+
+    def prompt(problem, draft, attempts) -> Completion:
+        prompts.append(assemble(texts, problem, [], attempts, draft, budget=2600, count=len))
+        return Completion(messages=prompts[-1], role=draft.role)
+
+    async def ask(_request, _on_token) -> Reply:
+        return Reply(text=answers.pop(0), usage=COST, model="scripted")
+
+    async def verify(_files) -> Verdict:
+        return attempt(score=scores.pop(0)).verdict
+
+    async def describe(problem, attempts):
+        return tuple([await part.describe(problem, attempts, None) for part in (cases, best)])
+
+    parts = loop.Parts(
+        plan=chain.plan,
+        assemble=prompt,
+        ask=ask,
+        verify=verify,
+        accept=verify,
+        describe=describe,
+        model_of=lambda _draft: "scripted",
+        count=len,
+    )
+    started = Started(problem=PROBLEM, baseline=BASELINE, model="m", preset="plain", sandbox="test", attempts=4)
+    outcome = await loop.refine(PROBLEM, started, parts, Ledger(Budget(attempts=4)), lambda _event: None)
+    assert outcome.best == 2
+    for number in (3, 4):
+        asked = "\n".join(message.content for message in prompts[number - 1])
+        assert "Best so far: score 0.9 (9 of 10 tests passed)" in asked
+        assert "return n + 3" in asked
+        assert FAILING in asked

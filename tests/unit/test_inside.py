@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 from pathlib import Path
 
@@ -33,6 +34,11 @@ def test_nowhere(tmp_path):
     with pytest.raises(CannotVerify) as caught:
         inside.folder(tmp_path / "greenloop")
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("name", sorted(inside.sources()))
+def test_it_is_written_for_the_oldest_python(name):
+    ast.parse(inside.sources()[name], feature_version=(3, 9))
 
 
 def test_what_goes_inside():

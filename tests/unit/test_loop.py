@@ -106,6 +106,7 @@ class Stage:
             assemble=self.assemble,
             ask=self.ask,
             verify=self.verify,
+            glance=self.verify,
             accept=self.accept,
             describe=self.describe,
             model_of=lambda draft: f"model of {draft.role}",

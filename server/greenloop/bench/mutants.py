@@ -11,6 +11,7 @@ import difflib
 import hashlib
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +56,8 @@ async def of_rows(
             break
         if unwanted(family(row.number)):
             continue
-        if (task := await _of_row(row, settings, lines=lines, seed=seed, shown=shown)) is not None:
+        used = Counter(operator for task in found for operator in task.operators)
+        if (task := await _of_row(row, settings, lines=lines, seed=seed, shown=shown, used=used)) is not None:
             found.append(task)
             say(f"{len(found)}/{count} {task.id}: {', '.join(task.operators)}")
     return found
@@ -104,7 +106,9 @@ def outcomes(execution: Execution) -> dict[str, str] | None:
     return {result.id: result.outcome for result in parse(execution)}
 
 
-async def _of_row(row: Row, settings: Settings, *, lines: int, seed: int, shown: int | None) -> Task | None:
+async def _of_row(
+    row: Row, settings: Settings, *, lines: int, seed: int, shown: int | None, used: Mapping[str, int]
+) -> Task | None:
     visible = row.tests[: shown or max(len(row.tests) - 1, 1)]
     tests, target, cases = mbpp.tests_shown(row, visible)
     correct = module(row)
@@ -120,7 +124,7 @@ async def _of_row(row: Row, settings: Settings, *, lines: int, seed: int, shown:
             ground = _Ground(session=session, files={TESTS: tests, **judging}, shown=cases)
             if not await _sound(ground, correct, row):
                 return None
-            mutant = await _mutant(ground, correct, row, lines=lines, seed=seed)
+            mutant = await _mutant(ground, correct, row, lines=lines, seed=seed, used=used)
         finally:
             await keeper.release(session)
             await keeper.close()
@@ -158,12 +162,12 @@ async def _sound(ground: _Ground, correct: str, row: Row) -> bool:
 
 
 async def _mutant(
-    ground: _Ground, correct: str, row: Row, *, lines: int, seed: int
+    ground: _Ground, correct: str, row: Row, *, lines: int, seed: int, used: Mapping[str, int]
 ) -> tuple[str, tuple[Edit, ...]] | None:
     rng = random.Random(f"{seed} {row.number} {lines}")  # noqa: S311
     source = Source(correct)
     function = next(n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name)
-    for chosen in itertools.islice(drawn(source.text, edits(source, function), lines, rng), TRIES):
+    for chosen in itertools.islice(drawn(source.text, edits(source, function), lines, rng, used), TRIES):
         broken = applied(correct, *chosen)
         if not await ground.fails(broken):
             continue
@@ -174,9 +178,11 @@ async def _mutant(
     return None
 
 
-def drawn(text: str, every: Sequence[Edit], lines: int, rng: random.Random) -> Iterator[tuple[Edit, ...]]:
-    """Changes of so many lines in a random order in which each operator has the same chance to come first."""
-    order = _fair(every, rng)
+def drawn(
+    text: str, every: Sequence[Edit], lines: int, rng: random.Random, used: Mapping[str, int]
+) -> Iterator[tuple[Edit, ...]]:
+    """Changes of so many lines; operators take turns, those that were `used` least first."""
+    order = _fair(every, rng, used)
     groups = ((edit,) for edit in order) if lines == 1 else _couples(order, rng)
     for chosen in groups:
         broken = applied(text, *chosen)
@@ -184,7 +190,7 @@ def drawn(text: str, every: Sequence[Edit], lines: int, rng: random.Random) -> I
             yield chosen
 
 
-def _fair(every: Sequence[Edit], rng: random.Random) -> list[Edit]:
+def _fair(every: Sequence[Edit], rng: random.Random, used: Mapping[str, int]) -> list[Edit]:
     pools: dict[str, list[Edit]] = {}
     for edit in every:
         pools.setdefault(edit.operator, []).append(edit)
@@ -194,7 +200,7 @@ def _fair(every: Sequence[Edit], rng: random.Random) -> list[Edit]:
     while pools:
         names = list(pools)
         rng.shuffle(names)
-        for name in names:
+        for name in sorted(names, key=lambda name: used.get(name, 0)):
             order.append(pools[name].pop())
             if not pools[name]:
                 del pools[name]

@@ -146,7 +146,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "message": (attempt.finding.message if attempt.finding else verdict.reason)[:LONGEST_MESSAGE],
         "cases": [_case(case) for case in verdict.cases],
         "collateral": [_case(case) for case in verdict.collateral],
-        "usage": usage(attempt.usage),
+        "usage": usage(attempt.spent),
         "seconds": verdict.seconds,
     }
 

@@ -172,7 +172,7 @@ def table(attempts: list[Attempt]) -> Table:
             Text(show.model(attempt.model)),
             Text(show.result(attempt), style=colour),
             Text(show.error(attempt)),
-            str(attempt.usage.tokens) if attempt.number else "",
+            str(attempt.spent.tokens) if attempt.number else "",
             f"{show.seconds(attempt) or attempt.verdict.seconds:.1f}",
         )
     return grid
@@ -199,6 +199,6 @@ def coloured_diff(text: str) -> Text:
 def _line(attempt: Attempt) -> str:
     parts = [show.result(attempt), show.error(attempt)]
     if attempt.number:
-        parts.append(f"{attempt.usage.tokens} tokens")
+        parts.append(f"{attempt.spent.tokens} tokens")
     parts.append(f"{show.seconds(attempt) or attempt.verdict.seconds:.1f} s")
     return ", ".join(part for part in parts if part)

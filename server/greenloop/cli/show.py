@@ -85,7 +85,7 @@ def model(name: str) -> str:
 
 
 def seconds(attempt: Attempt) -> float:
-    return attempt.usage.model_seconds + attempt.usage.test_seconds
+    return attempt.spent.model_seconds + attempt.spent.test_seconds
 
 
 def count(outcome: Outcome) -> int:

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core import fences
+from greenloop.core import fences, unified
 from greenloop.core.compose import region_text
 from greenloop.core.diff import flat
 from greenloop.core.mend import body_margin, keep_users_parts, with_first_line
@@ -54,17 +54,22 @@ class _Choice:
     holder: Sequence[ast.stmt]
 
 
-def read(answer: str, problem: Problem, *, truncated: bool = False) -> Candidate | Finding:
+def read(
+    answer: str, problem: Problem, *, truncated: bool = False, base: Candidate | None = None
+) -> Candidate | Finding:
     """The candidate in a model's answer, or why there is none.
 
+    `base` is the candidate that search/replace blocks and hunks change, where it is not the user's code.
     `truncated`: the model stopped at its token limit. Error classes: EmptyAnswer, NoCode, TruncatedAnswer, Repetition,
     WrongFunction, SearchNotFound, and SyntaxError with its kinds; the line of a finding counts in the answer's code.
     """
     text = fences.body_of(answer)
     if not text.strip():
         return _cut(text) if truncated else Finding(error_class=EMPTY, message="The answer is empty.")
-    changes = fences.edits(text)
-    blocks = patched(problem, changes) if changes else fences.blocks(text)
+    changes = fences.edits(text) or unified.edits(text, truncated=truncated)
+    blocks: Sequence[fences.Block] | Finding = [] if changes else fences.blocks(text)
+    if changes:
+        blocks = patched(problem, changes, base)
     if isinstance(blocks, Finding):
         return blocks
     if not blocks:

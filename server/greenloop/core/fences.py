@@ -42,11 +42,18 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """Replace these lines by those; `closed` is false where the answer ended inside."""
+    """Replace these lines by those; `closed` is false where the answer ended inside.
+
+    Of a hunk also: which searched line each line of `replace` is (None: a new one), which one's margin can be trusted
+    (`anchor`), and near which line of the file it may stand (0: not said).
+    """
 
     search: tuple[str, ...]
     replace: tuple[str, ...]
     closed: bool = True
+    kept: tuple[int | None, ...] = ()
+    anchor: int | None = None
+    line: int = 0
 
 
 def body_of(answer: str) -> str:

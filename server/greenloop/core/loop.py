@@ -42,6 +42,7 @@ CHEAP = (Move.INFILL, Move.MUTATE)  # too many and too small to be described one
 class Parts:
     """What a run is made of. `verify` tests a candidate; `accept` does it again in a fresh sandbox, with all proofs.
 
+    `glance` is `verify` with less patience, for candidates that come by the hundred.
     `again` is the shorter question after an answer that could not be read, or None.
     """
 
@@ -49,6 +50,7 @@ class Parts:
     assemble: Callable[[Problem, Draft, Sequence[Attempt]], Request]
     ask: Callable[[Request, Callable[[str], None]], Awaitable[Reply]]
     verify: Callable[[Files], Awaitable[Verdict]]
+    glance: Callable[[Files], Awaitable[Verdict]]
     accept: Callable[[Files], Awaitable[Verdict]]
     describe: Callable[[Problem, Sequence[Attempt]], Awaitable[tuple[Note, ...]]]
     model_of: Callable[[Draft], str]
@@ -137,7 +139,7 @@ class _Run:
             before = [*self.attempts, *result]
             attempt = answered.get(number)
             if attempt is None:
-                attempt = await attempting.mutated(self.problem, number, draft, before, self.parts.verify)
+                attempt = await attempting.mutated(self.problem, number, draft, before, self.parts.glance)
             else:
                 attempt = attempting.checked(self.problem, attempt, before, self.emit)
             result.append(attempt)
@@ -223,8 +225,7 @@ def best(attempts: Sequence[Attempt]) -> Attempt | None:
 
 def spent(attempts: Sequence[Attempt]) -> Usage:
     """What the attempts cost, with what was asked about them."""
-    usages = [usage for attempt in attempts for usage in (attempt.usage, *(note.usage for note in attempt.notes))]
-    return sum(usages, Usage())
+    return sum((attempt.spent for attempt in attempts), Usage())
 
 
 def asked(attempts: Sequence[Attempt]) -> int:

@@ -375,6 +375,11 @@ class Attempt:
     accepted: bool = False  # it passed again in a fresh sandbox, with all proofs
     confidence: float | None = None  # the model's own, 0..1, where it was asked: recorded, never read by a decision
 
+    @property
+    def spent(self) -> Usage:
+        """What it cost, with what models were asked about it."""
+        return sum((note.usage for note in self.notes), self.usage)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:

@@ -57,7 +57,7 @@ def _some(lines: Sequence[str], total: int, most: int) -> list[str]:
 
 
 def _name(problem: Problem, result: CaseResult, texts: Sources) -> str:
-    """A passing case: its statement where it is a single one, else its name."""
+    """A case that tells nothing itself: its statement where it is a single one, else its name."""
     case = next((case for case in problem.spec.cases if case.id == result.id), None)
     if case and "[" not in result.id:
         found = first_statement(texts.get(case.path, ""), case.line)
@@ -70,12 +70,13 @@ def _line(problem: Problem, case: CaseResult, texts: Sources) -> str:
     failure = case.failure
     name = case.id.rpartition("::")[2]
     if failure is None:
-        return f"{short(name, VALUE)}  # {'it was not run' if case.outcome == 'missing' else case.outcome}"
+        return f"{_name(problem, case, texts)}  # {'it was not run' if case.outcome == 'missing' else case.outcome}"
     said = asserted(problem, case, texts)
     if not said:
         return f"{short(name, VALUE)}  # {_told(problem, failure, '', texts)}"
     said = said if len(said) <= 3 * VALUE else short(said, 3 * VALUE)
-    which = f"{short(name, VALUE)}: " if "[" in name else ""  # the statement of a parametrised test tells no values
+    # The statement of a parametrised test tells no values, that of a fixture no test.
+    which = f"{short(name, VALUE)}: " if "[" in name or case.outcome == "error" else ""
     return f"{which}{said}  # {_told(problem, failure, said, texts)}"
 
 

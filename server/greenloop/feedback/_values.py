@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 
 WIDTH = 400  # characters of one value
 MOST = 20_000  # characters of a value that is compared part by part
@@ -24,35 +25,43 @@ def first_difference(expected: str, observed: str) -> str:
         left, right = ast.literal_eval(expected), ast.literal_eval(observed)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return ""
+    return _between(left, right)
+
+
+def _between(left: object, right: object) -> str:
     if type(left) is not type(right):
         return f"expected {type(left).__name__}, observed {type(right).__name__}"
-    if isinstance(left, (list, tuple, str)):
+    if isinstance(left, dict) and isinstance(right, dict):
+        return _in_dict(left, right)
+    if isinstance(left, (set, frozenset)) and isinstance(right, (set, frozenset)):
+        pieces = [f"missing {left - right!r}"] if left - right else []
+        return "; ".join([*pieces, f"too many {right - left!r}"] if right - left else pieces)
+    if isinstance(left, (list, tuple, str)) and isinstance(right, (list, tuple, str)):
         return _in_sequence(left, right)
-    if isinstance(left, dict):
-        for key in left:
-            if key not in right:
-                return f"key {key!r} is missing"
-            if left[key] != right[key]:
-                return f"key {key!r}: expected {left[key]!r}, observed {right[key]!r}"
-        return next((f"key {key!r} is too many" for key in right if key not in left), "")
-    if isinstance(left, (set, frozenset)):
-        return "; ".join(
-            text
-            for text, items in (
-                (f"missing {left - right!r}", left - right),
-                (f"too many {right - left!r}", right - left),
-            )
-            if items
-        )
     return ""
 
 
-def _in_sequence(left: list[object] | tuple[object, ...] | str, right: list[object] | tuple[object, ...] | str) -> str:
+def _in_dict(left: Mapping[object, object], right: Mapping[object, object]) -> str:
+    for key in left:
+        if key not in right:
+            return f"key {key!r} is missing"
+        if left[key] != right[key]:
+            return f"key {key!r}: {_inner(left[key], right[key])}"
+    return next((f"key {key!r} is too many" for key in right if key not in left), "")
+
+
+def _in_sequence(left: Sequence[object], right: Sequence[object]) -> str:
     for index, (one, other) in enumerate(zip(left, right, strict=False)):
         if one != other:
-            return f"index {index}: expected {one!r}, observed {other!r}"
+            return f"index {index}: {_inner(one, other)}"
     if len(right) > len(left):
         return f"index {len(left)}: observed has {right[len(left)]!r} too many"
     if len(left) > len(right):
         return f"index {len(right)}: {left[len(right)]!r} is missing"
     return ""
+
+
+def _inner(left: object, right: object) -> str:
+    """Containers differ where their parts do; everything else is told whole."""
+    nested = _between(left, right) if isinstance(left, (list, tuple, dict, set)) and type(left) is type(right) else ""
+    return nested or f"expected {left!r}, observed {right!r}"

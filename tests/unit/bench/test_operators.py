@@ -69,7 +69,7 @@ def test_what_is_drawn_parses_means_something_else_and_changes_so_many_lines(lin
     body = "c = 0\nfor x in range(len(a)):\n    if a[x] > b and x != 3:\n        c += a[x]\n    else:\n        c -= 1\nreturn c"
     source = Source(module(body))
     every = edits(source, function(source))
-    drawn = list(mutants.drawn(source.text, every, lines, random.Random(1)))
+    drawn = list(mutants.drawn(source.text, every, lines, random.Random(1), {}))
     assert len(drawn) > 20
     for chosen in drawn:
         assert len(chosen) == lines
@@ -78,4 +78,7 @@ def test_what_is_drawn_parses_means_something_else_and_changes_so_many_lines(lin
         assert mutants.changed(source.text, after) == lines
     first = [chosen[0].operator for chosen in drawn[:8]]
     assert lines == 2 or len(set(first)) >= 5  # every operator has its turn
-    assert list(mutants.drawn(source.text, every, lines, random.Random(1))) == drawn
+    assert list(mutants.drawn(source.text, every, lines, random.Random(1), {})) == drawn
+    used = {first[0]: 1}
+    last = [chosen[0].operator for chosen in mutants.drawn(source.text, every, 1, random.Random(1), used)]
+    assert last[0] != first[0] or lines == 2

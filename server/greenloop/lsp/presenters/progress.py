@@ -91,7 +91,7 @@ def describe(run: Run) -> str:
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     if tested:
         parts.append(f"{tested[-1].passed}/{tested[-1].total} passed")
-    tokens = sum(attempt.usage.tokens for attempt in run.attempts)
+    tokens = sum(attempt.spent.tokens for attempt in run.attempts)
     if tokens:
         parts.append(f"{tokens} tokens")
     parts.append(f"{run.seconds:.0f} s")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,11 +32,17 @@ HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
 # Characters of one cell, and lines of a diff, that a hover shows.
 CELL = 60
 DIFF = 40
+WIDTH = 100  # characters of a row of prose
 
 
 def markdown(run: Run) -> str:
     """The hover: state, the table, the best attempt's change, where the tests come from."""
     parts = [f"**{_code(_title(run))}**", table(run.attempts), *map(_code, _tampered(run))]
+    if newest := _explained(run):
+        parts += [
+            f"Why attempt {newest.number} failed, says its critic:",
+            fenced(_wrapped(explanation(newest)), "text"),
+        ]
     if diff := _shortened(best_diff(run)):
         parts += ["Best attempt:", fenced(diff, "diff")]
     return "\n\n".join([*parts, *_provenance(run)])
@@ -45,7 +52,9 @@ def plain(run: Run) -> str:
     """The same for editors that show text as it is."""
     diff = _shortened(best_diff(run))
     best = ["Best attempt:", diff.rstrip("\n")] if diff else []
-    return "\n\n".join([_title(run), table(run.attempts), *_tampered(run), *best, *_provenance(run)])
+    newest = _explained(run)
+    why = [f"Why attempt {newest.number} failed, says its critic:", _wrapped(explanation(newest))] if newest else []
+    return "\n\n".join([_title(run), table(run.attempts), *_tampered(run), *why, *best, *_provenance(run)])
 
 
 def full(run: Run) -> str:
@@ -59,6 +68,8 @@ def full(run: Run) -> str:
             parts.append(f"{_code(case.id)}: {case.outcome}")
             if case.failure is not None:
                 parts.append(fenced(case.failure.text or case.failure.message, "text"))
+        if why := explanation(attempt):
+            parts += ["Explanation of the critic:", fenced(_wrapped(why), "text")]
         if diff := diff_of(run, attempt):
             parts += ["Change:", fenced(diff, "diff")]
         if attempt.answer:
@@ -105,6 +116,11 @@ def diff_of(run: Run, attempt: Attempt) -> str:
     return "".join(unified(before.get(path), text, path) for path, text in sorted(after.items()))
 
 
+def explanation(attempt: Attempt) -> str:
+    """Why an attempt failed, in the words of a model that was asked; "" where none was."""
+    return "\n".join(str(note.fields["explanation"]) for note in attempt.notes if note.fields.get("explanation"))
+
+
 def fenced(text: str, language: str) -> str:
     """A code block that its content cannot leave."""
     body = clean(text).rstrip("\n")
@@ -132,8 +148,17 @@ def _tampered(run: Run) -> list[str]:
     ]
 
 
+def _explained(run: Run) -> Attempt | None:
+    """The newest attempt that somebody explained."""
+    return next((attempt for attempt in reversed(run.attempts) if explanation(attempt)), None)
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(row for line in clean(text).split("\n") for row in textwrap.wrap(line, WIDTH))
+
+
 def _row(attempt: Attempt) -> tuple[str, ...]:
-    verdict, usage = attempt.verdict, attempt.usage
+    verdict, usage = attempt.verdict, attempt.spent
     counted = verdict.total and verdict.status is not Status.TAMPERED
     passed = f"{verdict.passed}/{verdict.total}" if counted else ""
     cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
