@@ -51,7 +51,7 @@ from greenloop.core.nouns import (
 from greenloop.core.ports import Infiller, Model, Sandbox, Session, Tools, User, slots
 from greenloop.core.prompt import assemble
 from greenloop.core.redact import redact
-from greenloop.core.summary import caveat, solved, trust, unsolved
+from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
 from greenloop.roles import Models, failures, sampled
@@ -377,7 +377,7 @@ def ended(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outc
         message=message,
         attempts=tuple(attempts),
         best=top.number if top else None,
-        usage=loop.spent(attempts),
+        usage=spent(attempts),
     )
 
 

@@ -169,6 +169,9 @@ class Settings:
         repository="yes",
         least=0,
     )
+    regions: int = setting(
+        2, "Functions that one edit may change, where a failing test reaches several.", repository="lower", least=1
+    )
     seconds: float = setting(600.0, "Seconds of wall time a run may take.", repository="lower", least=1)
     tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)
     cost: float = setting(0.0, "US dollars a run may cost; 0: no limit.", least=0)

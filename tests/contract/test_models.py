@@ -9,12 +9,15 @@ import pytest
 import openai_api
 from greenloop import registry
 from greenloop.core.errors import ModelProblem
-from greenloop.core.nouns import Completion, Message
+from greenloop.core.nouns import Completion, Hole, Message
+from greenloop.core.ports import Infiller, slots
 from greenloop.models import replay
 from greenloop.settings import ApiSettings, Settings
 
 ASK = Completion(messages=(Message(role="user", content="Write f."),))
+HOLE = Hole(prefix="def f():\n    return ", suffix="\n", stop=("\n",))
 OTHER = Completion(messages=(Message(role="user", content="Write g."),))
+FILLED = "'ä'"
 TEXT = "```python\ndef f():\n    return 'ä'\n```\n"
 
 
@@ -22,12 +25,14 @@ TEXT = "```python\ndef f():\n    return 'ä'\n```\n"
 async def model(request, tmp_path, monkeypatch):
     """A model that answers ASK with TEXT and fails the next time it is asked, for OTHER."""
     script = tmp_path / "script.jsonl"
-    script.write_text(json.dumps(TEXT))
+    script.write_text(f"{json.dumps(TEXT)}\n{json.dumps({'infill': FILLED})}")
     scripted = registry.load("models", "scripted").create(f"scripted:{script}", Settings())
     async with openai_api.serve() as api:
         name, settings = f"scripted:{script}", Settings()
         if request.param == "replay":
-            await replay.recording(scripted, tmp_path / "replay.jsonl").complete(ASK, str)
+            recorder = replay.recording(scripted, tmp_path / "replay.jsonl")
+            await recorder.complete(ASK, str)
+            await recorder.infill(HOLE, str)
             name = f"replay:{tmp_path / 'replay.jsonl'}"
         if request.param == "litellm":
             monkeypatch.setenv("CONTRACT_KEY", "contract-key")
@@ -47,6 +52,23 @@ async def test_pieces_add_up_to_the_answer_and_usage_is_told(model):
     assert reply.usage.prompt_tokens > 0
     assert reply.usage.completion_tokens > 0
     assert reply.model
+
+
+async def test_a_filled_hole_is_told_as_an_answer_is(model):
+    if not isinstance(model, Infiller):
+        pytest.skip("fills no holes")
+    pieces = []
+    reply = await model.infill(HOLE, pieces.append)
+    assert reply.text == FILLED == "".join(pieces)
+    assert reply.usage.prompt_tokens > 0
+    assert reply.model
+    with pytest.raises(ModelProblem) as caught:
+        await model.infill(Hole(prefix="never", suffix="asked"), str)
+    assert caught.value.remedy
+
+
+async def test_there_is_at_least_one_slot(model):
+    assert slots(model) >= 1
 
 
 async def test_no_answer_is_a_model_problem_with_a_remedy(model):

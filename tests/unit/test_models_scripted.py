@@ -5,7 +5,8 @@ import json
 import pytest
 
 from greenloop.core.errors import ModelProblem, UsageProblem
-from greenloop.core.nouns import Completion, Message
+from greenloop.core.nouns import Completion, Hole, Message
+from greenloop.core.ports import Infiller
 from greenloop.models import scripted
 from greenloop.settings import Settings
 
@@ -51,6 +52,7 @@ async def test_the_end_of_the_script_names_file_and_lines(tmp_path):
         (['"a"', "not json"], "Line 2 .* is not JSON"),
         (['"a"', "", '{"a": 1}'], "Line 3 .* is not a JSON string"),
         (['"a'], "Line 1 "),
+        (['{"infill": 3}'], "Line 1 .* is not a JSON string"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path, lines, sentence):
@@ -63,3 +65,18 @@ def test_a_missing_file_is_named(tmp_path):
         model(tmp_path / "gone.jsonl")
     with pytest.raises(UsageProblem, match="needs a file"):
         scripted.create("scripted:", Settings())
+
+
+async def test_holes_and_questions_have_their_own_order(tmp_path):
+    scripted_model = model(write(tmp_path, '"first"', '{"infill": "a = 1"}', '"second"', '{"infill": "b = 2"}'))
+    hole = Hole(prefix="x" * 7, suffix="x" * 7)
+    replies = [await scripted_model.infill(hole, str) for _ in range(2)]
+    assert [reply.text for reply in replies] == ["a = 1", "b = 2"]
+    assert replies[0].usage.prompt_tokens > 0
+    assert [(await scripted_model.complete(ASK, str)).text for _ in range(2)] == ["first", "second"]
+    with pytest.raises(ModelProblem, match="2 lines that fill holes"):
+        await scripted_model.infill(hole, str)
+
+
+def test_a_script_without_holes_is_a_model_that_fills_none(tmp_path):
+    assert not isinstance(model(write(tmp_path, '"a"')), Infiller)

@@ -13,7 +13,6 @@ from greenloop.core.compose import region_text
 from greenloop.core.nouns import Attempt, Draft, Excerpt, Message, Move, Problem, Region
 
 Count = Callable[[str], int]
-
 ESSENTIAL = 0.9  # value from which on an excerpt is shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that are told
 NUMBERS = 6  # attempts that are named one by one
@@ -138,8 +137,8 @@ def fenced(text: str, language: str = "python") -> str:
 def fit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
     """The excerpts in their own order, at most `room` tokens long.
 
-    What says nothing beside the others is left out, then the least valuable; essential ones (and the most valuable)
-    never: they share what room there is.
+    What others say too is left out as long as these are whole, then the least valuable; essential ones (and the most
+    valuable) never: they share what room there is.
     """
     kept = _telling(excerpts)
     needed = {id(excerpt) for excerpt in excerpts if excerpt.value >= ESSENTIAL}

@@ -1,6 +1,7 @@
 """A model whose answers stand in a file: for tests, demonstrations and protocol checks.
 
 `scripted:FILE`; FILE has one JSON string a line, each one answer, given in that order whatever is asked.
+A line `{"infill": "text"}` fills a hole; a file without such lines is a model that fills none.
 """
 
 from __future__ import annotations
@@ -12,21 +13,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop.core.errors import ModelProblem, UsageProblem
-from greenloop.core.nouns import Completion, Reply, Usage
+from greenloop.core.nouns import Completion, Hole, Reply, Usage
 from greenloop.core.tokens import estimate, estimate_messages
 from greenloop.settings import Settings
 
+REMEDY = 'Each line must be one JSON string, or {"infill": "text"}.'
+
 
 def create(name: str, settings: Settings) -> Scripted:  # noqa: ARG001 - the signature every model shares
-    """Raises `UsageProblem` when the file cannot be read or a line of it is not a JSON string."""
+    """Raises `UsageProblem` when the file cannot be read or a line of it is not an answer."""
     _, _, file = name.partition(":")
     if not file:
         raise UsageProblem("The scripted model needs a file.", remedy="Write it as scripted:FILE.")
-    return Scripted(name, Path(file).expanduser(), answers(Path(file).expanduser()))
+    path = Path(file).expanduser()
+    script = answers(path)
+    return (InfillingScripted if any(fills for _, fills in script) else Scripted)(name, path, script)
 
 
-def answers(path: Path) -> list[str]:
-    """The answers in the file, in order; blank lines do not count."""
+def answers(path: Path) -> list[tuple[str, bool]]:
+    """The answers in the file, in order, and whether each fills a hole; blank lines do not count."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -37,30 +42,32 @@ def answers(path: Path) -> list[str]:
     return [_answer(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _answer(path: Path, number: int, line: str) -> str:
+def _answer(path: Path, number: int, line: str) -> tuple[str, bool]:
     try:
         answer = json.loads(line)
     except json.JSONDecodeError as error:
         raise UsageProblem(
             f"Line {number} of the scripted model's file {path} is not JSON: {error}.",
-            remedy="Each line must be one JSON string.",
+            remedy=REMEDY,
         ) from error
+    if isinstance(answer, dict) and isinstance(answer.get("infill"), str):
+        return answer["infill"], True
     if not isinstance(answer, str):
         raise UsageProblem(
             f"Line {number} of the scripted model's file {path} is not a JSON string.",
-            remedy="Each line must be one JSON string.",
+            remedy=REMEDY,
         )
-    return answer
+    return answer, False
 
 
 class Scripted:
-    """Owns the position in the script."""
+    """Owns the position in the script: one among the answers, one among those that fill holes."""
 
-    def __init__(self, name: str, path: Path, script: list[str]) -> None:
+    def __init__(self, name: str, path: Path, script: list[tuple[str, bool]]) -> None:
         self._name = name
         self._path = path
-        self._script = script
-        self._next = 0
+        self._script = {kind: [text for text, fills in script if fills is kind] for kind in (False, True)}
+        self._next = {False: 0, True: 0}
 
     @property
     def name(self) -> str:
@@ -68,22 +75,35 @@ class Scripted:
 
     async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelProblem` when the script has run out."""
-        if self._next >= len(self._script):
-            raise ModelProblem(
-                f"The scripted model ran out: {self._path} has {len(self._script)} lines and all were used.",
-                remedy="Add lines to the file, or allow fewer attempts.",
-            )
-        text = self._script[self._next]
-        self._next += 1
-        for piece in re.findall(r"\s*\S+|\s+", text):
-            # Gives way between pieces, so that a script can be cancelled like a real model.
-            await asyncio.sleep(0)
-            on_token(piece)
-        usage = Usage(prompt_tokens=estimate_messages(request.messages), completion_tokens=estimate(text))
-        return Reply(text=text, usage=usage, model=self._name)
+        return await self._say(False, estimate_messages(request.messages), on_token)
 
     def count_tokens(self, text: str) -> int:
         return estimate(text)
 
     async def close(self) -> None:
         pass
+
+    async def _say(self, fills: bool, read: int, on_token: Callable[[str], None]) -> Reply:
+        script, number = self._script[fills], self._next[fills]
+        if number >= len(script):
+            lines = "lines that fill holes" if fills else "lines"
+            raise ModelProblem(
+                f"The scripted model ran out: {self._path} has {len(script)} {lines} and all were used.",
+                remedy="Add lines to the file, or allow fewer attempts.",
+            )
+        text = script[number]
+        self._next[fills] += 1
+        for piece in re.findall(r"\s*\S+|\s+", text):
+            # Gives way between pieces, so that a script can be cancelled like a real model.
+            await asyncio.sleep(0)
+            on_token(piece)
+        usage = Usage(prompt_tokens=read, completion_tokens=estimate(text))
+        return Reply(text=text, usage=usage, model=self._name)
+
+
+class InfillingScripted(Scripted):
+    """A script with answers to holes."""
+
+    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
+        """Raises `ModelProblem` when the script has no more of them."""
+        return await self._say(True, estimate(request.prefix) + estimate(request.suffix), on_token)

@@ -1,0 +1,254 @@
+"""What makes the embedded model fast: pairs of servers, asked the same in turns.
+
+`python benchmarks/model.py [--pairs 5] [--only WORD]` prints one table for docs/evidence.md. It needs the weights, the
+engine, and a machine that does nothing else; each server has a state folder of its own, which does not outlive the run.
+A ratio is the median over pairs of right / left: below 1, the right one is faster. On a machine that has other work the
+processor's seconds say more than the clock's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import monotonic, sleep
+from typing import Any
+
+import psutil
+
+from greenloop.core.nouns import Completion, Hole, Message
+from greenloop.embedded import client, machine, server, weights
+from greenloop.models import local
+
+CONTEXT = 4096
+CODE = (Path(__file__).parent / "model_code.txt").read_text(encoding="utf-8")
+LINES = CODE.splitlines(keepends=True)
+# Lines to fill, in the order a spectrum might give: never simply downwards.
+HOLES = (25, 21, 29, 19, 23, 28, 26, 22)
+
+
+@dataclass
+class Spent:
+    """What one way cost: seconds, processor seconds, tokens read, tokens written."""
+
+    seconds: float = 0.0
+    cpu: float = 0.0
+    read: int = 0
+    written: int = 0
+
+
+@dataclass(frozen=True)
+class Server:
+    running: server.Running
+    process: psutil.Process
+
+    async def ask(self, path: str, body: dict[str, Any], spent: Spent) -> str:
+        said, timings = [], dict[str, Any]()
+        async for event in client.events(self.running, path, body, 300.0):
+            said.append(local.said(event)[0])
+            timings = event.get("timings") or timings
+        spent.read += timings["prompt_n"]
+        spent.written += timings["predicted_n"]
+        return "".join(said)
+
+
+Way = Callable[[Server, str, Spent], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two ways of doing the same; `orders` differ from the usual ones."""
+
+    title: str
+    left: tuple[str, dict[str, Any], Way]
+    right: tuple[str, dict[str, Any], Way]
+
+
+def chat(tag: str, question: str, *, tokens: int = 40, temperature: float = 0.0, seed: int = 0) -> dict[str, Any]:
+    """`tag` stands first, so that nothing is left of earlier prompts."""
+    messages = (
+        Message(role="system", content=f"You write Python. {tag}"),
+        Message(role="user", content=f"```python\n{CODE}```\n{question}"),
+    )
+    return local.chat(Completion(messages=messages, max_tokens=tokens, temperature=temperature, seed=seed))
+
+
+def hole(tag: str, number: int) -> dict[str, Any]:
+    prefix = f"# {tag}\n" + "".join(LINES[:number])
+    return local.hole(Hole(prefix=prefix, suffix="".join(LINES[number + 1 :]), max_tokens=32, stop=("\n",)))
+
+
+CHATS, HOLED = "/v1/chat/completions", "/completion"
+SAMPLE = "Write a function that merges any number of sorted lists."
+
+
+async def samples_in_turn(at: Server, tag: str, spent: Spent) -> None:
+    for seed in range(4):
+        await at.ask(CHATS, chat(tag, SAMPLE, temperature=0.8, seed=seed), spent)
+
+
+async def samples_at_once(at: Server, tag: str, spent: Spent) -> None:
+    bodies = [chat(tag, SAMPLE, temperature=0.8, seed=seed) for seed in range(4)]
+    await asyncio.gather(*(at.ask(CHATS, body, spent) for body in bodies))
+
+
+async def short_samples(at: Server, tag: str, spent: Spent) -> None:
+    """Writing alone: hardly anything is read."""
+    bodies = [chat(tag, SAMPLE, temperature=0.8, seed=seed) for seed in range(4)]
+    for body in bodies:
+        body["messages"] = [{"role": "user", "content": f"{tag}: write a Python class for a bank account."}]
+    if at.running.slots > 1:
+        await asyncio.gather(*(at.ask(CHATS, body, spent) for body in bodies))
+        return
+    for body in bodies:
+        await at.ask(CHATS, body, spent)
+
+
+async def repair(at: Server, tag: str, spent: Spent) -> None:
+    question = "`merge` must leave out doubles. Answer with the whole code in one fence, changed where it must be."
+    await at.ask(CHATS, chat(tag, question, tokens=220), spent)
+
+
+async def holes_in_turn(at: Server, tag: str, spent: Spent) -> None:
+    for number in HOLES:
+        await at.ask(HOLED, hole(tag, number), spent)
+
+
+async def holes_at_once(at: Server, tag: str, spent: Spent) -> None:
+    for first in range(0, len(HOLES), 4):
+        await asyncio.gather(*(at.ask(HOLED, hole(tag, number), spent) for number in HOLES[first : first + 4]))
+
+
+def second_attempt(*, cached: bool) -> Way:
+    async def way(at: Server, tag: str, spent: Spent) -> None:
+        """Only the second question counts; its prompt begins as the first one's."""
+        await at.ask(CHATS, chat(tag, "Add type hints to `merge`."), Spent())
+        body = chat(tag, "Add type hints to `merge`. The tests failed: [1, 1] is not [1].", tokens=16)
+        await measured(at, at.ask(CHATS, body | {"cache_prompt": cached}, spent), spent)
+
+    return way
+
+
+async def taking_turns(at: Server, tag: str, spent: Spent) -> None:
+    """Two runs share the slot; only the return to the first one's prompt counts."""
+    for other in ("A", "B"):
+        await at.ask(CHATS, chat(f"{other}{tag}", SAMPLE, tokens=4), Spent())
+    await measured(at, at.ask(CHATS, chat(f"A{tag}", f"{SAMPLE} Be brief.", tokens=16), spent), spent)
+
+
+PAIRS = (
+    Pair("four samples of one prompt", ("one slot, in turn", {}, samples_in_turn),
+         ("four slots, at once", {"slots": 4}, samples_at_once)),
+    Pair("four answers, nothing to read", ("one slot, in turn", {}, short_samples),
+         ("four slots, at once", {"slots": 4}, short_samples)),
+    Pair("eight holes of one function", ("one slot, in turn", {}, holes_in_turn),
+         ("four slots, four at once", {"slots": 4}, holes_at_once)),
+    Pair("an answer that copies code", ("no speculation", {"speculate": False}, repair), ("n-grams", {}, repair)),
+    Pair("four free samples", ("no speculation", {"speculate": False}, samples_in_turn),
+         ("n-grams", {}, samples_in_turn)),
+    Pair("a second attempt", ("read anew", {}, second_attempt(cached=False)),
+         ("cached prefix", {}, second_attempt(cached=True))),
+    Pair("two runs that take turns", ("the slot alone", {"cache": 0}, taking_turns),
+         ("prompts in memory", {}, taking_turns)),
+    Pair("priority, idle machine", ("nice 0", {"nice": 0}, repair), ("nice 5", {}, repair)),
+    Pair("threads", ("all cores", {}, repair), ("one less", {"threads": max(1, machine.threads() - 1)}, repair)),
+)  # fmt: skip
+
+
+async def measured(at: Server, work: Awaitable[Any], spent: Spent) -> None:
+    times, began = at.process.cpu_times(), monotonic()
+    before = times.user + times.system
+    await work
+    times = at.process.cpu_times()
+    spent.seconds, spent.cpu = monotonic() - began, times.user + times.system - before
+
+
+@contextmanager
+def serving(orders: dict[str, Any]) -> Any:
+    """A server made to these orders, ended afterwards."""
+    path = weights.present()
+    if path is None:
+        sys.exit("The weights are not there: run `greenloop model pull`.")
+    usual = {"context": CONTEXT, "slots": 1, "threads": machine.threads(), "idle": 600, "nice": 5}
+    with tempfile.TemporaryDirectory() as folder:
+        environ = {"GOMP_SPINCOUNT": "1000", **os.environ, "XDG_STATE_HOME": folder}
+        (Path(folder) / "greenloop").mkdir()
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", server.CHILD, json.dumps({"model": str(path), **usual, **orders})],
+            env=environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            state = Path(folder) / "greenloop" / "embedded.json"
+            while not state.exists():
+                if process.poll() is not None:
+                    sys.exit("The server ended while loading.")
+                sleep(0.1)
+            running = server.Running(**json.loads(state.read_text(encoding="utf-8")))
+            yield Server(running, psutil.Process(process.pid))
+        finally:
+            process.terminate()
+            process.wait()
+
+
+async def compare(pair: Pair, pairs: int) -> str:
+    """A row of the table."""
+    with ExitStack() as stack:
+        servers = [stack.enter_context(serving(orders)) for _, orders, _ in (pair.left, pair.right)]
+        spent: list[list[Spent]] = [[], []]
+        for each in servers:
+            await each.ask(CHATS, chat("warm up", "Hello.", tokens=4), Spent())
+        for number in range(pairs):
+            # They take turns in who comes first.
+            for side in (0, 1) if number % 2 else (1, 0):
+                cost = Spent()
+                way = (pair.left, pair.right)[side][2]
+                times, began = servers[side].process.cpu_times(), monotonic()
+                await way(servers[side], f"{pair.title} {number}", cost)
+                after = servers[side].process.cpu_times()
+                if not cost.seconds:
+                    cost.seconds = monotonic() - began
+                    cost.cpu = after.user + after.system - times.user - times.system
+                spent[side].append(cost)
+    cells = [_cell((pair.left, pair.right)[side][0], spent[side]) for side in (0, 1)]
+    return f"| {pair.title} | {cells[0]} | {cells[1]} | {_ratio(spent, 'seconds')} | {_ratio(spent, 'cpu')} |"
+
+
+def _ratio(spent: list[list[Spent]], what: str) -> str:
+    ratios = sorted(getattr(right, what) / getattr(left, what) for left, right in zip(*spent, strict=True))
+    return f"{median(ratios):.2f} ({ratios[0]:.2f}-{ratios[-1]:.2f})"
+
+
+def _cell(name: str, spent: list[Spent]) -> str:
+    middle = {key: median(getattr(one, key) for one in spent) for key in ("seconds", "cpu", "read", "written")}
+    return (
+        f"{name}: {middle['seconds']:.1f} s ({middle['cpu']:.1f} s of processor), "
+        f"{middle['read']:.0f} read, {middle['written']:.0f} written"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--only", default="", help="only pairs whose title has this word")
+    options = parser.parse_args()
+    print(
+        "| what | left | right | seconds: ratio (range) | processor: ratio (range) |\n|---|---|---|---|---|", flush=True
+    )
+    for pair in PAIRS:
+        if options.only in pair.title:
+            print(asyncio.run(compare(pair, options.pairs)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
