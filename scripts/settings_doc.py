@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/settings.md from greenloop.settings and the presets; with --check only says if it is right (exit code 1)."""
+"""Writes docs/settings.md from the settings and the presets; with --check only says if it is right (exit code 1)."""
 
 from __future__ import annotations
 
