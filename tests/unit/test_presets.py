@@ -142,6 +142,20 @@ TABLE = [
         StopReason.SOLVED,
     ),
     (
+        "best-of-n",
+        [*WRONG[:6], RIGHT, WRONG[7]],
+        {},
+        ["drafter draft of 0"] * 8,
+        StopReason.SOLVED,
+    ),
+    (
+        "best-of-n",
+        WRONG[:8],
+        {},
+        ["drafter draft of 0"] * 8,
+        StopReason.ATTEMPTS,
+    ),
+    (
         "reflexion",
         [*WRONG[:2], RIGHT],
         {"critic": ["I forgot to multiply.", "I added again."]},
@@ -299,6 +313,15 @@ async def test_iad_shows_the_best_as_the_answer_and_the_worst_beside_it():
     assert HALF in parent.content
     assert "0 of 2 tests passed" in told.content
     assert WRONG[0] in told.content
+
+
+async def test_a_round_of_samples_has_four_temperatures():
+    play = Play("best-of-n", WRONG[:8], {})
+    await play.run()
+    temperatures = [prompt.temperature for prompt in play.prompts]
+    assert temperatures[:4] == [0.0, 0.2, 0.6, 1.0]
+    assert len(set(temperatures[4:])) == 4
+    assert len({prompt.messages for prompt in play.prompts}) == 1
 
 
 async def test_a_restart_names_the_failed_approaches_and_hides_the_failing_code():

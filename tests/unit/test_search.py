@@ -121,6 +121,12 @@ def test_a_worse_attempt_does_not_replace_a_better_one():
     assert best(run.attempts).number == 1
 
 
+def test_the_best_reward_counts_and_not_the_last():
+    run = Run(patient.plan).ends(0.5).ends(0.9).ends(0.2)
+    assert run.next().parent == 2
+    assert best(run.attempts).number == 2
+
+
 def test_a_chain_goes_on_as_long_as_its_score_rises():
     run = Run(patient.plan)
     for tenth in range(9):
