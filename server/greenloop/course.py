@@ -54,6 +54,7 @@ from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
+from greenloop.regions import unwritten
 from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
 from greenloop.stopwatch import Stopwatch, Timed
@@ -126,7 +127,7 @@ class Course:
         for name in self.preset.context:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
-        if not all(region.created for region in problem.regions):
+        if not all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
             with suppress(Spent):  # the loop will find the same, and say so
                 baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
         started = Started(

@@ -20,7 +20,6 @@ from greenloop.search._progress import SAMPLED
 SIDE_BY_SIDE = 4
 HOLES, RANGES, LINES = 12, 8, 8  # statements, pairs of them and new lines that are filled on one attempt
 REPAIRS = (0.2, 0.6)
-MORE = (0.8, 0.95)
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
@@ -65,9 +64,7 @@ def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
 
 
 def _refinements(base: Attempt) -> list[Draft]:
-    """Repairs of the best candidate, and as many samples more, for sometimes nothing can be made of it."""
-    again = [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, temperature=heat) for heat in REPAIRS]
-    return [*again, *(Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in MORE)]
+    return [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, temperature=heat) for heat in REPAIRS]
 
 
 def _mutate(base: Attempt) -> Draft:
