@@ -34,6 +34,7 @@ async def record(transcript: Transcript, python: Path) -> bool:
         print(f"{transcript.name}: {project} …", flush=True)
         with tempfile.TemporaryDirectory(prefix="greenloop-transcript-") as temporary:
             folder = Path(temporary)
+            folder.chmod(0o755)
             answers = folder / "answers.jsonl"
             model = replay.recording(local.create("local", settings.load(None)[0]), answers)
             played = await play(transcript, project, _made(folder / "live"), python, model=model)
@@ -80,6 +81,7 @@ def main() -> int:
             print(f"{transcript.name:24} {state:9} {transcript.about}")
         return 0
     with tempfile.TemporaryDirectory(prefix="greenloop-python-") as folder:
+        Path(folder).chmod(0o755)  # root's tests run as somebody else
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
         python = Path(folder) / "bin" / "python"
         good = True
