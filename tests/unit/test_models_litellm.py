@@ -133,11 +133,11 @@ async def test_the_third_time_may_work(api):
 
 
 async def test_what_a_broken_answer_cost_is_counted(api):
-    api.script = [hang_up("y" * 35), answer("ok")]
+    api.script = [hang_up("y" * 35), answer("ok")]  # 35 letters in a row have 6 tokens
     reply, pieces = await complete(model(api.base))
     assert reply.text == "ok"
     assert "".join(pieces) == "y" * 35 + "ok"
-    assert reply.usage.completion_tokens == 10 + 7
+    assert reply.usage.completion_tokens == 6 + 7
     assert reply.usage.prompt_tokens > 11
 
 

@@ -13,7 +13,7 @@ from greenloop.core import answer, hole
 from greenloop.core.classify import finding_group
 from greenloop.core.compose import compose
 from greenloop.core.events import Checked, Event
-from greenloop.core.gate import check, same
+from greenloop.core.gate import check, repetition, same
 from greenloop.core.mutate import mutants
 from greenloop.core.nouns import (
     Attempt,
@@ -52,6 +52,8 @@ def read(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt
         found = answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
     else:
         found = hole.filled(problem, attempts[draft.parent], draft.masked, reply.text)
+    if isinstance(found, Candidate):
+        found = repetition(problem, found) or found  # it is asked for once more, as what cannot be read
     return refused(blank, found) if isinstance(found, Finding) else replace(blank, candidate=found)
 
 

@@ -36,7 +36,7 @@ def assemble(
     """
     system = templates["system"].strip()
     names = ", ".join(dict.fromkeys(region.qualname for region in problem.regions))
-    half = budget // 2  # however long the tail is this time: a task of another length is another prefix for every cache
+    half = budget // 2  # whatever the tail is this time: a task of another length is another prefix for every cache
     tail = _tail(templates, problem, attempts, draft, names=names, room=half, count=count)
     room = budget - half - count(system)
     shell = Template(templates["task"])

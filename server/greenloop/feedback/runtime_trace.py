@@ -39,7 +39,9 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     The field `case` names it; `traced` is there where its blocks are told.
     """
     newest = attempts[-1]
-    failing = [case for case in (*newest.verdict.cases, *newest.verdict.collateral) if not case.passed]
+    verdict = newest.verdict
+    failing = [case for case in verdict.cases if not case.passed]
+    failing = failing or [case for case in verdict.collateral if not case.passed]
     if newest.finding or not failing:
         return Note(text=told(problem, attempts, _outcomes))
     case = tools.rng.choice(failing)
