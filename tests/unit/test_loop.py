@@ -10,7 +10,7 @@ import pytest
 from greenloop.core import loop
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
-from greenloop.core.ledger import Ledger
+from greenloop.core.ledger import Ledger, Spent
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -34,7 +34,7 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.summary import spent
-from greenloop.search import chain, restart_on_repeat
+from greenloop.search import best_of_n, chain, restart_on_repeat
 
 SOURCE = "def double(x):\n    return x + 1\n"
 CASE = Case(id="test_m.py::test_double", path="test_m.py", line=3)
@@ -342,6 +342,40 @@ async def test_a_models_confidence_decides_nothing():
     outcome = await stage.run()
     assert [attempt.confidence for attempt in outcome.attempts] == [None, 0.99, 0.99]
     assert [attempt.accepted for attempt in outcome.attempts] == [False, False, True]
+
+
+@pytest.mark.parametrize("error", [Spent(StopReason.TOKENS), ModelProblem("The critic is gone.")])
+async def test_no_attempt_is_lost_where_asking_about_it_ends_the_run(error):
+    stage = Stage(answer(WRONG))
+
+    async def describe(_problem, attempts):
+        raise error
+
+    stage.describe = describe
+    if isinstance(error, Spent):
+        outcome = await stage.run()
+        assert (outcome.reason, outcome.best, len(outcome.attempts)) == (StopReason.TOKENS, 1, 2)
+    else:
+        with pytest.raises(ModelProblem):
+            await stage.run()
+    assert stage.summary()[-1] == "tested 1 failed AssertionError"
+
+
+async def test_nobody_is_asked_about_what_failed_beside_a_solution():
+    stage = Stage(answer(WRONG), answer(RIGHT), plan=best_of_n.plan)
+    asked = []
+
+    async def describe(_problem, attempts):
+        asked.append(attempts[-1].number)
+        return ()
+
+    stage.describe = describe
+    outcome = await stage.run(attempts=2)
+    assert (outcome.solved, outcome.best, asked) == (True, 2, [2])
+    assert [row for row in stage.summary() if row.startswith("tested")] == [
+        "tested 1 failed AssertionError",
+        "tested 2 passed",
+    ]
 
 
 async def test_what_parts_ask_is_billed():
