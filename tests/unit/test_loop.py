@@ -403,3 +403,17 @@ async def test_holes_that_were_left_empty_are_no_unreadable_answers():
 
     outcome = await Stage("", "", "", answer(RIGHT), plan=plan).run(unreadable=3)
     assert outcome.solved
+
+
+async def test_changes_that_pass_by_the_handful_are_not_believed():
+    mutate = Draft(parent=0, move=Move.MUTATE, role=Role.REFINER)
+    stage = Stage(plan=several(mutate))
+
+    async def everything_passes(_files):
+        return verdict(10)
+
+    stage.verify = everything_passes
+    outcome = await stage.run()
+    assert not outcome.solved
+    assert outcome.attempts[1].error_class == "NoGain"
+    assert "too little to choose" in outcome.attempts[1].verdict.reason

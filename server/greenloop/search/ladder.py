@@ -38,8 +38,10 @@ def _repairing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[D
     base = top if top and top.verdict.score > attempts[0].verdict.score else attempts[0]
     yield [_mutate(base)]
     ordered = masks(problem, base)
-    yield _holes(base, ordered[:HOLES])
+    yield _holes(base, ordered[:SIDE_BY_SIDE])
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
+    yield _holes(base, ordered[SIDE_BY_SIDE:HOLES])
+    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)]
     yield _holes(base, pairs(ordered)[:RANGES])
     yield _holes(base, inserts(ordered)[:LINES])
     yield from _samples(attempts)
