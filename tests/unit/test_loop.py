@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,6 +79,7 @@ class Stage:
         if not self.answers:
             raise ModelProblem("The script has no more answers.")
         text = self.answers.pop(0)
+        await asyncio.sleep(0)  # as a real model gives way
         on_token(text)
         return Reply(text=text, usage=Usage(prompt_tokens=self.tokens, completion_tokens=self.tokens), model="scripted")
 
@@ -342,6 +344,40 @@ async def test_a_models_confidence_decides_nothing():
     outcome = await stage.run()
     assert [attempt.confidence for attempt in outcome.attempts] == [None, 0.99, 0.99]
     assert [attempt.accepted for attempt in outcome.attempts] == [False, False, True]
+
+
+@pytest.mark.parametrize("error", [Spent(StopReason.TOKENS), ModelProblem("The critic is gone.")])
+async def test_no_attempt_is_lost_where_asking_about_it_ends_the_run(error):
+    stage = Stage(answer(WRONG))
+
+    async def describe(_problem, attempts):
+        raise error
+
+    stage.describe = describe
+    if isinstance(error, Spent):
+        outcome = await stage.run()
+        assert (outcome.reason, outcome.best, len(outcome.attempts)) == (StopReason.TOKENS, 1, 2)
+    else:
+        with pytest.raises(ModelProblem):
+            await stage.run()
+    assert stage.summary()[-1] == "tested 1 failed AssertionError"
+
+
+async def test_nobody_is_asked_about_what_failed_beside_a_solution():
+    stage = Stage(answer(WRONG), answer(RIGHT), plan=several(SAMPLE, SAMPLE))
+    asked = []
+
+    async def describe(_problem, attempts):
+        asked.append(attempts[-1].number)
+        return ()
+
+    stage.describe = describe
+    outcome = await stage.run(attempts=2)
+    assert (outcome.solved, outcome.best, asked) == (True, 2, [2])
+    assert [row for row in stage.summary() if row.startswith("tested")] == [
+        "tested 1 failed AssertionError",
+        "tested 2 passed",
+    ]
 
 
 async def test_what_parts_ask_is_billed():
