@@ -21,6 +21,7 @@ from greenloop.core.compose import before_after, compose, region_text
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.estimate import EMBEDDED, foreseen
 from greenloop.core.events import Event, Started, Tested
+from greenloop.core.form import WHOLE, asking, chosen
 from greenloop.core.gate import warnings
 from greenloop.core.hole import as_chat, question
 from greenloop.core.ledger import Ledger, Request, Spent, billed, size
@@ -54,9 +55,10 @@ from greenloop.core.nouns import (
 from greenloop.core.ports import Infiller, Model, Sandbox, Session, Tools, User, slots
 from greenloop.core.prompt import assemble
 from greenloop.core.redact import redact
-from greenloop.core.summary import caveat, solved, trust, unsolved
+from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
+from greenloop.regions import unwritten
 from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
 from greenloop.stopwatch import Stopwatch, Timed
@@ -130,7 +132,7 @@ class Course:
         for name in self.preset.context:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
-        if not all(region.created for region in problem.regions):
+        if not all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
             with suppress(Spent):  # the loop will find the same, and say so
                 baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
         parts = self._parts(drafter, tools)
@@ -199,8 +201,11 @@ class Course:
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
-        prompts = templates.preset(self.preset.prompt)
         settings = self.settings
+        prompts = templates.preset(self.preset.prompt)
+        form = chosen(settings.answer.format, self.calibration.problem, settings.answer.tokens)
+        if form != WHOLE:
+            prompts = asking(prompts, templates.preset(form.replace("-", "_")))
 
         def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
             self.models.failures = failures(attempts)
@@ -240,7 +245,7 @@ class Course:
             assemble=prompt,
             ask=self._ask,
             verify=_unseen if self.preset.blind else self._verify,
-            glance=self._glance,
+            glance=_unseen if self.preset.blind else self._glance,
             accept=self._accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
@@ -401,7 +406,7 @@ def ended(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outc
         message=message,
         attempts=tuple(attempts),
         best=top.number if top else None,
-        usage=loop.spent(attempts),
+        usage=spent(attempts),
     )
 
 

@@ -89,6 +89,11 @@ class PromptSettings:
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
     tokens: int = setting(1024, "Tokens an answer may have.", repository="lower", least=16)
+    format: Literal["auto", "whole", "search-replace", "unified-diff"] = setting(
+        "auto",
+        "Form in which models are asked for changes: `whole` functions suit small models, the others those that copy "
+        "faithfully; `auto`: whole, as long as that fits into an answer. Whatever comes is read.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,45 +43,40 @@ def user_folder() -> Path:
 
 def complaints() -> list[str]:
     """One sentence for each file in the user's folder that is not used."""
-    found = []
-    for file in sorted(user_folder().rglob("*.txt")):
-        name = file.relative_to(user_folder()).as_posix()
-        sentence = _unusable(name, file)
-        if sentence:
-            found.append(sentence)
-    return found
+    files = sorted(file for file in user_folder().rglob("*.txt") if file.is_file())
+    return [said for file in files if (said := _own(file.relative_to(user_folder()).as_posix())[1])]
 
 
 def _text(name: str) -> str:
-    own = user_folder() / name
-    if own.is_file() and not _unusable(name, own):
-        return own.read_text(encoding="utf-8-sig")
-    return _built_in(name).read_text(encoding="utf-8")
+    own, _why_not = _own(name) if (user_folder() / name).is_file() else (None, "")
+    return _built_in(name).read_text(encoding="utf-8") if own is None else own
 
 
-def _unusable(name: str, file: Path) -> str:
-    """Why a user's file is left aside, or ""."""
+def _own(name: str) -> tuple[str | None, str]:
+    """The text of a user's file, or None and why it is left aside."""
+    file = user_folder() / name
     if not _built_in(name).is_file():
         near = difflib.get_close_matches(name, list(_names()), n=1)
         hint = f"; did you mean {near[0]}?" if near else "."
-        return f"The prompt {file} takes the place of none{hint}"
+        return None, f"The prompt {file} takes the place of none{hint}"
     rest = "the built-in prompt is used."
     try:
         if file.stat().st_size > LARGEST:
-            return f"The prompt {file} has more than {LARGEST >> 10} KiB; {rest}"
-        template = Template(file.read_text(encoding="utf-8-sig"))
+            return None, f"The prompt {file} has more than {LARGEST >> 10} KiB; {rest}"
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        return f"The prompt {file} cannot be read ({error}); {rest}"
+        return None, f"The prompt {file} cannot be read ({error}); {rest}"
     if name.endswith(f"/{_LITERAL}.txt"):
-        return ""
+        return text, ""
+    template = Template(text)
     if not template.is_valid():
-        return f"The prompt {file} has a `$` that begins no variable (write `$$` for the sign itself); {rest}"
+        return None, f"The prompt {file} has a `$` that begins no variable (write `$$` for the sign itself); {rest}"
     offered = _variables(name)
     unknown = [each for each in template.get_identifiers() if each not in offered]
     if unknown:
         known = ", ".join(f"${each}" for each in sorted(offered)) or "none"
-        return f"The prompt {file} uses the unknown variable ${unknown[0]} (known: {known}); {rest}"
-    return ""
+        return None, f"The prompt {file} uses the unknown variable ${unknown[0]} (known: {known}); {rest}"
+    return text, ""
 
 
 def _variables(name: str) -> frozenset[str]:

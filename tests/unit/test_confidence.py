@@ -35,6 +35,7 @@ async def ran(answers: list[str], confidence: float, attempts: int):
         assemble=lambda _problem, draft, _attempts: Completion(messages=(), role=draft.role),
         ask=ask,
         verify=verify,
+        glance=verify,
         accept=verify,
         describe=describe,
         model_of=lambda _draft: "scripted",

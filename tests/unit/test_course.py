@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,11 +12,15 @@ from doubling import PROBLEM, unwritten
 from greenloop import registry
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.nouns import Attempt, Completion, Group, Message, Reply, Role, Status, Usage, Verdict
+from greenloop.core.ports import Nobody, Tools
 from greenloop.course import Course
 from greenloop.feedback import cases, diff, generic, raw
 from greenloop.settings import FeedbackSettings, Settings
 
 PRESET = replace(registry.preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
+
+
+TOOLS = Tools(ask=None, run=None, session=None, user=Nobody(), rng=random.Random(0))
 
 
 def course(*, secrets: tuple[str, ...] = (), models=None, **feedback: list[str]) -> Course:
@@ -49,13 +54,13 @@ def course(*, secrets: tuple[str, ...] = (), models=None, **feedback: list[str])
 )
 async def test_the_group_of_an_error_chooses_its_feedback(settings, group, part):
     newest = Attempt(number=1, verdict=unwritten(), group=group)
-    notes = await course(**settings)._describe(None, PROBLEM, [newest])
+    notes = await course(**settings)._describe(TOOLS, PROBLEM, [newest])
     assert notes == (await part.describe(PROBLEM, [newest], None),)
 
 
 async def test_several_parts_speak_in_the_order_they_are_named():
     newest = Attempt(number=1, verdict=unwritten(), group=Group.LOGIC)
-    notes = await course(logic=["generic", "cases"])._describe(None, PROBLEM, [newest])
+    notes = await course(logic=["generic", "cases"])._describe(TOOLS, PROBLEM, [newest])
     assert [note.text for note in notes] == [
         generic.SENTENCE,
         (await cases.describe(PROBLEM, [newest], None)).text,
@@ -63,7 +68,7 @@ async def test_several_parts_speak_in_the_order_they_are_named():
 
 
 async def test_what_passed_needs_no_feedback():
-    assert await course()._describe(None, PROBLEM, [Attempt(number=1, verdict=Verdict(status=Status.PASSED))]) == ()
+    assert await course()._describe(TOOLS, PROBLEM, [Attempt(number=1, verdict=Verdict(status=Status.PASSED))]) == ()
 
 
 def test_a_feedback_part_that_does_not_exist_is_named_before_any_model_is_asked():

@@ -108,6 +108,7 @@ async def test_search_and_feedback_work_in_a_loop(part):
         ),
         ask=ask,
         verify=verify,
+        glance=verify,
         accept=verify,
         describe=described,
         model_of=lambda _draft: "scripted",

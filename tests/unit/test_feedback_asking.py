@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenloop import templates
-from greenloop.core import loop
+from greenloop.core import answer, attempting, gate, hole, loop, patch, repetition, signature
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Started
 from greenloop.core.ledger import Ledger, Spent
@@ -143,6 +143,25 @@ async def test_each_refusal_has_its_own_sentence_and_asks_no_model(part, name):
     assert "Something is wrong. (line 3)" in note.text
 
 
+def test_every_refusal_there_is_has_advice():
+    named = {
+        answer.EMPTY,
+        answer.NO_CODE,
+        answer.TRUNCATED,
+        answer.WRONG,
+        patch.SEARCH_NOT_FOUND,
+        gate.UNCHANGED,
+        gate.UNDEFINED,
+        gate.ENCODING,
+        signature.SIGNATURE,
+        signature.DELETED,
+        attempting.REPEATED,
+        hole.NO_LINE,
+        repetition.REPETITION,
+    }
+    assert named | {"SyntaxError", "IndentationError", "TabError"} == set(ADVICE)
+
+
 def test_refusals_differ_and_name_pythons_own_errors():
     texts = {sentence(Finding(error_class=name, message="M.")) for name in ADVICE}
     assert len(texts) == len(ADVICE)
@@ -217,7 +236,7 @@ async def test_a_critique_has_fixed_fields():
     note = await bug_taxonomy.describe(PROBLEM, [BASELINE, attempt()], tools(critic))
     assert {name: note.fields[name] for name in bug_taxonomy.FIELDS} == {
         "bug_type": "misunderstanding and logic error",
-        "location": "line 2, `return n + 0",
+        "location": "line 2, `return n + 0`",
         "cause": "It adds nothing.",
         "change": "Return 2 * n.",
     }
@@ -328,7 +347,7 @@ def test_what_asking_cost_is_the_attempts():
 async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better_attempt():
     """Scores 0.5, 0.9, 0.2: the result is attempt 2, and what is asked for attempts 3 and 4 shows its score."""
     scores, prompts = [0.5, 0.9, 0.2, 0.1], []
-    answers = [f"```python\ndef f(n):\n    return n + {n}\n```" for n in range(2, 6)]
+    replies = [f"```python\ndef f(n):\n    return n + {n}\n```" for n in range(2, 6)]
     texts = templates.preset("plain")
 
     def prompt(problem, draft, attempts) -> Completion:
@@ -336,7 +355,7 @@ async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better
         return Completion(messages=prompts[-1], role=draft.role)
 
     async def ask(_request, _on_token) -> Reply:
-        return Reply(text=answers.pop(0), usage=COST, model="scripted")
+        return Reply(text=replies.pop(0), usage=COST, model="scripted")
 
     async def verify(_files) -> Verdict:
         return attempt(score=scores.pop(0)).verdict
@@ -349,6 +368,7 @@ async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better
         assemble=prompt,
         ask=ask,
         verify=verify,
+        glance=verify,
         accept=verify,
         describe=describe,
         model_of=lambda _draft: "scripted",

@@ -103,6 +103,14 @@ async def test_every_failing_case_is_listed():
     )
 
 
+async def test_what_all_of_them_got_is_said_once():
+    missing = Failure(type="NotImplementedError", message="", frames=(frame(5, "test_one"), frame(2, "f", "m.py")))
+    other = Failure(type="NotImplementedError", message="", frames=(frame(9, "test_two"), frame(2, "f", "m.py")))
+    assert await told(failed("test_one", missing), failed("test_two", other)) == (
+        "Tests failed, each with NotImplementedError, raised in `return n`:\nassert f(1) == 2\nassert f(2) == 2"
+    )
+
+
 async def test_an_assertion_over_variables_names_the_call_and_the_expected_value():
     failure = differs(18, "4", "3", "f(3)", function="check")
     failure = Failure(**{**vars(failure), "frames": (frame(14, "test_many"), frame(18, "check"))})

@@ -117,6 +117,11 @@ def test_settings_page_lists_every_key():
     assert re.findall(r"^\| `([a-z.]+)` \|", page, re.MULTILINE) == [key for key, *_rest in keys()]
 
 
+def test_the_feedback_page_lists_every_part():
+    page = (HOUSE / "docs/feedback.md").read_text()
+    assert set(registry.names("feedback")) <= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
+
+
 def locks() -> list[Path]:
     names = ("constraints*.txt", "packages*.txt", "requirements*.txt", "package-lock.json", "uv.lock", "yarn.lock")
     listed = run("git", "ls-files", "-z", "--", *(f":(glob)**/{name}" for name in names)).stdout.split("\0")

@@ -33,6 +33,7 @@ from greenloop.core.nouns import (
     Usage,
     Verdict,
 )
+from greenloop.core.summary import spent
 from greenloop.search import chain, restart_on_repeat
 
 SOURCE = "def double(x):\n    return x + 1\n"
@@ -351,9 +352,34 @@ async def test_what_parts_ask_is_billed():
 
     stage.describe = describe
     outcome = await stage.run(attempts=1)
-    assert loop.spent(outcome.attempts).tokens == 27
+    assert spent(outcome.attempts).tokens == 27
 
 
 async def test_a_failing_model_ends_the_whole_round():
     with pytest.raises(ModelProblem):
         await Stage(answer(WRONG), plan=several(SAMPLE, SAMPLE)).run()
+
+
+async def test_holes_that_were_left_empty_are_no_unreadable_answers():
+    masks = [Mask(region=PROBLEM.regions[0], start=2, end=2)] * 3
+    holes = [Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=mask) for mask in masks]
+
+    def plan(_problem, attempts):
+        return holes if len(attempts) == 1 else [SAMPLE] if len(attempts) == 4 else ()
+
+    outcome = await Stage("", "", "", answer(RIGHT), plan=plan).run(unreadable=3)
+    assert outcome.solved
+
+
+async def test_changes_that_pass_by_the_handful_are_not_believed():
+    mutate = Draft(parent=0, move=Move.MUTATE, role=Role.REFINER)
+    stage = Stage(plan=several(mutate))
+
+    async def everything_passes(_files):
+        return verdict(10)
+
+    stage.verify = everything_passes
+    outcome = await stage.run()
+    assert not outcome.solved
+    assert outcome.attempts[1].error_class == "NoGain"
+    assert "too little to choose" in outcome.attempts[1].verdict.reason

@@ -74,12 +74,12 @@ def test_every_change_parses_and_changes_one_line():
     for change in found:
         ast.parse(change.text)
         different = [row for row in difflib.ndiff(source.split("\n"), change.text.split("\n")) if row[0] in "+-"]
-        assert len(different) == 2
+        assert len(different) == (1 if change.last else 2)
 
 
 def test_comments_docstrings_and_layout_stay():
     source = 'def f(a):\n    """a < 1"""\n    return a < 1  # a < 1\n'
-    for change in changes(source):
+    for change in (change for change in changes(source) if not change.last):
         assert change.text.startswith('def f(a):\n    """a < 1"""\n')
         assert change.text.endswith("# a < 1\n")
 
@@ -93,3 +93,15 @@ def test_candidates_come_suspected_first_and_are_bounded():
     first = next(mutants(problem, USERS))
     assert compose(problem, first)["m.py"].split("\n")[6] != PROBLEM.files["m.py"].split("\n")[6]
     assert 10 < len(list(mutants(problem, USERS))) <= MOST
+
+
+def test_a_statement_is_left_out_after_all_else_and_never_the_only_one_of_its_block():
+    left_out = [
+        change
+        for change in changes("def f(a):\n    return 1\n    if a:\n        a += 1\n    return a\n")
+        if change.last
+    ]
+    assert [change.text for change in left_out] == [
+        "def f(a):\n    if a:\n        a += 1\n    return a\n",
+        "def f(a):\n    return 1\n    if a:\n        a += 1\n",
+    ]

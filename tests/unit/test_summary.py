@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from greenloop.core.nouns import Evidence, Outcome, StopReason, Verified
-from greenloop.core.summary import caveat, solved, trust
+from greenloop.core.nouns import (
+    Attempt,
+    Draft,
+    Evidence,
+    Move,
+    Outcome,
+    Role,
+    Status,
+    StopReason,
+    Usage,
+    Verdict,
+    Verified,
+)
+from greenloop.core.summary import caveat, folded, of_holes, solved, spent, trust
 from greenloop.lsp.presenters.status import standing
 
 
@@ -47,3 +61,28 @@ def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown
 def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
     assert trust(evidence(sandbox="none", neighbours_unchanged=100)) is Verified.UNVERIFIED
     assert not outcome(evidence(sandbox="none")).applicable
+
+
+def tried(number: int, move: Move, error: str, tokens: int = 10) -> Attempt:
+    return Attempt(
+        number=number,
+        draft=Draft(parent=0, move=move, role=Role.REFINER),
+        verdict=Verdict(status=Status.FAILED),
+        error_class=error,
+        usage=Usage(prompt_tokens=tokens),
+    )
+
+
+def test_holes_beside_each_other_share_a_row():
+    attempts = [
+        tried(1, Move.MUTATE, "NoGain"),
+        tried(2, Move.INFILL, "Unchanged"),
+        tried(3, Move.INFILL, "AssertionError"),
+        tried(4, Move.INFILL, "AssertionError"),
+        tried(5, Move.DRAFT, "TypeError"),
+        replace(tried(6, Move.INFILL, ""), accepted=True),
+    ]
+    rows = folded(attempts)
+    assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
+    assert of_holes(rows[1]) == "3 holes: AssertionError 2, Unchanged 1"
+    assert spent(rows[1]).tokens == 30

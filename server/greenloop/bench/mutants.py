@@ -7,20 +7,19 @@ literals, the reference's own answers to calls like those.
 from __future__ import annotations
 
 import ast
-import difflib
 import hashlib
-import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from greenloop import engine, walls
 from greenloop.bench import inputs, mbpp
+from greenloop.bench.breaking import broken
 from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
-from greenloop.bench.operators import Edit, Source, applied, edits
+from greenloop.bench.operators import Source
 from greenloop.bench.tasks import Task
 from greenloop.core.nouns import Execution, Run
 from greenloop.core.ports import Session
@@ -28,8 +27,6 @@ from greenloop.keeper import Keeper
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 
-# Mutants tried in one function before another function's turn.
-TRIES = 16
 # A mutant that takes longer is none: what never ends would cost every arm its whole time.
 SECONDS = 4.0
 OTHER_SEED = 4_242
@@ -100,8 +97,9 @@ class _Ground:
         return found is not None and any(found.get(case) == "failed" for case in self.shown)
 
 
-def outcomes(execution: Execution) -> dict[str, str] | None:
-    if execution.killed or execution.broken:
+def outcomes(execution: Execution, *, whole: bool = True) -> dict[str, str] | None:
+    """By case; None for a run that did not come to its end, where `whole` is asked for."""
+    if whole and (execution.killed or execution.broken):
         return None
     return {result.id: result.outcome for result in parse(execution)}
 
@@ -124,20 +122,25 @@ async def _of_row(
             ground = _Ground(session=session, files={TESTS: tests, **judging}, shown=cases)
             if not await _sound(ground, correct, row):
                 return None
-            mutant = await _mutant(ground, correct, row, lines=lines, seed=seed, used=used)
+            source = Source(correct)
+            function = next(
+                n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name
+            )
+            rng = random.Random(f"{seed} {row.number} {lines}")  # noqa: S311
+            mutant = await broken(source, function, ground.fails, lines=lines, rng=rng, used=used)
         finally:
             await keeper.release(session)
             await keeper.close()
     if mutant is None:
         return None
-    broken, chosen = mutant
-    digest = hashlib.sha256(broken.encode()).hexdigest()[:6]
+    text, chosen = mutant
+    digest = hashlib.sha256(text.encode()).hexdigest()[:6]
     return Task(
         id=f"{family(row.number)}{lines}-{digest}",
         kind=f"mutant of {lines} line" + "s" * (lines > 1),
         target=target,
         shown=cases,
-        files={**INI, MODULE: broken, TESTS: tests},
+        files={**INI, MODULE: text, TESTS: tests},
         judge=judging,
         cases=tuple(ground.cases),
         solution={MODULE: correct},
@@ -159,77 +162,3 @@ async def _sound(ground: _Ground, correct: str, row: Row) -> bool:
     more = [case for case in first if case.startswith(inputs.TESTS) and first[case] == second.get(case) == "passed"]
     ground.cases = (*mbpp.judging(row), *more)
     return True
-
-
-async def _mutant(
-    ground: _Ground, correct: str, row: Row, *, lines: int, seed: int, used: Mapping[str, int]
-) -> tuple[str, tuple[Edit, ...]] | None:
-    rng = random.Random(f"{seed} {row.number} {lines}")  # noqa: S311
-    source = Source(correct)
-    function = next(n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name)
-    for chosen in itertools.islice(drawn(source.text, edits(source, function), lines, rng, used), TRIES):
-        broken = applied(correct, *chosen)
-        if not await ground.fails(broken):
-            continue
-        # Each of two changes must matter, or the other alone would be the task.
-        alone = [await ground.fails(applied(correct, edit)) for edit in chosen] if lines > 1 else [True]
-        if all(alone):
-            return broken, chosen
-    return None
-
-
-def drawn(
-    text: str, every: Sequence[Edit], lines: int, rng: random.Random, used: Mapping[str, int]
-) -> Iterator[tuple[Edit, ...]]:
-    """Changes of so many lines; operators take turns, those that were `used` least first."""
-    order = _fair(every, rng, used)
-    groups = ((edit,) for edit in order) if lines == 1 else _couples(order, rng)
-    for chosen in groups:
-        broken = applied(text, *chosen)
-        if changed(text, broken) == lines and _parses(broken) and not _same(text, broken):
-            yield chosen
-
-
-def _fair(every: Sequence[Edit], rng: random.Random, used: Mapping[str, int]) -> list[Edit]:
-    pools: dict[str, list[Edit]] = {}
-    for edit in every:
-        pools.setdefault(edit.operator, []).append(edit)
-    for pool in pools.values():
-        rng.shuffle(pool)
-    order = []
-    while pools:
-        names = list(pools)
-        rng.shuffle(names)
-        for name in sorted(names, key=lambda name: used.get(name, 0)):
-            order.append(pools[name].pop())
-            if not pools[name]:
-                del pools[name]
-    return order
-
-
-def _couples(order: Sequence[Edit], rng: random.Random) -> Iterator[tuple[Edit, Edit]]:
-    couples = [(a, b) for a, b in itertools.combinations(order[:40], 2) if a.line != b.line]
-    rng.shuffle(couples)
-    for one, other in couples:
-        first, second = sorted((one, other), key=lambda edit: edit.start)
-        if first.end <= second.start:
-            yield first, second
-
-
-def changed(before: str, after: str) -> int:
-    """How many lines of the text are other ones now, gone, or new."""
-    old, new = before.splitlines(), after.splitlines()
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    return sum(max(b - a, d - c) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal")
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
-
-
-def _same(one: str, other: str) -> bool:
-    return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from greenloop import __version__, engine, registry
+from greenloop import __version__, engine, registry, sources
 from greenloop.bench import reference, results
 from greenloop.bench.arms import Arm, settings_for
 from greenloop.bench.judge import WRONG, Judge, Judgement
@@ -219,8 +219,11 @@ def laid(task: Task, folder: Path) -> Path:
     """Where the engine works: the user's folder as it is, or a new one with the task's files."""
     if task.folder:
         root = Path(task.folder)
-        if not root.is_dir():
-            raise UsageProblem(f"{task.id} needs the folder {root}, which is not there.", remedy="Make the tasks anew.")
+        for path, text in task.solution.items():
+            if sources.text(root, path) != text:
+                raise UsageProblem(
+                    f"{root / path} is not what it was when {task.id} was made of it.", remedy="Make the tasks anew."
+                )
         return root
     root = folder / "project"
     for path, text in task.files.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench import mbpp, mutants, tasks
+from greenloop.bench import mbpp, mutants, projects, tasks
 from greenloop.bench.arms import settings_for
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageProblem
@@ -66,7 +66,15 @@ async def _of(name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any
             remedy="Tasks come from mbpp:FILE, mutants:FILE, mutants:FOLDER, a folder, or a file of --write-tasks.",
         )
     if path.is_dir():  # noqa: ASYNC240
-        raise UsageProblem(f"{path} is a folder.")
+        return await projects.of_folder(
+            path,
+            settings_for(table, path),
+            count=wanted.sample if wanted.sample is not None else MUTANTS,
+            lines=wanted.lines,
+            seed=wanted.seed,
+            unwanted=lambda family: any(each.startswith(family) for each in used),
+            say=say,
+        )
     if kind == "mutants" and colon:
         return await mutants.of_rows(
             mbpp.load(path),

@@ -22,6 +22,7 @@ from greenloop.core import loop
 from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem, WorkspaceProblem
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.nouns import Attempt, Outcome, Problem, StopReason, Verified
+from greenloop.core.summary import spent
 from greenloop.embedded.choice import choose
 from greenloop.settings import Settings
 
@@ -167,7 +168,7 @@ def _one(job: Job, target: str) -> int:
 def _cancelled(attempts: Sequence[Attempt]) -> Outcome:
     best = loop.best(attempts)
     outcome = _blank(StopReason.CANCELLED, "cancelled")
-    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=loop.spent(attempts))
+    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=spent(attempts))
 
 
 def _put_event(put: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:

@@ -30,7 +30,6 @@ from greenloop.core.nouns import (
     Reply,
     Status,
     StopReason,
-    Usage,
     Verdict,
     Verified,
 )
@@ -223,11 +222,6 @@ def best(attempts: Sequence[Attempt]) -> Attempt | None:
     )
 
 
-def spent(attempts: Sequence[Attempt]) -> Usage:
-    """What the attempts cost, with what was asked about them."""
-    return sum((attempt.spent for attempt in attempts), Usage())
-
-
 def asked(attempts: Sequence[Attempt]) -> int:
     """How many of the attempts a model was asked for."""
     return sum(attempt.draft is not None and attempt.draft.move is not Move.MUTATE for attempt in attempts)
@@ -242,7 +236,8 @@ def exceeded(attempts: Sequence[Attempt], ledger: Ledger) -> StopReason | None:
         return StopReason.TOKENS
     if budget.cost and ledger.used.cost is not None and ledger.used.cost >= budget.cost:
         return StopReason.COST
-    last = [attempt for attempt in attempts if attempt.number][-budget.unreadable :]
+    whole = [attempt for attempt in attempts if attempt.draft and attempt.draft.move not in CHEAP]
+    last = whole[-budget.unreadable :]
     if len(last) == budget.unreadable and all(attempt.candidate is None and attempt.finding for attempt in last):
         return StopReason.ANSWERS
     return None

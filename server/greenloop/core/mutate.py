@@ -1,7 +1,9 @@
 """One-token changes of a function, the classical repairs: tried by running them, before any model is asked.
 
 Operators after mutation-based repair (Debroy and Wong, "Using mutation to automatically suggest fixes for faulty
-programs", 2010): comparison, boundary, arithmetic and logical operator, argument order, a name in scope for another.
+programs", 2010): comparison, boundary, arithmetic and logical operator, argument order, a name in scope for another;
+last, for it fits tests too easily (Qi et al., "An analysis of patch plausibility and correctness", 2015), a statement
+left out.
 Every change is made in the text itself, so that layout and comments stay.
 """
 
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from greenloop.core.compose import region_text
 from greenloop.core.diff import flat
 from greenloop.core.nouns import Attempt, Candidate, Problem, Region
-from greenloop.core.source import FUNCTIONS, Piece, docstring, piece
+from greenloop.core.source import FUNCTIONS, Piece, blocks, docstring, piece
 
 COMPARISONS = {
     "<": ("<=", ">", ">="), "<=": ("<", ">=", ">"), ">": (">=", "<", "<="), ">=": (">", "<=", "<"),
@@ -31,30 +33,32 @@ TWINS = {
     "floor": "ceil", "find": "rfind", "islower": "isupper", "index": "rindex",
 }  # fmt: skip
 TWINS |= {value: key for key, value in TWINS.items()}
+SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue, ast.Raise)
 MOST_NAMES = 8  # names in scope that may stand for another
 MOST = 240  # changes of one region
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A region's text with one token changed in line `line` of it."""
+    """A region's text with one token changed in line `line` of it; `last`: to be tried after all others."""
 
     line: int
     text: str
+    last: bool = False
 
 
 def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
     """Candidates that differ from the attempt's code by one token; where it is suspected first."""
     known: set[str] = set()
-    found: list[tuple[float, int, Region, Change]] = []
+    found: list[tuple[bool, float, int, Region, Change]] = []
     old = attempt.candidate
     for region in problem.regions:
         text = old.texts[region] if old and region in old.texts else region_text(problem, region)
         scores = problem.suspicion.get(region.path, {}) if old is None else {}
         for change in changes(flat(text)):
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
-            found.append((-score, len(found), region, change))
-    for _score, _order, region, change in sorted(found, key=lambda item: item[:2])[:MOST]:
+            found.append((change.last, -score, len(found), region, change))
+    for _last, _score, _order, region, change in sorted(found, key=lambda item: item[:3])[:MOST]:
         if change.text in known:
             continue
         known.add(change.text)
@@ -77,19 +81,25 @@ def changes(text: str) -> list[Change]:
     result = [edit for kind in kinds for node in nodes for edit in kind(node, rows)]
     for function in functions[:1]:
         result += _names(function, nodes)
-    return [Change(line=edit.line - found.shift, text=_text(rows, edit, found.shift)) for edit in result]
+        result += [edit for node in [function, *nodes] for edit in _left_out(node)]
+    return [
+        Change(line=edit.line - found.shift, text=_text(rows, edit, found.shift), last=edit.gone) for edit in result
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Edit:
     line: int
-    start: int
-    end: int
+    start: int = 0
+    end: int = 0
     new: str = ""
+    gone: bool = False  # the whole line
 
 
 def _text(rows: Sequence[bytes], edit: _Edit, shift: int) -> str:
     row = rows[edit.line - 1]
+    if edit.gone:
+        return b"\n".join([*rows[shift : edit.line - 1], *rows[edit.line :]]).decode()
     fresh = [*rows[: edit.line - 1], row[: edit.start] + edit.new.encode() + row[edit.end :], *rows[edit.line :]]
     return b"\n".join(fresh[shift:]).decode()
 
@@ -227,6 +237,15 @@ def _names(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[_Edit]:
             for other in names:
                 if other != node.id:
                     yield _whole(node, other)
+
+
+def _left_out(node: ast.AST) -> Iterator[_Edit]:
+    """Each simple statement of one line that is not alone in its block, gone."""
+    for block in blocks(node):
+        for item in block:
+            simple = isinstance(item, SIMPLE) and item.lineno == item.end_lineno
+            if simple and len(block) > 1 and item is not docstring(node):
+                yield _Edit(line=item.lineno, gone=True)
 
 
 def _whole(node: ast.expr, new: str) -> _Edit:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from greenloop.core.nouns import Evidence, Outcome, Status, StopReason, Verified
+from collections import Counter
+from collections.abc import Sequence
+
+from greenloop.core.nouns import Attempt, Evidence, Move, Outcome, Status, StopReason, Usage, Verified
 
 
 def trust(evidence: Evidence) -> Verified:
@@ -68,3 +71,29 @@ def unsolved(outcome: Outcome) -> str:
     if newest is not None and newest.verdict.status is Status.TAMPERED:
         last += f": {newest.verdict.reason.rstrip('.')}"
     return f"Not solved after {tried} attempt{'s' * (tried != 1)}: {why}{last}."
+
+
+def folded(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
+    """The attempts as a table has them: filled holes that solved nothing share a row with those beside them."""
+    rows: list[list[Attempt]] = []
+    for attempt in attempts:
+        if rows and _is_hole(attempt) and _is_hole(rows[-1][-1]):
+            rows[-1].append(attempt)
+        else:
+            rows.append([attempt])
+    return list(rows)
+
+
+def of_holes(attempts: Sequence[Attempt]) -> str:
+    """What became of several holes: `8 holes: AssertionError 5, Unchanged 3`."""
+    counted = Counter(attempt.error_class or attempt.verdict.status.value for attempt in attempts)
+    return f"{len(attempts)} holes: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
+
+
+def _is_hole(attempt: Attempt) -> bool:
+    return attempt.draft is not None and attempt.draft.move is Move.INFILL and not attempt.accepted
+
+
+def spent(attempts: Sequence[Attempt]) -> Usage:
+    """What the attempts cost, with what was asked about them."""
+    return sum((attempt.spent for attempt in attempts), Usage())

@@ -16,7 +16,6 @@ PASSING = 5  # cases by name
 VALUE = 160  # characters of one value
 LOOKED = 50  # cases that are read at all
 LONG = 40  # characters from which on the place of the first difference helps
-BROKEN = "Tests that passed before and fail now:"
 _CALLED = re.compile(r"^ *\+ +where (.{1,400}?) = ([^<\n]{1,400})$", re.MULTILINE)
 
 
@@ -26,27 +25,36 @@ def listed(problem: Problem, attempt: Attempt) -> str:
     texts = sources(problem, attempt)
     passing = [_name(problem, case, texts) for case in _first(verdict.cases, passed=True)]
     pieces = [short(verdict.reason, 3 * VALUE)] if verdict.reason else []
-    for title, lines, total, most in (
-        ("Tests passed:", passing, verdict.passed, PASSING),
-        ("Tests failed:", rows(problem, attempt), verdict.total - verdict.passed, FAILING),
-        (BROKEN, _lines(problem, verdict.collateral, texts), len(verdict.collateral), FAILING),
+    if passing:
+        pieces += ["Tests passed:", *_some(passing, verdict.passed, PASSING)]
+    for title, results, total in (
+        ("Tests failed", _first(verdict.cases, passed=False), verdict.total - verdict.passed),
+        ("Tests that passed before and fail now", verdict.collateral[:LOOKED], len(verdict.collateral)),
     ):
-        if lines:
-            pieces += [title, *_some(lines, total, most)]
+        pieces += _failing(title, [_pair(problem, case, texts) for case in results], total)
     return "\n".join(pieces)
 
 
 def rows(problem: Problem, attempt: Attempt) -> list[str]:
     """The first failing cases, one row each: what was asserted and what came out instead."""
-    return _lines(problem, _first(attempt.verdict.cases, passed=False), sources(problem, attempt))
+    texts = sources(problem, attempt)
+    return [_row(*_pair(problem, case, texts)) for case in _first(attempt.verdict.cases, passed=False)]
+
+
+def _failing(title: str, pairs: Sequence[tuple[str, str]], total: int) -> list[str]:
+    """The cases below their title; what came out stands there once where it is the same for all."""
+    outcomes = {told for _said, told in pairs}
+    if len(outcomes) == 1 and len({said for said, _told in pairs}) > 1:
+        return [f"{title}, each with {outcomes.pop()}:", *_some([said for said, _told in pairs], total, FAILING)]
+    return [f"{title}:", *_some([_row(*pair) for pair in pairs], total, FAILING)] if pairs else []
+
+
+def _row(said: str, told: str) -> str:
+    return f"{said}  # {told}"
 
 
 def _first(results: Sequence[CaseResult], *, passed: bool) -> list[CaseResult]:
     return list(islice((case for case in results if case.passed is passed), LOOKED))
-
-
-def _lines(problem: Problem, results: Sequence[CaseResult], texts: Sources) -> list[str]:
-    return [_line(problem, case, texts) for case in results[:LOOKED]]
 
 
 def _some(lines: Sequence[str], total: int, most: int) -> list[str]:
@@ -66,18 +74,19 @@ def _name(problem: Problem, result: CaseResult, texts: Sources) -> str:
     return short(result.id.rpartition("::")[2], VALUE)
 
 
-def _line(problem: Problem, case: CaseResult, texts: Sources) -> str:
+def _pair(problem: Problem, case: CaseResult, texts: Sources) -> tuple[str, str]:
+    """What was asserted, and what came out instead."""
     failure = case.failure
-    name = case.id.rpartition("::")[2]
     if failure is None:
-        return f"{_name(problem, case, texts)}  # {'it was not run' if case.outcome == 'missing' else case.outcome}"
+        return _name(problem, case, texts), "it was not run" if case.outcome == "missing" else case.outcome
+    name = short(case.id.rpartition("::")[2], VALUE)
     said = asserted(problem, case, texts)
     if not said:
-        return f"{short(name, VALUE)}  # {_told(problem, failure, '', texts)}"
+        return name, _told(problem, failure, "", texts)
     said = said if len(said) <= 3 * VALUE else short(said, 3 * VALUE)
     # The statement of a parametrised test tells no values, that of a fixture no test.
-    which = f"{short(name, VALUE)}: " if "[" in name or case.outcome == "error" else ""
-    return f"{which}{said}  # {_told(problem, failure, said, texts)}"
+    which = f"{name}: " if "[" in name or case.outcome == "error" else ""
+    return f"{which}{said}", _told(problem, failure, said, texts)
 
 
 def _told(problem: Problem, failure: Failure, said: str, texts: Sources) -> str:
@@ -88,13 +97,14 @@ def _told(problem: Problem, failure: Failure, said: str, texts: Sources) -> str:
     if failure.type == "AssertionError":
         evaluated = next((row for row in message.split("\n") if row.startswith("assert ")), "")
         if evaluated:
-            own = "" if message.startswith("assert ") else f"{message.split(chr(10))[0]}: "
+            own = "" if message.startswith("assert ") else f"{short(message.split(chr(10))[0], VALUE)}: "
             return f"{own}evaluated: {short(evaluated.removeprefix('assert '), VALUE)}{_called(message, said)}"
         return f"AssertionError{': ' if message else ''}{short(message, VALUE)}"
     if failure.type in {"Failed", "Timeout", "Crash", "MemoryLimit", "ProcessLimit"}:
         return short(message, VALUE) or failure.type
     where = raised(problem, failure, texts)
-    return f"{failure.type}: {short(message, VALUE)}" + (f", raised in `{short(where, VALUE)}`" if where else "")
+    kind = f"{failure.type}: {short(message, VALUE)}" if message else failure.type
+    return f"{kind}, raised in `{short(where, VALUE)}`" if where else kind
 
 
 def _observed(failure: Failure, said: str) -> str:

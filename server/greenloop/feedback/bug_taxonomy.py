@@ -95,7 +95,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 def parsed(answer: str) -> Mapping[str, str] | None:
     """The four fields of a critique, or None when one is missing or the type is none of the list."""
     found = {
-        match[1].lower().replace(" ", "_"): short(match[2].strip(" *_`\"',"), FIELD)
+        match[1].lower().replace(" ", "_"): short(match[2].strip(" *_\"',"), FIELD)
         for match in _ROW.finditer(answer[:20_000])
     }
     kind = _type(found.get("bug_type", ""))

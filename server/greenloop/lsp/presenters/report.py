@@ -19,6 +19,7 @@ from greenloop.core.diff import unified
 from greenloop.core.estimate import told
 from greenloop.core.nouns import Attempt, Provenance, Status
 from greenloop.core.redact import clean
+from greenloop.core.summary import folded, of_holes, spent
 from greenloop.core.uris import uri_from_path
 from greenloop.lsp import client
 from greenloop.lsp.presenters.diagnostics import error_of
@@ -88,7 +89,7 @@ async def show(server: Server, run: Run) -> None:
 
 def table(attempts: Sequence[Attempt]) -> str:
     """A Markdown table whose columns are aligned, so that it reads well raw."""
-    rows = [HEADS, *(_row(attempt) for attempt in attempts)]
+    rows = [HEADS, *(_row(group) for group in folded(attempts))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
@@ -165,16 +166,19 @@ def _wrapped(text: str) -> str:
     return "\n".join(row for line in clean(text).split("\n") for row in textwrap.wrap(line, WIDTH))
 
 
-def _row(attempt: Attempt) -> tuple[str, ...]:
-    verdict, usage = attempt.verdict, attempt.spent
+def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
+    """One attempt, or several holes: these by the best of them, and what they cost together."""
+    attempt = max(group, key=lambda attempt: attempt.verdict.score)
+    verdict, usage = attempt.verdict, spent(group)
     counted = verdict.total and verdict.status is not Status.TAMPERED
     passed = f"{verdict.passed}/{verdict.total}" if counted else ""
     cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
+    several = len(group) > 1
     return (
-        str(attempt.number),
+        f"{group[0].number}-{group[-1].number}" if several else str(attempt.number),
         _cell(attempt.model) if attempt.number else "your code",
         " ".join(part for part in (verdict.status.value, passed) if part),
-        _cell(error_of(attempt)),
+        _cell(of_holes(group) if several else error_of(attempt)),
         str(usage.tokens) if attempt.number else "",
         f"{usage.model_seconds + usage.test_seconds:.1f}",
         cost,
