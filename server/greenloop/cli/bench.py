@@ -14,7 +14,8 @@ from typing import Any
 from greenloop import settings as configuration
 from greenloop.bench import arms, report, results, sources, tasks
 from greenloop.bench.figures import figures, pairs
-from greenloop.bench.run import BROKEN, Experiment
+from greenloop.bench.records import BROKEN
+from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
 from greenloop.cli import codes, interrupt
 from greenloop.core.errors import UsageProblem

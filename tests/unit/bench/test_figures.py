@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.bench import report, results
 from greenloop.bench.figures import figures, mcnemar, pairs, transitions, wilson
-from greenloop.bench.run import BROKEN
+from greenloop.bench.records import BROKEN
 from greenloop.core.errors import UsageProblem
 
 broken = frozenset(BROKEN)
