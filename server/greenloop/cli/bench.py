@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop import settings as configuration
-from greenloop.bench import arms, plans, report, results, sources, tasks
+from greenloop.bench import arms, mbpp, plans, report, results, sources, tasks
 from greenloop.bench.figures import figures, pairs
 from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment
@@ -52,6 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", action="append", default=[], metavar="ID", help="only this task; repeatable")
     parser.add_argument("--shown", type=int, metavar="N", help="tests in view (mbpp: 1; its mutants: all but one)")
+    parser.add_argument(
+        "--told",
+        action="append",
+        choices=mbpp.LEVELS,
+        help="mbpp: how well the task is told: in full, half its words, a vague name, or neither; repeatable",
+    )
     parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default 1)")
     parser.add_argument("--repeats", type=int, metavar="N", help="runs of each task, with other seeds")
     parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks there and run nothing")
@@ -93,7 +99,7 @@ def _run(arguments: argparse.Namespace) -> int:
     named = [arms.parse(text) for text in arguments.arm]
     chosen = arms.checked([*(plan.arms if plan else ()), *named] or [arms.parse("default")])
     settings = {**(plan.settings if plan else {}), **_settings(arguments)}
-    repeats = arguments.repeats or (plan.repeats if plan else 1)
+    repeats = (plan.repeats if plan else 1) if arguments.repeats is None else arguments.repeats
     if repeats < 1:
         raise UsageProblem("--repeats must be at least 1.")
 
@@ -143,4 +149,5 @@ def _wanted(arguments: argparse.Namespace) -> sources.Wanted:
         only=tuple(arguments.task),
         shown=arguments.shown,
         lines=arguments.lines,
+        levels=tuple(arguments.told or [mbpp.FULL]),
     )
