@@ -1,7 +1,8 @@
 """What makes the embedded model fast: pairs of servers, asked the same in turns.
 
-`python benchmarks/model.py [--pairs 5] [--only WORD]` prints one table for docs/evidence.md. It needs the weights, the
-engine, and a machine that does nothing else; each server has a state folder of its own, which does not outlive the run.
+`python benchmarks/model.py [--pairs 5] [--only WORD]` prints one table for docs/evidence.md, and each measurement on
+stderr. It needs the weights, the engine, and a machine that does nothing else; each server has a state folder of its
+own, which does not outlive the run.
 A ratio is the median over pairs of right / left: below 1, the right one is faster. On a machine that has other work the
 processor's seconds say more than the clock's.
 """
@@ -12,6 +13,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -220,6 +222,7 @@ async def compare(pair: Pair, pairs: int) -> str:
                     cost.seconds = monotonic() - began
                     cost.cpu = after.user + after.system - times.user - times.system
                 spent[side].append(cost)
+                print(f"{pair.title}, pair {number}, {(pair.left, pair.right)[side][0]}: {cost}", file=sys.stderr)
     cells = [_cell((pair.left, pair.right)[side][0], spent[side]) for side in (0, 1)]
     return f"| {pair.title} | {cells[0]} | {cells[1]} | {_ratio(spent, 'seconds')} | {_ratio(spent, 'cpu')} |"
 
@@ -242,6 +245,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--only", default="", help="only pairs whose title has this word")
     options = parser.parse_args()
+    # The servers are ended when this is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(
         "| what | left | right | seconds: ratio (range) | processor: ratio (range) |\n|---|---|---|---|---|", flush=True
     )

@@ -4,18 +4,26 @@ Builtin containers are walked by their own iterators, objects are shown by their
 `repr` is known to be harmless are asked, and only as long as that takes little time.
 """
 
-import itertools
+import enum
 import time
+import types
 from collections import deque
 
 WIDTH = 100  # characters of one value
 DEPTH = 4  # containers within containers
 HARMLESS = frozenset(
-    ("array", "datetime", "decimal", "enum", "fractions", "ipaddress", "numpy", "pandas", "pathlib", "re", "uuid")
+    ("array", "datetime", "decimal", "fractions", "ipaddress", "numpy", "pandas", "pathlib", "re", "uuid")
 )
 ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented)))
+# How a value of a subclass becomes one of the class itself.
+_PLAIN = (
+    (int, lambda value: int.__add__(value, 0)),
+    (float, lambda value: float.__add__(value, 0.0)),
+    (str, lambda value: str.__getitem__(value, slice(0, WIDTH + 1))),
+    (bytes, lambda value: bytes.__getitem__(value, slice(0, WIDTH + 1))),
+)
 _BRACKETS = ((list, "[", "]"), (tuple, "(", ")"), (set, "{", "}"), (frozenset, "{", "}"), (deque, "[", "]"))
-_NAMED = frozenset((type(len), type(lambda: 0), type([].append), type(ATOMS.__class__.mro), type(itertools)))
+_NAMED = (types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType, types.ModuleType)
 
 
 class Shower:
@@ -48,6 +56,11 @@ class Shower:
             return "<class %s>" % type.__getattribute__(value, "__name__")
         if kind in _NAMED:
             return "<%s %s>" % (kind.__name__, value.__name__)
+        if isinstance(value, enum.Enum):
+            return "%s.%s" % (kind.__name__, object.__getattribute__(value, "_name_"))
+        for base, plain in _PLAIN:
+            if isinstance(value, base):
+                return "%s(%s)" % (kind.__name__, self._text(plain(value), room, depth))
         if depth >= DEPTH:
             return "..."
         for base, left, right in _BRACKETS:

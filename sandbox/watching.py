@@ -12,7 +12,7 @@ from collections import deque
 
 import pytest
 
-EVENTS = 60_000  # lines of a case
+EVENTS = 30_000  # lines of a case
 STEPS = 1000  # kept from the start of a case, and as many from its end
 CHARACTERS = 60_000  # of values kept from the start of a case, and as many from its end
 VALUED = 8  # cases of a run whose values are told; of all others the lines alone

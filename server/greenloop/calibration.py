@@ -236,7 +236,8 @@ def _cut_short(result: CaseResult) -> bool:
 def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tuple[Region, ...]:
     passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
-    return regions.choose(bed.ranked(around.reach, failures, passing), bed.snapshot.text, failures.values())
+    ranked = bed.ranked(around.reach, failures, passing)
+    return regions.choose(ranked, bed.snapshot.text, failures.values(), most=bed.settings.regions)
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------

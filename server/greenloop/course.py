@@ -20,6 +20,7 @@ from greenloop.core import loop
 from greenloop.core.compose import before_after, compose
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.events import Event, Started, Tested
+from greenloop.core.form import WHOLE, asking, chosen
 from greenloop.core.gate import warnings
 from greenloop.core.hole import as_chat, question
 from greenloop.core.ledger import Ledger, Request, Spent, billed
@@ -53,6 +54,7 @@ from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.core.tokens import estimate
 from greenloop.history import History
+from greenloop.regions import unwritten
 from greenloop.roles import Models, failures, sampled
 from greenloop.settings import Settings
 from greenloop.stopwatch import Stopwatch, Timed
@@ -125,7 +127,7 @@ class Course:
         for name in self.preset.context:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
-        if not all(region.created for region in problem.regions):
+        if not all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
             with suppress(Spent):  # the loop will find the same, and say so
                 baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
         started = Started(
@@ -171,8 +173,11 @@ class Course:
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
-        prompts = templates.preset(self.preset.prompt)
         settings = self.settings
+        prompts = templates.preset(self.preset.prompt)
+        form = chosen(settings.answer.format, self.calibration.problem, settings.answer.tokens)
+        if form != WHOLE:
+            prompts = asking(prompts, templates.preset(form.replace("-", "_")))
 
         def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
             self.models.failures = failures(attempts)
@@ -212,7 +217,7 @@ class Course:
             assemble=prompt,
             ask=self._ask,
             verify=_unseen if self.preset.blind else self._verify,
-            glance=self._glance,
+            glance=_unseen if self.preset.blind else self._glance,
             accept=self._accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),

@@ -25,7 +25,7 @@ from greenloop.targets import region_for
 from greenloop.workspace import is_masked
 
 TextOf = Callable[[str], str | None]
-SMALL = 25  # lines up to which a second region rides along
+SMALL = 25  # lines up to which further regions ride along
 
 
 class Reached(Protocol):
@@ -124,15 +124,24 @@ def suspects(
     return sorted(result, key=lambda item: (*item.key, item.region.path, item.region.start))
 
 
-def choose(ranked: Sequence[Region], text_of: TextOf, failures: Iterable[Failure | None] = ()) -> tuple[Region, ...]:
-    """The first region, and the second when both are small and the first is not plainly unwritten."""
-    if len(ranked) < 2:
-        return tuple(ranked)
-    first, second = ranked[0], ranked[1]
-    placeholder = unwritten(first, text_of) or any(_raised_in(failure, first) for failure in failures if failure)
-    small = _size(first) <= SMALL and _size(second) <= SMALL
-    apart = first.path != second.path or first.end < second.start or second.end < first.start
-    return (first, second) if apart and small and not placeholder else (first,)
+def choose(
+    ranked: Sequence[Region], text_of: TextOf, failures: Iterable[Failure | None] = (), *, most: int = 2
+) -> tuple[Region, ...]:
+    """The first region, and the next ones, up to `most`, when all are small and the first is not plainly unwritten."""
+    chosen = list(ranked[:1])
+    if not chosen or _size(chosen[0]) > SMALL or unwritten(chosen[0], text_of):
+        return tuple(chosen)
+    if any(_raised_in(failure, chosen[0]) for failure in failures if failure):
+        return tuple(chosen)
+    for region in ranked[1:most]:
+        if _size(region) > SMALL or not all(_apart(region, other) for other in chosen):
+            break
+        chosen.append(region)
+    return tuple(chosen)
+
+
+def _apart(one: Region, other: Region) -> bool:
+    return one.path != other.path or one.end < other.start or other.end < one.start
 
 
 def again(region: Region, text: str) -> Region:

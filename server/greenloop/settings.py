@@ -89,6 +89,11 @@ class PromptSettings:
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
     tokens: int = setting(1024, "Tokens an answer may have.", repository="lower", least=16)
+    format: Literal["auto", "whole", "search-replace", "unified-diff"] = setting(
+        "auto",
+        "Form in which models are asked for changes: `whole` functions suit small models, the others those that copy "
+        "faithfully; `auto`: whole, as long as that fits into an answer. Whatever comes is read.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +168,9 @@ class Settings:
         "Model candidates that may be tried; 0: as many as the preset names.",
         repository="yes",
         least=0,
+    )
+    regions: int = setting(
+        2, "Functions that one edit may change, where a failing test reaches several.", repository="lower", least=1
     )
     seconds: float = setting(600.0, "Seconds of wall time a run may take.", repository="lower", least=1)
     tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from greenloop.core.errors import ContextTooLong
-from greenloop.core.nouns import Completion, Message
+from greenloop.core.nouns import Completion, Hole, Message
 from greenloop.embedded import lock, server
 from greenloop.models import litellm, local
 from greenloop.settings import ApiSettings, EmbeddedSettings, Settings
@@ -64,6 +64,21 @@ async def test_a_bounded_answer_says_that_it_was_cut(running):
     reply = await local.create("local", SETTINGS).complete(replace(LONG, max_tokens=8), str)
     assert reply.finish == "length"
     assert reply.usage.completion_tokens == 8
+
+
+async def test_it_fills_a_hole_and_does_not_read_the_same_twice(running):
+    model, pieces = local.create("local", SETTINGS), []
+    hole = Hole(
+        prefix='def larger(a, b):\n    """Returns the larger one of two numbers."""\n    if a > b:\n',
+        suffix="\n    return b\n",
+        stop=("\n",),
+    )
+    first = await model.infill(hole, pieces.append)
+    assert first.text.strip() == "return a"
+    assert "".join(pieces) == first.text
+    second = await model.infill(hole, str)
+    assert second.usage.prompt_tokens == first.usage.prompt_tokens > 20
+    assert second.usage.cached_tokens == second.usage.prompt_tokens - 1
 
 
 async def test_files_are_the_users_alone_and_no_prompt_is_logged(running):

@@ -63,14 +63,14 @@ def _event(delta, finish=None, **more):
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
-def _head(status, kind, *headers):
+def head(status, kind, *headers):
     lines = [f"HTTP/1.1 {status} Status", f"Content-Type: {kind}", "Connection: close", *headers]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
 def answer(*pieces, finish="stop", usage=USAGE):
     async def behave(server, reader, writer):
-        writer.write(_head(200, "text/event-stream"))
+        writer.write(head(200, "text/event-stream"))
         writer.write(_event({"role": "assistant", "content": ""}))
         for piece in pieces:
             writer.write(_event({"content": piece}))
@@ -89,7 +89,7 @@ def answer(*pieces, finish="stop", usage=USAGE):
 def refuse(status, message, *headers, **fields):
     async def behave(server, reader, writer):
         body = json.dumps({"error": {"message": message, "code": status, **fields}}).encode()
-        writer.write(_head(status, "application/json", f"Content-Length: {len(body)}", *headers) + body)
+        writer.write(head(status, "application/json", f"Content-Length: {len(body)}", *headers) + body)
         await writer.drain()
 
     return behave
@@ -99,7 +99,7 @@ def stall(*pieces):
     """Says so much and then nothing; `left` is set when the client has gone."""
 
     async def behave(server, reader, writer):
-        writer.write(_head(200, "text/event-stream"))
+        writer.write(head(200, "text/event-stream"))
         for piece in pieces:
             writer.write(_event({"content": piece}))
         await writer.drain()
@@ -115,7 +115,7 @@ def hang_up(*pieces):
 
     async def behave(server, reader, writer):
         if pieces:
-            writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
+            writer.write(head(200, "text/event-stream", "Transfer-Encoding: chunked"))
             for piece in pieces:
                 event = _event({"content": piece})
                 writer.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")

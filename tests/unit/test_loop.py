@@ -10,7 +10,7 @@ import pytest
 from greenloop.core import loop
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
-from greenloop.core.ledger import Ledger
+from greenloop.core.ledger import Ledger, Spent
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -358,3 +358,48 @@ async def test_what_parts_ask_is_billed():
 async def test_a_failing_model_ends_the_whole_round():
     with pytest.raises(ModelProblem):
         await Stage(answer(WRONG), plan=several(SAMPLE, SAMPLE)).run()
+
+
+async def test_holes_that_were_left_empty_are_no_unreadable_answers():
+    masks = [Mask(region=PROBLEM.regions[0], start=2, end=2)] * 3
+    holes = [Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=mask) for mask in masks]
+
+    def plan(_problem, attempts):
+        return holes if len(attempts) == 1 else [SAMPLE] if len(attempts) == 4 else ()
+
+    outcome = await Stage("", "", "", answer(RIGHT), plan=plan).run(unreadable=3)
+    assert outcome.solved
+
+
+async def test_changes_that_pass_by_the_handful_are_not_believed():
+    mutate = Draft(parent=0, move=Move.MUTATE, role=Role.REFINER)
+    stage = Stage(plan=several(mutate))
+
+    async def everything_passes(_files):
+        return verdict(10)
+
+    stage.verify = everything_passes
+    outcome = await stage.run()
+    assert not outcome.solved
+    assert outcome.attempts[1].error_class == "NoGain"
+    assert "too little to choose" in outcome.attempts[1].verdict.reason
+
+
+async def test_a_round_that_the_budget_cuts_keeps_what_was_answered():
+    stage = Stage(answer(WRONG), answer("x * 4"), answer("x * 5"), plan=several(SAMPLE, SAMPLE, SAMPLE), tokens=20)
+    outcome = await stage.run(tokens=2 * 1024 + 10)
+    assert outcome.reason is StopReason.TOKENS
+    assert [attempt.number for attempt in outcome.attempts] == [0, 1, 2]
+    assert outcome.usage.tokens == 80
+
+
+async def test_an_attempt_is_not_lost_when_nobody_can_describe_it():
+    stage = Stage(answer(WRONG))
+
+    async def describe(_problem, _attempts):
+        raise Spent(StopReason.COST)
+
+    stage.describe = describe
+    outcome = await stage.run()
+    assert (outcome.reason, outcome.best) == (StopReason.COST, 1)
+    assert stage.summary()[-1] == "tested 1 failed AssertionError"

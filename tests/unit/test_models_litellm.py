@@ -6,12 +6,14 @@ import random
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import openai_api
 from greenloop.core.errors import ContextTooLong, ModelProblem
 from greenloop.core.nouns import Completion, Message
+from greenloop.core.ports import slots
 from greenloop.models import litellm
 from greenloop.settings import ApiSettings, Settings
 from openai_api import answer, hang_up, refuse, stall
@@ -131,11 +133,11 @@ async def test_the_third_time_may_work(api):
 
 
 async def test_what_a_broken_answer_cost_is_counted(api):
-    api.script = [hang_up("y" * 35), answer("ok")]
+    api.script = [hang_up("y" * 35), answer("ok")]  # 35 letters in a row have 6 tokens
     reply, pieces = await complete(model(api.base))
     assert reply.text == "ok"
     assert "".join(pieces) == "y" * 35 + "ok"
-    assert reply.usage.completion_tokens == 10 + 7
+    assert reply.usage.completion_tokens == 6 + 7
     assert reply.usage.prompt_tokens > 11
 
 
@@ -267,3 +269,56 @@ async def test_ollama_is_asked_at_its_chat_door_with_room_for_the_prompt(monkeyp
     assert arguments["model"] == "ollama_chat/qwen"
     assert arguments["api_base"] == "http://127.0.0.1:5555"
     assert arguments["num_ctx"] >= 2600 + 1024
+
+
+async def test_a_frequency_penalty_is_passed_on_and_only_then(api):
+    api.script = [answer("ok")]
+    await complete(model(api.base), replace(ASK, frequency_penalty=0.3))
+    await complete(model(api.base))
+    assert [request.get("frequency_penalty") for request in api.requests] == [0.3, None]
+
+
+async def test_what_the_provider_had_in_its_cache_is_told_and_cheaper(api):
+    counts = {"prompt_tokens": 1100, "completion_tokens": 7, "total_tokens": 1107}
+    api.script = [answer("ok", usage={**counts, "prompt_tokens_details": {"cached_tokens": 1024}})]
+    cached, _ = await complete(model(api.base, "openai/gpt-4o-mini"))
+    api.script = [answer("ok", usage=counts)]
+    api.requests.clear()
+    fresh, _ = await complete(model(api.base, "openai/gpt-4o-mini"))
+    assert (cached.usage.prompt_tokens, cached.usage.cached_tokens) == (1100, 1024)
+    assert fresh.usage.cached_tokens == 0
+    assert 0 < cached.usage.cost < fresh.usage.cost
+
+
+async def test_a_price_is_told_before_the_call(api):
+    api.script = [answer("ok", usage={"prompt_tokens": 1000, "completion_tokens": 500, "total_tokens": 1500})]
+    known = model(api.base, "openai/gpt-4o-mini")
+    reply, _ = await complete(known)
+    assert known.price(1000, 500) == pytest.approx(reply.usage.cost)
+    assert known.price(2000, 1000) == pytest.approx(2 * reply.usage.cost)
+    assert model(api.base, "openai/m").price(1000, 500) is None
+    assert model(api.base, "ollama/m").price(1000, 500) == 0
+
+
+def test_no_price_is_worth_the_import_of_litellm():
+    code = (
+        "import sys; from greenloop.models import litellm; from greenloop.settings import Settings;"
+        "print(litellm.create('openai/gpt-4o-mini', Settings()).price(1, 1), 'litellm' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout == b"None False\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "parallel", "number"),
+    [
+        ("openai/m", None, 4),
+        ("ollama/m", None, 1),
+        ("ollama_chat/m", "3", 3),
+        ("ollama/m", "many", 1),
+        ("ollama/m", "0", 1),
+    ],
+)
+def test_slots_are_the_providers(monkeypatch, name, parallel, number):
+    if parallel is not None:
+        monkeypatch.setenv("OLLAMA_NUM_PARALLEL", parallel)
+    assert slots(model("", name)) == number

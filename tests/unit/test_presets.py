@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,12 @@ class Play:
         return Reply(text=said.pop(0) if said else "- think", usage=Usage(completion_tokens=5), model="scripted")
 
     async def watched(self, attempt, selectors, lines) -> Execution:
-        return Execution(status=1)
+        """A step onto the last of the watched lines."""
+        if not lines:
+            return Execution(status=1)
+        step = [0, lines[0].end, 1, {"x": "3"}]
+        record = {"kind": "watch", "id": selectors[0], "files": [lines[0].path], "hits": [], "steps": [step]}
+        return Execution(status=1, records=(record,))
 
     async def verify(self, files) -> Verdict:
         return Verdict(status=Status.FAILED) if self.preset.blind else executed(files)
@@ -136,6 +142,20 @@ TABLE = [
         StopReason.SOLVED,
     ),
     (
+        "best-of-n",
+        [*WRONG[:6], RIGHT, WRONG[7]],
+        {},
+        ["drafter draft of 0"] * 8,
+        StopReason.SOLVED,
+    ),
+    (
+        "best-of-n",
+        WRONG[:8],
+        {},
+        ["drafter draft of 0"] * 8,
+        StopReason.ATTEMPTS,
+    ),
+    (
         "reflexion",
         [*WRONG[:2], RIGHT],
         {"critic": ["I forgot to multiply.", "I added again."]},
@@ -155,6 +175,13 @@ TABLE = [
         {},
         ["drafter draft of 0", "critic asked"] + ["refiner refine of 1", "critic asked"] * 2,
         StopReason.STALLED,
+    ),
+    (
+        "ldb",
+        [*WRONG[:2], RIGHT],
+        {"critic": ['{"block": 1, "correct": false, "explanation": "it adds"}'] * 2},
+        ["drafter draft of 0", "critic asked", "refiner refine of 1", "critic asked", "refiner refine of 2"],
+        StopReason.SOLVED,
     ),
     (
         "tenet",
@@ -288,11 +315,19 @@ async def test_iad_shows_the_best_as_the_answer_and_the_worst_beside_it():
     assert WRONG[0] in told.content
 
 
+async def test_a_round_of_samples_has_four_temperatures():
+    play = Play("best-of-n", WRONG[:8], {})
+    await play.run()
+    temperatures = [prompt.temperature for prompt in play.prompts]
+    assert temperatures[:5] == [0.0, 0.6, 0.75, 0.9, 1.0]
+    assert len({prompt.messages for prompt in play.prompts}) == 1
+
+
 async def test_a_restart_names_the_failed_approaches_and_hides_the_failing_code():
     play = Play("tenet", [WRONG[0], "x + 2 - 1", RIGHT], {})
     await play.run()
     told = "\n".join(message.content for message in play.prompts[2].messages)
-    assert "- attempts 1, 2: AssertionError" in told
+    assert re.search(r"^- attempts 1\D+2: AssertionError", told, re.MULTILINE)
     assert WRONG[0] not in told
     assert "x + 2 - 1" not in told
 
@@ -303,6 +338,14 @@ async def test_reflections_stay_from_attempt_to_attempt():
     told = play.prompts[2].messages[-1].content
     assert "I forgot to multiply." in told
     assert "I added again." in told
+
+
+async def test_a_trace_and_its_wrong_blocks_reach_the_model():
+    play = Play("ldb", [WRONG[0], RIGHT], {"critic": ['{"block": 1, "correct": false, "explanation": "it adds"}']})
+    await play.run()
+    told = play.prompts[1].messages[-1].content
+    assert "[BLOCK-1]\n# before: x=3\n" in told
+    assert "[BLOCK-1] is wrong: it adds" in told
 
 
 async def test_a_strategy_and_a_reflection_reach_the_model():

@@ -292,3 +292,17 @@ def test_ten_megabytes_are_not_counted(text):
 
     assert len(cut(text, 300, count)) <= 1200
     assert counted < 500_000
+
+
+def test_a_new_beginning_does_not_show_the_failing_code():
+    excerpts = (Excerpt(title="code", text="def f():\n    return 7", value=1.0, own=True, bare="def f():\n    ..."),)
+
+    def told(move):
+        messages = assemble(
+            TEMPLATES, PROBLEM, excerpts, [attempt(0)], draft(0, move), budget=1000, count=lambda text: len(text) // 3
+        )
+        return messages[1].content
+
+    assert "return 7" in told(Move.DRAFT)
+    assert "return 7" not in told(Move.RESTART)
+    assert "def f():\n    ..." in told(Move.RESTART)

@@ -163,6 +163,14 @@ def test_choose(ranked, failure, chosen):
     assert [item.qualname for item in taken] == chosen
 
 
+@pytest.mark.parametrize(
+    ("most", "chosen"), [(1, ["log"]), (2, ["log", "Cart.add"]), (9, ["log", "Cart.add", "Cart.total"])]
+)
+def test_the_setting_says_how_many_functions_one_edit_may_change(most, chosen):
+    ranked = [region(name) for name in ("log", "Cart.add", "Cart.total")]
+    assert [item.qualname for item in regions.choose(ranked, TEXTS.get, most=most)] == chosen
+
+
 def test_a_function_without_a_body_yet_goes_alone():
     text = 'def a():\n    """Doc."""\n    ...\n\ndef b():\n    return a()\n'
     ranked = [regions.for_function(targets.find(text, "m.py", name), text) for name in "ab"]

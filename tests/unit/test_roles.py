@@ -2,92 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from doubling import HALF, PROBLEM, RIGHT, WRONG, code, executed, unwritten
-from greenloop import registry, settings
-from greenloop.core import loop
-from greenloop.core.events import Planned, Started
-from greenloop.core.nouns import Attempt, Completion, Message, Outcome, Reply, Role, StopReason, Usage
-from greenloop.core.ports import Nobody, Tools
-from greenloop.course import Course
-from greenloop.roles import Models
+from doubling import HALF, RIGHT, WRONG
+from greenloop import settings
+from greenloop.core.nouns import Completion, Message, Role, StopReason
+from theatre import SECRET, Fake, Theatre
 
 ALIKE = [f"x + {n} - {n} + 1" for n in range(10)]  # other code, the same wrong values
-SECRET = "correct horse battery"
-
-
-class Fake:
-    """A model that writes its requests into a common list and its answers from another."""
-
-    def __init__(self, name: str, log: list[tuple[str, Completion]], answers: list[str]) -> None:
-        self.name = name
-        self.log = log
-        self.answers = answers
-
-    async def complete(self, request: Completion, on_token) -> Reply:
-        self.log.append((self.name, request))
-        text = self.answers.pop(0) if request.role in (Role.DRAFTER, Role.REFINER) else "Think again."
-        return Reply(text=text, usage=Usage(prompt_tokens=1, completion_tokens=1), model=self.name)
-
-    def count_tokens(self, text: str) -> int:
-        return len(text) // 4
-
-    async def close(self) -> None:
-        """Nothing to close."""
-
-
-class Theatre:
-    """A course without a sandbox: the real prompts, roles and ledger, the tests decided by a table."""
-
-    def __init__(self, expressions: list[str], **told: Any) -> None:
-        names = {f"fake/{letter}" for letter in "abcdefg"}
-        self.log: list[tuple[str, Completion]] = []
-        answers = [code(expression) for expression in expressions]
-        found, warnings = settings.load(None, command_line={"model": "fake/a", **told}, environ={})
-        assert warnings == []
-        self.models = Models(settings=found, opened={name: Fake(name, self.log, answers) for name in names})
-        self.course = Course(
-            bed=SimpleNamespace(settings=found),
-            calibration=SimpleNamespace(problem=PROBLEM),
-            sandbox=None,
-            preset=registry.preset(found.preset),
-            models=self.models,
-            user=Nobody(),
-            secrets=(SECRET,),
-            trusted="",
-        )
-        self.planned: list[str] = []
-
-    async def run(self) -> Outcome:
-        course = self.course
-        tools = Tools(ask=course._ask_quietly, run=None, session=None, user=Nobody(), rng=None)
-
-        async def verify(files: Mapping[str, str]):
-            return executed(files)
-
-        drafter = await self.models.of(Role.DRAFTER)
-        parts = replace(course._parts(drafter, tools), verify=verify, accept=verify)
-        baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
-        started = Started(problem=PROBLEM, baseline=baseline, model=drafter.name, preset="", sandbox="", attempts=5)
-        return await loop.refine(PROBLEM, started, parts, course.ledger, self.emit)
-
-    def emit(self, event) -> None:
-        if isinstance(event, Planned):
-            self.planned.append(event.model)
-
-    @property
-    def asked(self) -> list[str]:
-        return [name.removeprefix("fake/") for name, _request in self.log]
-
-    @property
-    def temperatures(self) -> list[float]:
-        return [request.temperature for _name, request in self.log if request.role is not Role.CRITIC]
 
 
 @pytest.fixture(autouse=True)

@@ -24,12 +24,14 @@ from greenloop.core.nouns import (
     Problem,
     Provenance,
     Region,
+    Reply,
     Spec,
     Status,
+    Usage,
     Verdict,
 )
 from greenloop.core.records import Step, Watched
-from greenloop.feedback import runtime_trace
+from greenloop.feedback import ldb, runtime_trace
 from greenloop.feedback._blocks import blocks, visits
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
@@ -214,7 +216,7 @@ async def test_values_and_code_are_cut():
 async def test_without_a_trace_the_assertion_and_the_output(more):
     note = await runtime_trace.describe(problem(), [attempt()], tools(**more))
     assert note.text == "`assert total([1, 2]) == 3` fails: the output was 2."
-    assert "trace" not in note.fields
+    assert "traced" not in note.fields
 
 
 async def test_code_that_was_not_run_is_not_run_again():
@@ -253,3 +255,51 @@ def test_an_example_is_run_with_those_before_it():
     found = replace(problem(), spec=spec)
     assert runtime_trace.selectors(found, case.id) == ("doctest:m.py::total",)
     assert runtime_trace.selectors(found, "test_m.py::test_it") == ("test_m.py::test_it",)
+
+
+# -- LDB --------------------------------------------------------------------------------------------------------
+
+
+def debugging(answer: str):
+    found = tools()
+    found.questions = []
+
+    async def ask(completion):
+        found.questions.append(completion)
+        return Reply(text=answer, usage=Usage(completion_tokens=9), model="critic")
+
+    found.ask = ask
+    return found
+
+
+ANSWER = (
+    'Sure:\n{"block": 1, "correct": true, "explanation": "fine"}\n{"block": "BLOCK-3", "correct": false, '
+    '"explanation": "must add i to s"}\n{"block": 4, "correct": "no"}\n{broken}\n{"block": 5,'
+)
+
+
+async def test_one_question_for_all_blocks_and_what_is_wrong_is_told():
+    found = debugging(ANSWER)
+    candidate = Candidate(texts={REGION: CODE})
+    note = await ldb.describe(problem(), [attempt(candidate=candidate)], found)
+    assert len(found.questions) == 1
+    assert "[BLOCK-1]" in found.questions[0].messages[0].content
+    assert note.text.endswith("the output was 2.\n[BLOCK-3] is wrong: must add i to s")
+    assert note.fields["blocks"] == {1: "", 3: "must add i to s"}
+    assert (note.usage.completion_tokens, note.usage.test_seconds) == (9, 0.5)
+
+
+@pytest.mark.parametrize("answer", ["", "all fine", "{" * 100_000, '{"block": [1], "correct": null}', "[1]"])
+async def test_an_odd_verdict_leaves_the_trace_as_it_is(answer):
+    candidate = Candidate(texts={REGION: CODE})
+    note = await ldb.describe(problem(), [attempt(candidate=candidate)], debugging(answer))
+    assert note.text.endswith("the output was 2.")
+
+
+async def test_nobody_is_asked_about_the_users_own_code_or_without_a_trace():
+    found = debugging(ANSWER)
+    await ldb.describe(problem(), [attempt(number=0)], found)
+    found.run = tools(()).run
+    note = await ldb.describe(problem(), [attempt(candidate=Candidate(texts={REGION: CODE}))], found)
+    assert found.questions == []
+    assert note.text == "`assert total([1, 2]) == 3` fails: the output was 2."

@@ -29,13 +29,22 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
         names = ", ".join(f"`{region.qualname}`" for region in regions)
         verb = "is to be written" if all(region.created for region in regions) else "as it stands"
         excerpts.append(
-            Excerpt(title=f"{names} in `{path}`, {verb}:", text=own(text, path, regions), value=1.0, own=True)
+            Excerpt(
+                title=f"{names} in `{path}`, {verb}:",
+                text=own(text, path, regions),
+                value=1.0,
+                own=True,
+                bare=own(text, path, regions, bare=True),
+            )
         )
     return excerpts
 
 
-def own(text: str, path: str, regions: Sequence[Region]) -> str:
-    """The regions' source; methods under their class's head, so that it is plain where they belong."""
+def own(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) -> str:
+    """The regions' source; methods under their class's head, so that it is plain where they belong.
+
+    `bare`: of functions only the signature and the docstring.
+    """
     found = syntax.definitions(text, path)
     parts: list[str] = []
     shown: set[str] = set()
@@ -44,8 +53,21 @@ def own(text: str, path: str, regions: Sequence[Region]) -> str:
         if owner is not None and owner.kind == "class" and owner.qualname not in shown:
             shown.add(owner.qualname)
             parts += _head(text, owner, found, regions)
-        parts.append(_unwritten(region) if region.created else syntax.span(text, region.start, region.end).rstrip())
+        if region.created:
+            parts.append(_unwritten(region))
+        else:
+            item = syntax.lookup(found, region.qualname) if bare else None
+            whole = syntax.span(text, region.start, region.end).rstrip()
+            parts.append(_without_body(text, item) if item and item.kind == "function" else whole)
     return plain("\n\n".join(parts))
+
+
+def _without_body(text: str, item: Definition) -> str:
+    last = item.docstring[1] if item.docstring else item.header_end
+    if last >= item.end:
+        return syntax.span(text, item.start, item.end).rstrip()
+    indent = re.match(r"[ \t]*", syntax.span(text, item.name_line, item.name_line))
+    return f"{syntax.span(text, item.start, last).rstrip()}\n{indent[0] if indent else ''}    ..."
 
 
 def _unwritten(region: Region) -> str:

@@ -13,7 +13,7 @@ from greenloop.core import answer, hole
 from greenloop.core.classify import finding_group
 from greenloop.core.compose import compose
 from greenloop.core.events import Checked, Event
-from greenloop.core.gate import check, same
+from greenloop.core.gate import check, repetition, same
 from greenloop.core.mutate import mutants
 from greenloop.core.nouns import (
     Attempt,
@@ -32,7 +32,8 @@ Files = Mapping[str, str]
 
 REPEATED = "Repeated"
 NO_GAIN = "NoGain"
-PATIENCE = 20.0  # seconds that one-token changes may take
+PATIENCE = 10.0  # seconds that one-token changes may take
+AMBIGUOUS = 3  # changes that pass, beyond which the first of them is as likely wrong as right
 
 
 def read(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt], reply: Reply) -> Attempt:
@@ -52,6 +53,8 @@ def read(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt
         found = answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
     else:
         found = hole.filled(problem, attempts[draft.parent], draft.masked, reply.text)
+    if isinstance(found, Candidate):
+        found = repetition(problem, found) or found  # it is asked for once more, as what cannot be read
     return refused(blank, found) if isinstance(found, Finding) else replace(blank, candidate=found)
 
 
@@ -92,26 +95,27 @@ async def mutated(
     attempts: Sequence[Attempt],
     verify: Callable[[Files], Awaitable[Verdict]],
 ) -> Attempt:
-    """The best of the one-token changes of the parent's code, tested; a finding where none passes more tests.
+    """The best of the one-token changes of the parent's code, all tested; a finding where none passes more tests.
 
-    Ends at the first that passes, and after `PATIENCE` seconds.
+    Where more than `AMBIGUOUS` of them pass, the tests say too little to choose, and none is taken.
     """
     parent = attempts[draft.parent]
     began, tried, seconds = monotonic(), 0, 0.0
     top: tuple[Candidate, Verdict] | None = None
+    passing = 0
     for candidate in mutants(problem, parent):
         files = compose(problem, candidate)
-        if monotonic() - began > PATIENCE:
+        if monotonic() - began > PATIENCE or passing > AMBIGUOUS:
             break
         if check(problem, candidate, files, parent=parent.candidate):
             continue
         verdict = await verify(files)
         tried += 1
         seconds += verdict.seconds
-        if verdict.score > (top[1] if top else parent.verdict).score or verdict.status is Status.PASSED:
+        passed = verdict.status is Status.PASSED
+        if verdict.score > (top[1] if top else parent.verdict).score or (passed and not passing):
             top = candidate, verdict
-        if verdict.status is Status.PASSED:
-            break
+        passing += passed
     blank = Attempt(
         number=number,
         parent=draft.parent,
@@ -122,5 +126,8 @@ async def mutated(
     )
     if top is None:
         message = f"None of {tried} one-token changes passes more tests."
+        return refused(blank, Finding(error_class=NO_GAIN, message=message))
+    if passing > AMBIGUOUS:
+        message = f"More than {AMBIGUOUS} one-token changes pass: the tests say too little to choose one."
         return refused(blank, Finding(error_class=NO_GAIN, message=message))
     return replace(blank, candidate=top[0], verdict=replace(top[1], seconds=seconds))

@@ -36,7 +36,7 @@ def check(
     for path, text in files.items():
         if finding := _encoding(text) or _syntax(problem, path, text):
             return finding
-    if finding := _repetition(problem, candidate):
+    if finding := repetition(problem, candidate):
         return finding
     for region in candidate.texts:
         if finding := shape(problem, region, candidate, files):
@@ -66,7 +66,7 @@ def _syntax(problem: Problem, path: str, text: str) -> Finding | None:
     return Finding(error_class=type(error).__name__, message=message, line=line)
 
 
-def _repetition(problem: Problem, candidate: Candidate) -> Finding | None:
+def repetition(problem: Problem, candidate: Candidate) -> Finding | None:
     """What the answer repeats, unless the user's own code does."""
     beside = "\n\n".join(flat(text) for text in candidate.helpers)
     for text, own in [

@@ -432,7 +432,7 @@ class Outcome:
 class Excerpt:
     """A piece of context for the prompt. Higher `value` survives longer when the prompt must be cut.
 
-    `own`: it is the very code that is to change.
+    `own`: it is the very code that is to change; `bare` is the same without the bodies, for a new beginning.
     """
 
     title: str
@@ -440,6 +440,7 @@ class Excerpt:
     value: float
     language: str = "python"
     own: bool = False
+    bare: str = ""
 
 
 # -- the sandbox ------------------------------------------------------------------------------------------------

@@ -36,8 +36,9 @@ def patched(problem: Problem, changes: Sequence[Edit], base: Candidate | None = 
     Lines are looked for in the regions first, then in the rest of their files: exactly, then but for trailing spaces,
     then but for their common margin. An empty search adds its code as a block of its own.
     """
-    if any(not edit.closed for edit in changes):
-        return Finding(error_class="TruncatedAnswer", message="The answer was cut off inside an edit.")
+    if cut := next((edit for edit in changes if not edit.closed), None):
+        where = "a hunk" if cut.kept else "a search/replace block"
+        return Finding(error_class="TruncatedAnswer", message=f"The answer was cut off inside {where}.")
     missing = changes[0]
     for inside in (True, False):
         for candidate in (base, None) if base else (None,):
@@ -100,7 +101,9 @@ def _looser(edit: Edit) -> Iterator[Edit]:
         tail = min(tail, len(edit.kept) - 1 - new[-1])
     for fuzz in (*range(1, FUZZ + 1), most):
         head, foot = min(fuzz, lead), min(fuzz, tail)
-        if fuzz > max(lead, tail) and fuzz < most:
+        if (fuzz > max(lead, tail) and fuzz < most) or not any(
+            line.strip() for line in edit.search[head : most - foot]
+        ):
             continue
         yield replace(
             edit,

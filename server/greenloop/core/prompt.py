@@ -7,6 +7,7 @@ When the budget is short, the least valuable excerpt goes first; tests, newest e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from string import Template
 
 from greenloop.core.compose import region_text
@@ -42,7 +43,9 @@ def assemble(
     shell = Template(templates["task"])
     variables = {"names": names, "instruction": cut(problem.instruction, budget // 4, count)}
     frame = count(shell.substitute(context="", **variables))
-    task = shell.substitute(context=fit(excerpts, room - frame, count), **variables).strip()
+    # A small model copies the code that it is shown: to begin anew it must not see the failing one.
+    shown = [replace(one, text=one.bare) if one.bare and draft.move is Move.RESTART else one for one in excerpts]
+    task = shell.substitute(context=fit(shown, room - frame, count), **variables).strip()
     if tail[0].role == "user":
         task, tail = f"{task}\n\n{tail[0].content}".strip(), tail[1:]
     return (Message(role="system", content=system), Message(role="user", content=task), *tail)

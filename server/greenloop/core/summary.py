@@ -96,5 +96,4 @@ def _is_hole(attempt: Attempt) -> bool:
 
 def spent(attempts: Sequence[Attempt]) -> Usage:
     """What the attempts cost, with what was asked about them."""
-    usages = [usage for attempt in attempts for usage in (attempt.usage, *(note.usage for note in attempt.notes))]
-    return sum(usages, Usage())
+    return sum((attempt.spent for attempt in attempts), Usage())

@@ -15,7 +15,7 @@ from greenloop.core.compose import compose
 from greenloop.core.diff import flat
 from greenloop.core.nouns import Attempt, CaseResult, Execution, Lines, Note, Problem, Provenance, Usage
 from greenloop.core.ports import Tools
-from greenloop.core.records import Watched, watched
+from greenloop.core.records import Watched, results, watched
 from greenloop.core.source import definitions, plain_name, tree
 from greenloop.feedback._blocks import HOW, Block, Visit, blocks, visits
 from greenloop.feedback._findings import told
@@ -28,14 +28,20 @@ NAMES = 6  # variables on each side of a block
 ROWS = 8  # of one block's code
 ROW = 120  # characters
 DOCTEST = "doctest:"
+ENOUGH = "Enough"  # what sandbox/watching.py ends such a case with
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
-    """How one failing case went through the newest attempt's code; the field `case` names it."""
+    """How one failing case went through the newest attempt's code.
+
+    The field `case` names it; `traced` is there where its blocks are told.
+    """
     newest = attempts[-1]
-    failing = [case for case in (*newest.verdict.cases, *newest.verdict.collateral) if not case.passed]
+    verdict = newest.verdict
+    failing = [case for case in verdict.cases if not case.passed]
+    failing = failing or [case for case in verdict.collateral if not case.passed]
     if newest.finding or not failing:
         return Note(text=told(problem, attempts, _outcomes))
     case = tools.rng.choice(failing)
@@ -45,10 +51,12 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         return Note(text=text)
     execution = await tools.run(newest, selectors(problem, case.id), [lines for lines, _node in found])
     trace = shown(problem, newest, _trace(execution, case.id), found)
+    if trace and any(result.id == case.id and _cut_off(result) for result in results(execution)):
+        trace += "\n... and so on, without an end in sight ..."
     usage = Usage(test_seconds=execution.seconds)
     if not trace:
         return Note(text=text, usage=usage)
-    return Note(text=f"{trace}\n{text}", fields={"case": case.id, "trace": trace}, usage=usage)
+    return Note(text=f"{trace}\n{text}", fields={"case": case.id, "traced": True}, usage=usage)
 
 
 def placed(problem: Problem, attempt: Attempt) -> list[tuple[Lines, ast.stmt]]:
@@ -102,6 +110,11 @@ def _definitions(text: str) -> list[tuple[str, ast.stmt]]:
 
 def _trace(execution: Execution, case: str) -> Watched | None:
     return None if execution.broken else watched(execution).get(case)
+
+
+def _cut_off(result: CaseResult) -> bool:
+    """Whether the watched run was ended because it ran too many lines."""
+    return result.failure is not None and result.failure.type == ENOUGH
 
 
 def _block(number: int, visit: Visit, texts: Mapping[str, Sequence[str]]) -> str:

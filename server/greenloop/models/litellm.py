@@ -10,6 +10,7 @@ import logging
 import os
 import random
 import re
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from importlib import import_module
@@ -28,6 +29,8 @@ from greenloop.settings import Settings
 CONNECT_SECONDS = 10.0
 # Seconds between repeats: doubled from the first to the last; nobody is waited for longer than the longest.
 FIRST_PAUSE, LAST_PAUSE, LONGEST_PAUSE = 0.5, 8.0, 60.0
+# Requests side by side that no provider's rate limit minds.
+REMOTE_SLOTS = 4
 OLLAMA = ("ollama/", "ollama_chat/")
 KEY_NAMES = re.compile(r"(_API_KEY|_KEY|_TOKEN|_SECRET)$")
 
@@ -64,6 +67,14 @@ class LiteLLM:
     def name(self) -> str:
         return self._name
 
+    @property
+    def slots(self) -> int:
+        """Providers answer many at once; Ollama as many as its environment says (its own may differ from ours)."""
+        if not self._name.startswith(OLLAMA):
+            return REMOTE_SLOTS
+        number = os.environ.get("OLLAMA_NUM_PARALLEL", "")
+        return max(1, int(number)) if number.isascii() and number.isdigit() else 1
+
     async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
         """Repeats transient errors up to `api.retries` times.
 
@@ -92,6 +103,16 @@ class LiteLLM:
 
     def count_tokens(self, text: str) -> int:
         return estimate(text)
+
+    def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """US dollars that so many tokens cost without any cache; None: unknown, or litellm is not loaded yet.
+
+        Models at home cost nothing. Never imports litellm, which takes seconds: the first request does.
+        """
+        if self._name.startswith(OLLAMA):
+            return 0.0
+        litellm = sys.modules.get("litellm")
+        return None if litellm is None else self._cost(litellm, prompt_tokens, completion_tokens)
 
     async def close(self) -> None:
         """Does nothing: litellm's connections belong to the whole process, and another run may be using them."""
@@ -155,6 +176,8 @@ class LiteLLM:
             arguments["seed"] = request.seed
         if request.stop:
             arguments["stop"] = list(request.stop)
+        if request.frequency_penalty:
+            arguments["frequency_penalty"] = request.frequency_penalty
         if api.base:
             arguments["api_base"] = api.base
         if api.key:
@@ -171,17 +194,26 @@ class LiteLLM:
         return arguments
 
     def _usage(self, litellm: Any, prompt: int, completion: int, seconds: float, counts: Any = None) -> Usage:
+        details = getattr(counts, "prompt_tokens_details", None)
+        return Usage(
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            cached_tokens=getattr(details, "cached_tokens", None) or 0,
+            cost=self._cost(litellm, prompt, completion, counts),
+            model_seconds=seconds,
+        )
+
+    def _cost(self, litellm: Any, prompt: int, completion: int, counts: Any = None) -> float | None:
         """Priced where the price is known; a model at home costs nothing."""
-        cost: float | None = 0.0
-        if not self._name.startswith(OLLAMA):
-            try:
-                prices = litellm.cost_per_token(
-                    model=self._name, prompt_tokens=prompt, completion_tokens=completion, usage_object=counts
-                )
-                cost = float(sum(prices))
-            except Exception:  # noqa: BLE001 - litellm says in many ways that it knows no price
-                cost = None
-        return Usage(prompt_tokens=prompt, completion_tokens=completion, cost=cost, model_seconds=seconds)
+        if self._name.startswith(OLLAMA):
+            return 0.0
+        try:
+            prices = litellm.cost_per_token(
+                model=self._name, prompt_tokens=prompt, completion_tokens=completion, usage_object=counts
+            )
+            return float(sum(prices))
+        except Exception:  # noqa: BLE001 - litellm says in many ways that it knows no price
+            return None
 
     def _pause(self, error: Exception, repeats: int) -> float | None:
         """Seconds to wait before the request is repeated; None: do not repeat it."""

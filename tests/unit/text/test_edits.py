@@ -122,6 +122,12 @@ def test_added_and_removed_lines(problem):
     assert compose(case, read(removed, case))["m.py"].endswith("        total = 0\n        return total\n")
 
 
+def test_a_blank_line_is_no_place(problem):
+    case = problem(MODULE, "Sums.upto")
+    finding = read("```diff\n         totals = 0\n-\n```", case)
+    assert finding.error_class == "SearchNotFound"
+
+
 def test_edits_are_made_to_the_attempt_that_was_shown(problem):
     case = problem(MODULE, "Sums.upto")
     shown = read("```python\ndef upto(self, n):\n    return sum(range(n))\n```", case)

@@ -1,0 +1,90 @@
+"""A course without a sandbox: the real prompts, roles and ledger, models faked, the tests decided by a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from doubling import PROBLEM, code, executed, unwritten
+from greenloop import registry, settings
+from greenloop.core import loop
+from greenloop.core.events import Planned, Started
+from greenloop.core.nouns import Attempt, Completion, Outcome, Problem, Reply, Role, Usage
+from greenloop.core.ports import Nobody, Tools
+from greenloop.course import Course
+from greenloop.roles import Models
+
+SECRET = "correct horse battery"
+
+
+class Fake:
+    """A model that writes its requests into a common list and its answers from another."""
+
+    def __init__(self, name: str, log: list[tuple[str, Completion]], answers: list[str]) -> None:
+        self.name = name
+        self.log = log
+        self.answers = answers
+
+    async def complete(self, request: Completion, on_token) -> Reply:
+        self.log.append((self.name, request))
+        text = self.answers.pop(0) if request.role in (Role.DRAFTER, Role.REFINER) else "Think again."
+        return Reply(text=text, usage=Usage(prompt_tokens=1, completion_tokens=1), model=self.name)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text) // 4
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+class Theatre:
+    """One run; answers that are one line are expressions to return."""
+
+    def __init__(self, answers: list[str], problem: Problem = PROBLEM, **told: Any) -> None:
+        names = {f"fake/{letter}" for letter in "abcdefg"}
+        self.problem = problem
+        self.log: list[tuple[str, Completion]] = []
+        answers = [text if "\n" in text else code(text) for text in answers]
+        found, warnings = settings.load(None, command_line={"model": "fake/a", **told}, environ={})
+        assert warnings == []
+        self.models = Models(settings=found, opened={name: Fake(name, self.log, answers) for name in names})
+        self.course = Course(
+            bed=SimpleNamespace(settings=found),
+            calibration=SimpleNamespace(problem=problem),
+            sandbox=None,
+            preset=registry.preset(found.preset),
+            models=self.models,
+            user=Nobody(),
+            secrets=(SECRET,),
+            trusted="",
+        )
+        self.planned: list[str] = []
+
+    async def run(self) -> Outcome:
+        course = self.course
+        tools = Tools(ask=course._ask_quietly, run=None, session=None, user=Nobody(), rng=None)
+
+        async def verify(files: Mapping[str, str]):
+            return executed(files)
+
+        drafter = await self.models.of(Role.DRAFTER)
+        parts = replace(course._parts(drafter, tools), verify=verify, glance=verify, accept=verify)
+        baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
+        started = Started(
+            problem=self.problem, baseline=baseline, model=drafter.name, preset="", sandbox="", attempts=5
+        )
+        return await loop.refine(self.problem, started, parts, course.ledger, self.emit)
+
+    def emit(self, event) -> None:
+        if isinstance(event, Planned):
+            self.planned.append(event.model)
+
+    @property
+    def asked(self) -> list[str]:
+        return [name.removeprefix("fake/") for name, _request in self.log]
+
+    @property
+    def temperatures(self) -> list[float]:
+        return [request.temperature for _name, request in self.log if request.role is not Role.CRITIC]
