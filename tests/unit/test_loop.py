@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +35,7 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.summary import spent
-from greenloop.search import best_of_n, chain, restart_on_repeat
+from greenloop.search import chain, restart_on_repeat
 
 SOURCE = "def double(x):\n    return x + 1\n"
 CASE = Case(id="test_m.py::test_double", path="test_m.py", line=3)
@@ -78,6 +79,7 @@ class Stage:
         if not self.answers:
             raise ModelProblem("The script has no more answers.")
         text = self.answers.pop(0)
+        await asyncio.sleep(0)  # as a real model gives way
         on_token(text)
         return Reply(text=text, usage=Usage(prompt_tokens=self.tokens, completion_tokens=self.tokens), model="scripted")
 
@@ -362,7 +364,7 @@ async def test_no_attempt_is_lost_where_asking_about_it_ends_the_run(error):
 
 
 async def test_nobody_is_asked_about_what_failed_beside_a_solution():
-    stage = Stage(answer(WRONG), answer(RIGHT), plan=best_of_n.plan)
+    stage = Stage(answer(WRONG), answer(RIGHT), plan=several(SAMPLE, SAMPLE))
     asked = []
 
     async def describe(_problem, attempts):
@@ -417,3 +419,23 @@ async def test_changes_that_pass_by_the_handful_are_not_believed():
     assert not outcome.solved
     assert outcome.attempts[1].error_class == "NoGain"
     assert "too little to choose" in outcome.attempts[1].verdict.reason
+
+
+async def test_a_round_that_the_budget_cuts_keeps_what_was_answered():
+    stage = Stage(answer(WRONG), answer("x * 4"), answer("x * 5"), plan=several(SAMPLE, SAMPLE, SAMPLE), tokens=20)
+    outcome = await stage.run(tokens=2 * 1024 + 10)
+    assert outcome.reason is StopReason.TOKENS
+    assert [attempt.number for attempt in outcome.attempts] == [0, 1, 2]
+    assert outcome.usage.tokens == 80
+
+
+async def test_an_attempt_is_not_lost_when_nobody_can_describe_it():
+    stage = Stage(answer(WRONG))
+
+    async def describe(_problem, _attempts):
+        raise Spent(StopReason.COST)
+
+    stage.describe = describe
+    outcome = await stage.run()
+    assert (outcome.reason, outcome.best) == (StopReason.COST, 1)
+    assert stage.summary()[-1] == "tested 1 failed AssertionError"

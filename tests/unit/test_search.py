@@ -186,9 +186,13 @@ def test_a_better_score_renews_the_patience():
 
 
 def test_best_of_n_spreads_four_temperatures_over_a_round():
-    first = best_of_n.plan(PROBLEM, Run(best_of_n.plan).attempts)
-    assert [draft.temperature for draft in first] == [0.0, 0.2, 0.6, 1.0]
-    assert {(draft.move, draft.parent, draft.role) for draft in first} == {(Move.DRAFT, 0, Role.DRAFTER)}
+    run = Run(best_of_n.plan)
+    first = best_of_n.plan(PROBLEM, run.attempts)
+    assert [draft.temperature for draft in first] == [0.0]
+    run.ends(0, "same")
+    round_ = best_of_n.plan(PROBLEM, run.attempts)
+    assert [draft.temperature for draft in round_] == [0.6, 0.75, 0.9, 1.0]
+    assert {(draft.move, draft.parent, draft.role) for draft in (*first, *round_)} == {(Move.DRAFT, 0, Role.DRAFTER)}
 
 
 def test_best_of_n_never_ends_by_itself_and_never_refines():
@@ -196,7 +200,7 @@ def test_best_of_n_never_ends_by_itself_and_never_refines():
     for _ in range(40):
         run.ends(0, "same")
     assert set(run.parents) == {0}
-    assert run.temperatures[4:8] == [0.2, 0.47, 0.73, 1.0]
+    assert run.temperatures[1:5] == [0.6, 0.75, 0.9, 1.0]
     assert run.next() is not None
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from greenloop.core.classify import mark
 from greenloop.core.nouns import Attempt, Group, Move, Status
 
+SAMPLED = (0.6, 0.75, 0.9, 1.0)  # temperatures of samples after a greedy answer
 STEP = 0.4  # by which a temperature rises when the same was asked before
 HOTTEST = 0.8
 COPIES = ("Unchanged", "Repeated")  # the words for a candidate that equals its parent or another earlier one

@@ -15,12 +15,11 @@ from greenloop.core.hole import inserts, masks, pairs
 from greenloop.core.loop import best
 from greenloop.core.nouns import Attempt, Draft, Mask, Move, Problem, Role
 from greenloop.core.source import FUNCTIONS, Piece, is_stub, piece
+from greenloop.search._progress import SAMPLED
 
 SIDE_BY_SIDE = 4
 HOLES, RANGES, LINES = 12, 8, 8  # statements, pairs of them and new lines that are filled on one attempt
-SAMPLES = (0.6, 0.75, 0.9, 1.0)
-REPAIRS = (0.2, 0.6)
-MORE = (0.8, 0.95)
+CORRECTED = (0.0, 0.7)
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
@@ -50,24 +49,26 @@ def _repairing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[D
 def _writing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
     """There is nothing yet, so that the first step is a whole answer."""
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLES]
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
     if base := best(attempts):
-        yield [_mutate(base)]
-        yield _refinements(base)
-        yield _holes(base, masks(problem, base)[:HOLES])
+        if len(problem.spec.cases) > 1:  # a single one is passed too easily
+            yield [_mutate(base)]
+        yield _corrections(base)
 
 
 def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
-    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLES]
+    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
     drafted = [attempt for attempt in attempts if attempt.draft and attempt.draft.move in (Move.DRAFT, Move.RESTART)]
     if top := best(drafted):
-        yield _refinements(top)
+        yield _corrections(top)
 
 
-def _refinements(base: Attempt) -> list[Draft]:
-    """Repairs of the best candidate, and as many samples more, for sometimes nothing can be made of it."""
-    again = [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, temperature=heat) for heat in REPAIRS]
-    return [*again, *(Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in MORE)]
+def _corrections(base: Attempt) -> list[Draft]:
+    """What the best candidate gave instead, told without its code, which would be copied."""
+    return [
+        Draft(parent=base.number, move=Move.RESTART, role=Role.REFINER, temperature=heat, prompt="afresh")
+        for heat in CORRECTED
+    ]
 
 
 def _mutate(base: Attempt) -> Draft:

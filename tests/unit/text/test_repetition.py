@@ -112,7 +112,7 @@ def test_what_is_only_cut_off_does_not_loop(text):
 def test_the_standard_library_is_honest():
     files = sorted(Path(os.__file__).parent.glob("*.py")) + sorted(Path(os.__file__).parent.glob("*/*.py"))
     honest = [path for path in files if "site-packages" not in path.parts]
-    sample = random.Random(7).sample(honest, 300)
+    sample = random.Random(7).sample(honest, 60)
     accused = {
         path.name: sentence
         for path in sample

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.diff import unified
+from greenloop.core.estimate import told
 from greenloop.core.nouns import Attempt, Provenance, Status
 from greenloop.core.redact import clean
 from greenloop.core.summary import folded, label, of_holes, spent
@@ -38,7 +39,7 @@ WIDTH = 100  # characters of a row of prose
 
 def markdown(run: Run) -> str:
     """The hover: state, the table, the best attempt's change, where the tests come from."""
-    parts = [f"**{_code(_title(run))}**", table(run.attempts), *map(_code, _tampered(run))]
+    parts = [f"**{_code(_title(run))}**", *_foreseen(run), table(run.attempts), *map(_code, _tampered(run))]
     if newest := _explained(run):
         parts += [
             f"Why attempt {newest.number} failed, says its critic:",
@@ -55,7 +56,8 @@ def plain(run: Run) -> str:
     best = ["Best attempt:", diff.rstrip("\n")] if diff else []
     newest = _explained(run)
     why = [f"Why attempt {newest.number} failed, says its critic:", _wrapped(explanation(newest))] if newest else []
-    return "\n\n".join([_title(run), table(run.attempts), *_tampered(run), *why, *best, *_provenance(run)])
+    parts = [_title(run), *_foreseen(run), table(run.attempts), *_tampered(run), *why, *best, *_provenance(run)]
+    return "\n\n".join(parts)
 
 
 def full(run: Run) -> str:
@@ -138,6 +140,12 @@ def _title(run: Run) -> str:
     if run.outcome.solved:
         return f"{name}: {standing(run.outcome)}{place}"
     return f"{name}: not solved ({run.outcome.reason.value}){place if run.applied else ''}"
+
+
+def _foreseen(run: Run) -> list[str]:
+    """What a run that is under way was foreseen to come to."""
+    known = run.started.estimate if run.started is not None and run.running else None
+    return [f"It takes {told(known)}."] if known else []
 
 
 def _tampered(run: Run) -> list[str]:
