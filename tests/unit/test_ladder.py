@@ -11,6 +11,7 @@ from greenloop.core.nouns import (
     Case,
     CaseResult,
     Draft,
+    Move,
     Problem,
     Region,
     Spec,
