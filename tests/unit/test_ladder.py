@@ -11,6 +11,7 @@ from greenloop.core.nouns import (
     Case,
     CaseResult,
     Draft,
+    Move,
     Problem,
     Region,
     Spec,
@@ -92,7 +93,7 @@ def test_what_passes_more_tests_is_climbed_on():
 
 
 def test_what_is_not_written_is_drafted_then_sampled_then_repaired():
-    assert moves(climb(STUB, 6, {4: 1})) == [
+    assert moves(climb(STUB, 5, {4: 1})) == [
         "draft<0",
         "draft<0 draft<0 draft<0 draft<0",
         "mutate<4",

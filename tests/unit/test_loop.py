@@ -327,6 +327,35 @@ async def test_an_unreadable_answer_is_asked_for_once_more_and_billed():
     assert (outcome.solved, outcome.best, outcome.usage.tokens) == (True, 1, 40)
 
 
+async def test_a_loop_in_an_answer_is_asked_for_once_more_and_never_run():
+    branches = "".join(f"    elif x == {n}:\n        return {2 * n}\n" for n in range(1, 31))
+    chain = f"```python\ndef double(x):\n    if x == 0:\n        return 0\n{branches}```"
+    stage = Stage(chain, answer(RIGHT))
+    stage.again = lambda request, _reply, finding: request if finding.error_class == "Repetition" else None
+    outcome = await stage.run()
+    assert (outcome.solved, len(stage.prompts), stage.runs) == (True, 2, 2), "one candidate: verified and accepted"
+    stage = Stage(chain, chain)
+    outcome = await stage.run(attempts=1)
+    assert (stage.runs, outcome.attempts[1].error_class) == (0, "Repetition")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "told"),
+    [
+        ("def double(x):\n    return x * factor\n", "UndefinedName", "name `factor` is not defined"),
+        ("def double(x, factor):\n    return x * factor\n", "SignatureChanged", "its parameters must stay"),
+        ("def double(x):\n    return x * (2\n", "SyntaxError", "was never closed"),
+    ],
+)
+async def test_what_static_analysis_refuses_never_runs_and_is_told(text, error, told):
+    stage = Stage(f"```python\n{text}```", answer(RIGHT))
+    outcome = await stage.run()
+    first = outcome.attempts[1]
+    assert (first.error_class, first.verdict.status) == (error, Status.REFUSED)
+    assert told in first.verdict.reason
+    assert (outcome.solved, stage.runs) == (True, 2), "only the second candidate: verified and accepted"
+
+
 async def test_unreadable_answers_in_a_row_end_the_run():
     stage = Stage(*["no code"] * 9)
     outcome = await stage.run(attempts=9, unreadable=3)
