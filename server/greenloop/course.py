@@ -202,7 +202,7 @@ class Course:
 
     def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
         settings = self.settings
-        prompts = templates.preset(self.preset.prompt)
+        prompts = whole = templates.preset(self.preset.prompt)
         form = chosen(settings.answer.format, self.calibration.problem, settings.answer.tokens)
         if form != WHOLE:
             prompts = asking(prompts, templates.preset(form.replace("-", "_")))
@@ -212,7 +212,7 @@ class Course:
             if draft.masked is not None:
                 return self._hole(prompts, problem, draft, attempts)
             messages = assemble(
-                prompts,
+                whole if draft.move is Move.RESTART else prompts,  # a new beginning shows no code that could be edited
                 problem,
                 self.excerpts,
                 attempts,

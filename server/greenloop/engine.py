@@ -43,6 +43,15 @@ class Request:
     base: Path | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Harness:
+    """What a measured run has in place of the user's own: any preset, models that record, a file for the history."""
+
+    preset: registry.Preset
+    models: Models
+    history: Path | None = None
+
+
 def quiet(_text: str) -> None:
     """Says nothing."""
 
@@ -56,18 +65,17 @@ async def refine(
     user: User | None = None,
     model: Model | None = None,
     keeper: Keeper | None = None,
-    harness: bool = False,
-    history: Path | None = None,
+    harness: Harness | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
     `say` gets one-line descriptions of what is going on now.
     `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request;
-    `harness` allows presets that are for comparisons only; `history` is another file than the user's own.
+    `harness` stands for a preset, a history and models of the settings' and the user's own.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
-    preset = registry.preset(settings.preset, harness=harness)
+    preset = harness.preset if harness else registry.preset(settings.preset)
     root = workspace.checked_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
@@ -78,7 +86,7 @@ async def refine(
     watch = Stopwatch()
     with watch:
         sandbox, session = await walls.opened(place, settings, say, house)
-    models = Models(settings=settings, override=model)
+    models = harness.models if harness else Models(settings=settings, override=model)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
         trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
@@ -95,7 +103,7 @@ async def refine(
             secrets=tuple(workspace.secrets(root, os.environ)),
             trusted=trusted,
             watch=watch,
-            history=history,
+            history=harness.history if harness else None,
         )
         outcome = await course.outcome(emit)
     except SandboxBroke as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop import registry
@@ -46,11 +46,20 @@ def failures(attempts: Sequence[Attempt]) -> int:
     )
 
 
+def opened(name: str, settings: Settings) -> Model:
+    """The model of a name: a part's, or else one of litellm's."""
+    kind = name.split(":", 1)[0]
+    part = kind if kind in registry.names("models") else "litellm"
+    model: Model = registry.load("models", part).create(name, settings)
+    return model
+
+
 @dataclass(kw_only=True)
 class Models:
     """The models of a run, opened when first asked, one for each name.
 
-    `failures` is how many attempts failed so far, which decides how far down `escalation.models` the run is.
+    `failures` is how many attempts failed so far, which decides how far down `escalation.models` the run is; `opener`
+    makes the model of a name.
     """
 
     settings: Settings
@@ -58,6 +67,7 @@ class Models:
     opened: dict[str, Model] = field(default_factory=dict)
     chosen: str = ""
     failures: int = 0
+    opener: Callable[[str, Settings], Model] | None = None
 
     async def of(self, role: Role) -> Model:
         """Raises `ModelProblem` when none is configured and none is there."""
@@ -72,9 +82,7 @@ class Models:
                 remedy="Run `greenloop model pull` for the embedded one (1.1 GB), or name one with `--model`.",
             )
         if name not in self.opened:
-            kind = name.split(":", 1)[0]
-            part = kind if kind in registry.names("models") else "litellm"
-            self.opened[name] = registry.load("models", part).create(name, self.settings)
+            self.opened[name] = (self.opener or opened)(name, self.settings)
         return self.opened[name]
 
     def known(self, role: Role) -> Model | None:

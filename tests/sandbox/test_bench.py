@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from greenloop import settings
-from greenloop.bench import arms, mbpp, mutants, results
+from greenloop.bench import arms, breaking, mbpp, mutants, results
 from greenloop.bench.figures import figures
-from greenloop.bench.run import BROKEN, Experiment, run
+from greenloop.bench.records import BROKEN
+from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import UsageProblem
 from greenloop.core.nouns import Reply, Usage
 
@@ -126,6 +127,38 @@ async def test_arms_that_ask_the_same_share_the_answer_and_are_billed_alike(expe
         assert each.run["wall_seconds"] >= 3.0 or not each.run["hits"]
 
 
+async def test_best_of_n_gets_as_many_calls_as_the_arm_that_it_matches(experiment):
+    # The other arm makes 1, 8 and 8 calls; best-of-n ends the first task in its first round, so the others get more.
+    class Sampled(Model):
+        async def complete(self, request, on_token):
+            if request.temperature:
+                self.given.clear()  # a sample is what the first answer is
+            return await super().complete(request, on_token)
+
+    both = arms.checked([arms.parse("plain:search=best_of_n,match=plain"), arms.parse("plain")])
+    model = Sampled([RIGHT], [WRONG], [WRONG])
+    settings = {**experiment.settings, "attempts": 8}
+    experiment = replace(experiment, arms=both, model=model, settings=settings)
+    done = await run(experiment, quiet)
+    own, other = figures(done, frozenset(BROKEN))
+    assert (own.arm, other.arm) == ("plain", "plain:search=best_of_n,match=plain")
+    assert abs(own.mean_calls - other.mean_calls) < 0.05 * own.mean_calls
+    assert own.mean_calls == 17 / 3
+    assert {d.run["calls"] for d in done if d.run["arm"] == other.arm} == {4, 6, 7}
+    asked = model.asked
+    again = await run(experiment, quiet)
+    assert (figures(again, frozenset(BROKEN)), model.asked) == ([own, other], asked)
+
+
+async def test_an_arm_may_have_parts_of_its_own(experiment):
+    model = Model([WRONG, WRONG, RIGHT], [RIGHT], [RIGHT])
+    both = arms.checked([arms.parse("plain"), arms.parse("plain:search=best_of_n,feedback=cases+docs")])
+    done = await run(replace(experiment, tasks=experiment.tasks[:1], arms=both, model=model), quiet)
+    moves = {d.run["arm"]: [row["move"] for row in d.attempts[1:]] for d in done}
+    assert moves["plain"] == ["draft", "refine", "refine"]
+    assert set(moves["plain:search=best_of_n,feedback=cases+docs"]) == {"draft"}
+
+
 async def test_other_settings_under_the_same_name_are_refused(experiment):
     model = Model([RIGHT], [RIGHT], [RIGHT])
     await run(replace(experiment, model=model), quiet)
@@ -153,7 +186,7 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
     for task in made:
         assert len(task.shown) == 2
         assert any(case.startswith("test_inputs.py") for case in task.cases)
-        assert mutants.changed(task.solution["solution.py"], task.files["solution.py"]) == 1
+        assert breaking.changed(task.solution["solution.py"], task.files["solution.py"]) == 1
     done = await run(replace(experiment, tasks=[*experiment.tasks, *made], settings=table), quiet)
     assert [d.run["right"] for d in done] == [True] * 5
     # A mutant fails before the run, by a test that is shown.
@@ -169,4 +202,4 @@ async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path)
         [mbpp.parse(ROWS[0])], found, count=1, lines=2, seed=7, shown=2, unwanted=lambda _: False, say=quiet
     )
     assert len(task.operators) == 2
-    assert mutants.changed(task.solution["solution.py"], task.files["solution.py"]) == 2
+    assert breaking.changed(task.solution["solution.py"], task.files["solution.py"]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from greenloop.core import loop
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
-from greenloop.core.ledger import Ledger
+from greenloop.core.ledger import Ledger, Spent
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -78,6 +79,7 @@ class Stage:
         if not self.answers:
             raise ModelProblem("The script has no more answers.")
         text = self.answers.pop(0)
+        await asyncio.sleep(0)  # as a real model gives way
         on_token(text)
         return Reply(text=text, usage=Usage(prompt_tokens=self.tokens, completion_tokens=self.tokens), model="scripted")
 
@@ -373,6 +375,40 @@ async def test_a_models_confidence_decides_nothing():
     assert [attempt.accepted for attempt in outcome.attempts] == [False, False, True]
 
 
+@pytest.mark.parametrize("error", [Spent(StopReason.TOKENS), ModelProblem("The critic is gone.")])
+async def test_no_attempt_is_lost_where_asking_about_it_ends_the_run(error):
+    stage = Stage(answer(WRONG))
+
+    async def describe(_problem, attempts):
+        raise error
+
+    stage.describe = describe
+    if isinstance(error, Spent):
+        outcome = await stage.run()
+        assert (outcome.reason, outcome.best, len(outcome.attempts)) == (StopReason.TOKENS, 1, 2)
+    else:
+        with pytest.raises(ModelProblem):
+            await stage.run()
+    assert stage.summary()[-1] == "tested 1 failed AssertionError"
+
+
+async def test_nobody_is_asked_about_what_failed_beside_a_solution():
+    stage = Stage(answer(WRONG), answer(RIGHT), plan=several(SAMPLE, SAMPLE))
+    asked = []
+
+    async def describe(_problem, attempts):
+        asked.append(attempts[-1].number)
+        return ()
+
+    stage.describe = describe
+    outcome = await stage.run(attempts=2)
+    assert (outcome.solved, outcome.best, asked) == (True, 2, [2])
+    assert [row for row in stage.summary() if row.startswith("tested")] == [
+        "tested 1 failed AssertionError",
+        "tested 2 passed",
+    ]
+
+
 async def test_what_parts_ask_is_billed():
     stage = Stage(answer(WRONG))
 
@@ -412,3 +448,23 @@ async def test_changes_that_pass_by_the_handful_are_not_believed():
     assert not outcome.solved
     assert outcome.attempts[1].error_class == "NoGain"
     assert "too little to choose" in outcome.attempts[1].verdict.reason
+
+
+async def test_a_round_that_the_budget_cuts_keeps_what_was_answered():
+    stage = Stage(answer(WRONG), answer("x * 4"), answer("x * 5"), plan=several(SAMPLE, SAMPLE, SAMPLE), tokens=20)
+    outcome = await stage.run(tokens=2 * 1024 + 10)
+    assert outcome.reason is StopReason.TOKENS
+    assert [attempt.number for attempt in outcome.attempts] == [0, 1, 2]
+    assert outcome.usage.tokens == 80
+
+
+async def test_an_attempt_is_not_lost_when_nobody_can_describe_it():
+    stage = Stage(answer(WRONG))
+
+    async def describe(_problem, _attempts):
+        raise Spent(StopReason.COST)
+
+    stage.describe = describe
+    outcome = await stage.run()
+    assert (outcome.reason, outcome.best) == (StopReason.COST, 1)
+    assert stage.summary()[-1] == "tested 1 failed AssertionError"

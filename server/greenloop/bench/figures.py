@@ -42,7 +42,8 @@ class Figures:
 
     Attempts are candidates that a model was asked for; `curve[k]`: solved within k of them.
     `mean_*` are per task-run; `overfit` task-runs passed what was shown and not what judges; `gained` and `lost` are
-    steps from a wrong parent to a right attempt and back; `matrix` is by error class of the first attempt.
+    steps from a wrong parent to a right attempt and back; `matrix` is by error class of the first attempt; `refused`
+    and `refused_right` candidates never ran; `groups` have (solved, count) by kind of task and by what broke it.
     """
 
     arm: str
@@ -70,6 +71,9 @@ class Figures:
     gained: int
     lost: int
     matrix: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    refused: int = 0
+    refused_right: int = 0
+    groups: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     ends: Mapping[str, int] = field(default_factory=dict)
     repeats: tuple[int, ...] = ()
 
@@ -100,6 +104,7 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
     solved = [run for run in runs if run["right"]]
     at = [run["at"] for run in solved]
     longest = max([run["attempts"] for run in runs], default=0)
+    refused = [row for each in done for row in each.attempts if row["number"] and row.get("status") == "refused"]
     steps = [step for each in done for step in transitions(each)]
     asked = [run["confidence"] for run in runs if run["confidence"] is not None]
 
@@ -132,6 +137,9 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
         gained=steps.count((False, True)),
         lost=steps.count((True, False)),
         matrix=_matrix(done),
+        refused=len(refused),
+        refused_right=sum(bool(row["right"]) for row in refused),
+        groups=_groups(runs),
         ends=dict(Counter(_end(run) for run in runs).most_common()),
         repeats=tuple(
             sum(run["right"] for run in runs if run["repeat"] == n) for n in sorted({run["repeat"] for run in runs})
@@ -170,6 +178,16 @@ def _became(first: Mapping[str, Any], last: Mapping[str, Any], each: Done) -> st
     if first["right"]:
         return REGRESSED
     return SAME if last["error_class"] == first["error_class"] else OTHER
+
+
+def _groups(runs: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
+    """Kinds first, then operators; a mutant of two lines counts for each of its operators."""
+    groups: dict[str, list[bool]] = {}
+    for name in ("kind", "operator"):
+        for run in runs:
+            for each in [run["task_kind"]] if name == "kind" else dict.fromkeys(run["operators"]):
+                groups.setdefault(f"{name}: {each}", []).append(run["right"])
+    return {name: (sum(right), len(right)) for name, right in sorted(groups.items())}
 
 
 def _end(run: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ MODULE, TESTS, JUDGE = "solution.py", "test_solution.py", "test_judge.py"
 # The plugins of the environment that runs the harness are no part of the tasks, and slow to import.
 INI = {"pytest.ini": "[pytest]\naddopts = --disable-plugin-autoload\n"}
 SHOWN = "TestShown"
+# How well a task is told, and the name of a function that says nothing.
+FULL, HALF, VAGUE, BARE = LEVELS = ("full", "half", "vague", "bare")
+NAME = "solve"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +40,15 @@ class Row:
     tests: tuple[str, ...]
 
 
-def load(path: Path) -> list[Row]:
-    """Raises `UsageProblem` naming the first row that is none."""
+def load(path: Path, level: str = FULL) -> list[Row]:
+    """The full set (one row a line) or the sanitized one (a JSON list); `level` is one of `LEVELS`.
+
+    Raises `UsageProblem` naming the first row that is none.
+    """
     found = []
     for number, row in rows(path):
         try:
-            found.append(parse(row))
+            found.append(parse(varied(row, level)))
         except (KeyError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             why = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
             raise UsageProblem(
@@ -49,6 +56,20 @@ def load(path: Path) -> list[Row]:
                 remedy="Each needs task_id, text, code, test_list and test_setup_code, as in the published mbpp.jsonl.",
             ) from error
     return found
+
+
+def varied(row: Mapping[str, Any], level: str) -> Mapping[str, Any]:
+    """The row told less well: half of its words, a function name that says nothing, or neither text nor name."""
+    row = {**row, "text": row["prompt"] if "prompt" in row else row["text"]}
+    row.setdefault("test_setup_code", "\n".join(row.get("test_imports", ())))
+    if level in {HALF, BARE}:
+        words = row["text"].split()
+        row["text"] = " ".join(words[: (len(words) + 1) // 2]) if level == HALF else "Make the tests pass."
+    if level in {VAGUE, BARE}:
+        name = re.compile(rf"\b{re.escape(parse(row).function.name)}\b")
+        row["code"] = name.sub(NAME, row["code"])
+        row["test_list"] = [name.sub(NAME, text) for text in row["test_list"]]
+    return row
 
 
 def parse(row: Mapping[str, Any]) -> Row:
@@ -91,12 +112,12 @@ def names(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def task(row: Row, *, shown: int = 1) -> Task:
-    """The drafting task of a row, with the first `shown` of its tests in view."""
+def task(row: Row, *, shown: int = 1, level: str = FULL) -> Task:
+    """The drafting task of a row, with the first `shown` of its tests in view; `level` is what it was loaded with."""
     visible, target, cases = tests_shown(row, row.tests[:shown])
     return Task(
-        id=f"mbpp-{row.number}",
-        kind="draft",
+        id=f"mbpp-{row.number}" + (f"-{level}" if level != FULL else ""),
+        kind="draft" + (f", {level}" if level != FULL else ""),
         target=target,
         shown=cases,
         files={**INI, MODULE: stub(row), TESTS: visible},

@@ -28,7 +28,7 @@ from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 
 # A mutant that takes longer is none: what never ends would cost every arm its whole time.
-SECONDS = 4.0
+SECONDS = 6.0
 OTHER_SEED = 4_242
 
 

@@ -30,7 +30,8 @@ from greenloop.sources import file_patterns, is_trusted
 SHORTEST, LONGEST, MOST_CASES = 3, 60, 200
 # Shown are the failing cases of one test, or of a class that has no more of them.
 MOST_SHOWN = 3
-SECONDS = 20.0
+# Seconds for the cases unchanged; a mutant gets a few times what they took: what never ends is no task.
+LONG, SHORT, SLOWER = 60.0, 8.0, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,17 +126,22 @@ class _Ground:
 
     session: Session
     path: str
+    original: str
     cases: Sequence[str]
+    seconds: float = LONG
 
     async def failing(self, text: str, *, hash_seed: int = 0) -> list[str] | None:
         """The cases that do not pass; None where the run did not come to its end or something else happened."""
         run = Run(
             selectors=proofs.selectors(self.cases),
             files={self.path: text.encode()},
-            seconds=SECONDS,
+            seconds=self.seconds,
             hash_seed=hash_seed,
         )
-        found = outcomes(await self.session.run(run))
+        execution = await self.session.run(run)
+        found = outcomes(execution)
+        if text == self.original:
+            self.seconds = max(SHORT, SLOWER * execution.seconds)
         if found is None or any(found.get(case, "missing") not in {"passed", "failed"} for case in self.cases):
             return None
         return [case for case in self.cases if found[case] == "failed"]
@@ -165,7 +171,9 @@ async def _of_function(
     family = f"mutant-{root.name}-{function.path.removesuffix('.py').replace('/', '.')}.{qualname}-"
     if not SHORTEST <= (node.end_lineno or 0) - node.lineno + 1 <= LONGEST or unwanted(family):
         return None
-    ground = _Ground(session=session, path=function.path, cases=tuple(function.cases)[:MOST_CASES])
+    ground = _Ground(
+        session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MOST_CASES]
+    )
     # What fails unchanged, or is different with another hash seed, judges nobody.
     for hash_seed in (0, OTHER_SEED):
         failing = await ground.failing(source.text, hash_seed=hash_seed)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from greenloop.core.errors import UsageProblem
-from greenloop.core.nouns import Completion, Hole, Reply, Role, Usage
+from greenloop.core.nouns import Completion, Hole, Reply, Usage
 from greenloop.core.ports import Infiller, Model, slots
 
 # Repeats of a task are apart by so much in their seeds.
@@ -64,31 +65,58 @@ def key(model: str, request: Completion | Hole) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def shared(models: Mapping[Role, Model], recordings: Recordings) -> Shared:
-    """The models of the roles, asked only for what the recordings do not have; holes are filled where they can be."""
-    return (SharedInfiller if isinstance(models[Role.DRAFTER], Infiller) else Shared)(models, recordings)
+@dataclass(kw_only=True)
+class Meter:
+    """What one run asked: `calls`, seconds really `waited`, and seconds that recordings `saved`.
+
+    Requests side by side wait once: the seconds of a group are those of its longest.
+    """
+
+    calls: int = 0
+    hits: int = 0
+    waited: float = 0.0
+    saved: float = 0.0
+    _group: list[float] = field(default_factory=list)
+    _open: int = 0
+    _since: float = 0.0
+
+    async def skip(self, seconds: float) -> None:
+        """Requests that were made side by side come here before any of them goes on."""
+        self.hits += 1
+        self._group.append(seconds)
+        await asyncio.sleep(0)
+        if self._group:
+            self.saved += max(self._group)
+            self._group.clear()
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While a model is really asked."""
+        if not self._open:
+            self._since = monotonic()
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            if not self._open:
+                self.waited += monotonic() - self._since
+
+
+def shared(model: Model, recordings: Recordings, meter: Meter, *, repeat: int = 0) -> Shared:
+    """`model`, asked only for what the recordings do not have; it fills holes where `model` does."""
+    return (SharedInfiller if isinstance(model, Infiller) else Shared)(model, recordings, meter, repeat)
 
 
 class Shared:
-    """Counts what one run asks: `calls`, seconds really `waited`, and seconds that recordings `saved`.
+    """A model behind the recordings. `repeat` moves every seed."""
 
-    Requests side by side wait once: the seconds of a group are those of its longest. `repeat` moves every seed.
-    """
-
-    def __init__(self, models: Mapping[Role, Model], recordings: Recordings) -> None:
-        self._models = models
-        self.model = models[Role.DRAFTER]
+    def __init__(self, model: Model, recordings: Recordings, meter: Meter, repeat: int) -> None:
+        self.model = model
         self._recordings = recordings
+        self._meter = meter
+        self._repeat = repeat
         self._asking: dict[str, asyncio.Future[None]] = {}
-        self._group: list[float] = []
-        self._open, self._since = 0, 0.0
-        self.begin(0)
-
-    def begin(self, repeat: int) -> None:
-        """A new run: counts from nothing."""
-        self.repeat = repeat
-        self.calls = self.hits = 0
-        self.waited = self.saved = 0.0
 
     @property
     def name(self) -> str:
@@ -102,51 +130,36 @@ class Shared:
         return self.model.count_tokens(text)
 
     async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
-        request, model = self._moved(request), self._models[request.role]
-        return await self._answer(key(model.name, request), on_token, lambda: model.complete(request, on_token))
+        request = self._moved(request)
+        return await self._answer(request, on_token, lambda: self.model.complete(request, on_token))
 
     async def close(self) -> None:
         """The model belongs to the harness, not to one run."""
 
     def _moved(self, request: Any) -> Any:
-        if not self.repeat or request.seed is None:
+        if not self._repeat or request.seed is None:
             return request
-        return replace(request, seed=request.seed + APART * self.repeat)
+        return replace(request, seed=request.seed + APART * self._repeat)
 
-    async def _answer(self, wanted: str, on_token: Callable[[str], None], ask: Callable[[], Any]) -> Reply:
-        self.calls += 1
+    async def _answer(
+        self, request: Completion | Hole, on_token: Callable[[str], None], ask: Callable[[], Awaitable[Reply]]
+    ) -> Reply:
+        self._meter.calls += 1
+        wanted = key(self.name, request)
         while wanted in self._asking:
             # Somebody asks the same at this moment; where that comes to nothing, this one asks.
             await asyncio.wait([self._asking[wanted]])
-        recorded = self._recordings.get(wanted)
-        if recorded is not None:
-            self.hits += 1
-            await self._skip(recorded.usage.model_seconds)
+        if (recorded := self._recordings.get(wanted)) is not None:
+            await self._meter.skip(recorded.usage.model_seconds)
             if recorded.text:
                 on_token(recorded.text)
             return recorded
-        return await self._really(wanted, ask)
-
-    async def _skip(self, seconds: float) -> None:
-        """Requests that were made side by side come here before any of them goes on."""
-        self._group.append(seconds)
-        await asyncio.sleep(0)
-        if self._group:
-            self.saved += max(self._group)
-            self._group.clear()
-
-    async def _really(self, wanted: str, ask: Callable[[], Any]) -> Reply:
         done = self._asking[wanted] = asyncio.get_running_loop().create_future()
-        if not self._open:
-            self._since = monotonic()
-        self._open += 1
         try:
-            reply: Reply = await ask()
+            with self._meter.waiting():
+                reply = await ask()
             self._recordings.put(wanted, reply)
         finally:
-            self._open -= 1
-            if not self._open:
-                self.waited += monotonic() - self._since
             del self._asking[wanted]
             done.set_result(None)
         return reply
@@ -156,6 +169,6 @@ class SharedInfiller(Shared):
     """The same for a model that fills holes too."""
 
     async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
-        request, model = self._moved(request), self._models[request.role]
+        model, moved = self.model, self._moved(request)
         assert isinstance(model, Infiller)
-        return await self._answer(key(model.name, request), on_token, lambda: model.infill(request, on_token))
+        return await self._answer(moved, on_token, lambda: model.infill(moved, on_token))

@@ -38,6 +38,8 @@ ROWS: tuple[tuple[str, Cell], ...] = (
     ("wall seconds", _mean("mean_wall")),
     ("overhead seconds", _mean("mean_overhead", 2)),
     ("confidence", lambda f: "-" if f.confidence is None else f"{f.confidence:.2f}"),
+    ("refused unrun", lambda f: str(f.refused)),
+    ("  of these right", lambda f: str(f.refused_right)),
     ("wrong to right", lambda f: str(f.gained)),
     ("right to wrong", lambda f: str(f.lost)),
 )
@@ -54,6 +56,10 @@ def text(found: Sequence[Figures], pairs: Sequence[Pair]) -> str:
     head = ["task-runs of up to n attempts", *map(str, marks)]
     rows = [[f.arm, *(str(_between(f, low, k)) for low, k in pairwise([-1, *marks]))] for f in found]
     parts.append(_grid([head, *rows]))
+    names = sorted({name for f in found for name in f.groups})
+    if len(names) > 1:
+        rows = [[name, *(_part(f, name) for f in found)] for name in names]
+        parts.append(_grid([["solved of", *(f.arm for f in found)], *rows]))
     for f in found:
         rows = [[name, *(str(row[end]) for end in ENDS)] for name, row in f.matrix.items()]
         parts.append(_grid([[f"{f.arm}: first attempt", *ENDS], *rows]))
@@ -74,6 +80,11 @@ def table(found: Sequence[Figures]) -> str:
     for f in found:
         writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *(_within(f, k) for k in marks)])
     return out.getvalue()
+
+
+def _part(f: Figures, name: str) -> str:
+    solved, count = f.groups.get(name, (0, 0))
+    return f"{solved}/{count}"
 
 
 def _marks(found: Sequence[Figures]) -> list[int]:

@@ -31,6 +31,7 @@ class Wanted:
     only: Sequence[str] = ()
     shown: int | None = None
     lines: int = 1
+    levels: Sequence[str] = (mbpp.FULL,)
 
 
 async def tasks_of(wanted: Wanted, table: Mapping[str, Any], say: Say) -> list[Task]:
@@ -54,11 +55,16 @@ async def tasks_of(wanted: Wanted, table: Mapping[str, Any], say: Say) -> list[T
     return found
 
 
+def _drafts(path: Path, level: str, wanted: Wanted, used: set[str]) -> list[Task]:
+    rows = [row for row in mbpp.load(path, level) if f"mbpp-{row.number}" not in used]
+    drawn = mbpp.sample(rows, wanted.sample or 0, wanted.seed)
+    return [mbpp.task(row, shown=wanted.shown or 1, level=level) for row in drawn]
+
+
 async def _of(name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any], say: Say) -> list[Task]:
     kind, colon, rest = name.partition(":")
     if kind == "mbpp" and colon:
-        rows = [row for row in mbpp.load(Path(rest)) if f"mbpp-{row.number}" not in used]
-        return [mbpp.task(row, shown=wanted.shown or 1) for row in mbpp.sample(rows, wanted.sample or 0, wanted.seed)]
+        return [task for level in wanted.levels for task in _drafts(Path(rest), level, wanted, used)]
     path = Path(rest if kind == "mutants" and colon else name)
     if not path.exists():  # noqa: ASYNC240 - nothing else is under way
         raise UsageProblem(
@@ -90,8 +96,9 @@ async def _of(name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any
 
 
 def excluded(paths: Sequence[Path]) -> set[str]:
-    """The ids of the tasks in files of tasks or of results."""
-    return {str(row.get("task") or row.get("id")) for path in paths for row in _lines(path)}
+    """The ids of the tasks in files of tasks or of results; one that was told otherwise counts as the same."""
+    ids = {str(row.get("task") or row.get("id")) for path in paths for row in _lines(path)}
+    return ids | {each.rpartition("-")[0] for each in ids if each.rpartition("-")[2] in mbpp.LEVELS}
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

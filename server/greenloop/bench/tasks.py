@@ -75,10 +75,12 @@ def _task(row: Mapping[str, Any]) -> Task:
     known = {item.name: item for item in fields(Task)}
     if unknown := set(row) - set(known):
         raise ValueError(f"it has the unknown key {min(unknown)!r}")
+    if missing := next((name for name in ("id", "kind", "target", "files", "cases") if name not in row), None):
+        raise ValueError(f"it lacks the key {missing!r}")
     for name in ("files", "judge", "solution"):
         if not isinstance(row.get(name, {}), dict):
             raise TypeError(f"{name!r} must map paths to texts")
-    if not row.get("cases"):
+    if not row["cases"]:
         raise ValueError("no case judges it")
     return Task(**row)
 
@@ -92,8 +94,9 @@ def rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
         raise UsageProblem(
             f"{path} cannot be read: {why}.", remedy="Name a file with one JSON object a line."
         ) from error
-    found = []
-    for number, line in enumerate(text.split("\n"), 1):
+    found: list[tuple[int, dict[str, Any]]] = []
+    listed = _listed(text)
+    for number, line in enumerate(text.split("\n"), 1) if listed is None else ():
         if not line.strip():
             continue
         try:
@@ -103,6 +106,18 @@ def rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise UsageProblem(f"Line {number} of {path} is not a JSON object.")
         found.append((number, row))
+    found += enumerate(listed or (), 1)
     if not found:
         raise UsageProblem(f"{path} is empty.", remedy="Name a file with one JSON object a line.")
     return found
+
+
+def _listed(text: str) -> list[dict[str, Any]] | None:
+    """The objects of a file that is one JSON list."""
+    if not text.lstrip().startswith("[\n") and not text.lstrip().startswith("[{"):
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if all(isinstance(each, dict) for each in value) else None

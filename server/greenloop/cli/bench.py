@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from greenloop import settings as configuration
-from greenloop.bench import arms, report, results, sources, tasks
+from greenloop.bench import arms, mbpp, plans, report, results, sources, tasks
 from greenloop.bench.figures import figures, pairs
-from greenloop.bench.run import BROKEN, Experiment
+from greenloop.bench.records import BROKEN
+from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
 from greenloop.cli import codes, interrupt
 from greenloop.core.errors import UsageProblem
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PRESET[:KEY=VALUE,...]",
         help="what is compared; repeatable; match=ARM gives as many model calls as that arm made (default: default)",
     )
+    parser.add_argument("--plan", type=Path, metavar="FILE", help="arms, settings and repeats from a TOML file")
     parser.add_argument("--model", metavar="NAME", help="as for `fix`; `reference` answers with each task's solution")
     parser.add_argument("--sample", type=int, metavar="N", help="tasks drawn (mbpp: all, mutants: 10)")
     parser.add_argument("--seed", type=int, default=7, help="of the drawing and of the mutations (default 7)")
@@ -50,8 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", action="append", default=[], metavar="ID", help="only this task; repeatable")
     parser.add_argument("--shown", type=int, metavar="N", help="tests in view (mbpp: 1; its mutants: all but one)")
+    parser.add_argument(
+        "--told",
+        action="append",
+        choices=mbpp.LEVELS,
+        help="mbpp: how well the task is told: in full, half its words, a vague name, or neither; repeatable",
+    )
     parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default 1)")
-    parser.add_argument("--repeats", type=int, default=1, metavar="N", help="runs of each task, with other seeds")
+    parser.add_argument("--repeats", type=int, metavar="N", help="runs of each task, with other seeds")
     parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks there and run nothing")
     parser.add_argument("--out", type=Path, default=Path("bench.jsonl"), help="results (default bench.jsonl)")
     parser.add_argument("--answers", type=Path, metavar="FILE", help="recorded answers (default: beside the results)")
@@ -87,9 +95,12 @@ def _show(done: list[results.Done], table: Path | None) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    settings = _settings(arguments)
-    chosen = arms.checked([arms.parse(text) for text in arguments.arm or ["default"]])
-    if arguments.repeats < 1:
+    plan = plans.read(arguments.plan) if arguments.plan else None
+    named = [arms.parse(text) for text in arguments.arm]
+    chosen = arms.checked([*(plan.arms if plan else ()), *named] or [arms.parse("default")])
+    settings = {**(plan.settings if plan else {}), **_settings(arguments)}
+    repeats = (plan.repeats if plan else 1) if arguments.repeats is None else arguments.repeats
+    if repeats < 1:
         raise UsageProblem("--repeats must be at least 1.")
 
     def say(text: str) -> None:
@@ -107,7 +118,7 @@ def _run(arguments: argparse.Namespace) -> int:
             arms=chosen,
             out=arguments.out,
             answers=answers,
-            repeats=arguments.repeats,
+            repeats=repeats,
             settings=settings,
             history=arguments.out.with_suffix(".history.sqlite3"),
         )
@@ -138,4 +149,5 @@ def _wanted(arguments: argparse.Namespace) -> sources.Wanted:
         only=tuple(arguments.task),
         shown=arguments.shown,
         lines=arguments.lines,
+        levels=tuple(arguments.told or [mbpp.FULL]),
     )

@@ -17,6 +17,7 @@ from greenloop.cli import show
 from greenloop.core.estimate import told
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
 from greenloop.core.nouns import Attempt, Status
+from greenloop.core.summary import label
 
 # What the embedded model reads on two quiet cores, in tokens a second; the first answer corrects it.
 READING_SPEED = 33.0
@@ -174,7 +175,7 @@ def table(attempts: list[Attempt]) -> Table:
     for attempt in attempts:
         colour = _COLOURS.get(attempt.verdict.status, "red")
         grid.add_row(
-            str(attempt.number) if attempt.number else "as is",
+            label(attempt) if attempt.number else "as is",
             Text(show.model(attempt.model)),
             Text(show.result(attempt), style=colour),
             Text(show.error(attempt)),

@@ -8,15 +8,15 @@ It must not know which model, sandbox or strategy it drives.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from greenloop.core import attempting
 from greenloop.core.attempting import Files
 from greenloop.core.classify import classify
 from greenloop.core.compose import compose
 from greenloop.core.diff import changed
-from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
 from greenloop.core.ledger import Ledger, Request, Spent, billed, size
 from greenloop.core.nouns import (
@@ -34,6 +34,7 @@ from greenloop.core.nouns import (
     Verified,
 )
 
+T = TypeVar("T")
 CHEAP = (Move.INFILL, Move.MUTATE)  # too many and too small to be described one by one
 
 
@@ -69,8 +70,6 @@ async def refine(
             reason = await run.rounds()
     except TimeoutError:
         pass
-    except Spent as spent:
-        reason = spent.reason
     top = best(run.attempts)
     return Outcome(
         solved=reason is StopReason.SOLVED,
@@ -92,20 +91,36 @@ class _Run:
     ledger: Ledger
     emit: Callable[[Event], None]
     attempts: list[Attempt] = field(default_factory=list)
+    over: StopReason | None = None
 
     async def rounds(self) -> StopReason:
         while drafts := self.parts.plan(self.problem, self.attempts):
             if limit := exceeded(self.attempts, self.ledger):
                 return limit
             fresh = await self._tested(await self._proposed(self._allowed(drafts)))
-            for attempt in fresh:
-                self.attempts.append(await self._described(attempt))
-                self.emit(Tested(attempt=self.attempts[-1]))
+            await self._kept(fresh)
             if any(attempt.accepted for attempt in fresh):
                 return StopReason.SOLVED
+            if self.over:
+                return self.over
             if any(note.stop for attempt in self.attempts[-len(fresh) :] for note in attempt.notes):
                 return StopReason.STALLED
         return exceeded(self.attempts, self.ledger) or StopReason.STALLED
+
+    async def _kept(self, fresh: Sequence[Attempt]) -> None:
+        """Keeps a round. None of it is lost where describing it ends the run; what failed beside a solution is left."""
+        self.attempts += fresh
+        solved = any(attempt.accepted for attempt in fresh)
+        announced = 0
+        try:
+            for attempt in fresh:
+                if attempt.accepted or not solved:
+                    self.attempts[attempt.number] = await self._described(attempt)
+                self.emit(Tested(attempt=self.attempts[attempt.number]))
+                announced += 1
+        finally:
+            for attempt in fresh[announced:]:
+                self.emit(Tested(attempt=attempt))
 
     def _allowed(self, drafts: Sequence[Draft]) -> list[Draft]:
         """As many as the limit on attempts lets through; changes that need no model are not counted."""
@@ -123,38 +138,35 @@ class _Run:
             if draft.move not in CHEAP and not (parent := self.attempts[draft.parent]).notes and parent.number:
                 self.attempts[draft.parent] = await self._described(parent, always=True)
         first = len(self.attempts)
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(self._answered(number, draft))
-                    for number, draft in enumerate(drafts, first)
-                    if draft.move is not Move.MUTATE
-                ]
-        except* (GreenloopError, Spent) as several:  # the first says it: the others were cancelled for its sake
-            raise several.exceptions[0] from None
-        answered = {attempt.number: attempt for attempt in (task.result() for task in tasks)}
+        numbered = list(enumerate(drafts, first))
+        made = await together([self._answered(*each) for each in numbered if each[1].move is not Move.MUTATE])
+        answered = {attempt.number: attempt for attempt in made if attempt}
         result: list[Attempt] = []
-        for number, draft in enumerate(drafts, first):
+        for number, draft in numbered:
             before = [*self.attempts, *result]
-            attempt = answered.get(number)
-            if attempt is None:
-                attempt = await attempting.mutated(self.problem, number, draft, before, self.parts.glance)
-            else:
-                attempt = attempting.checked(self.problem, attempt, before, self.emit)
-            result.append(attempt)
+            if draft.move is Move.MUTATE:
+                mutated = await attempting.mutated(self.problem, len(before), draft, before, self.parts.glance)
+                result.append(mutated)
+            elif number in answered:  # one that the budget did not allow leaves no gap
+                attempt = replace(answered[number], number=len(before))
+                result.append(attempting.checked(self.problem, attempt, before, self.emit))
         return result
 
-    async def _answered(self, number: int, draft: Draft) -> Attempt:
-        """The model's answer, read; one that cannot be read is asked for once more, shortly."""
+    async def _answered(self, number: int, draft: Draft) -> Attempt | None:
+        """The model's answer, read; one that cannot be read is asked for once more, shortly. None: out of budget."""
         request = replace(self.parts.assemble(self.problem, draft, self.attempts), seed=number)
         tokens = size(request, self.parts.count)
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
-        reply = await self._asked(number, request)
-        attempt = attempting.read(self.problem, number, draft, self.attempts, reply)
-        if attempt.finding and (shorter := self.parts.again(request, reply, attempt.finding)):
-            reply = await self._asked(number, shorter)
-            again = attempting.read(self.problem, number, draft, self.attempts, reply)
-            attempt = replace(again, usage=attempt.usage + again.usage)
+        attempt = None
+        try:
+            reply = await self._asked(number, request)
+            attempt = attempting.read(self.problem, number, draft, self.attempts, reply)
+            if attempt.finding and (shorter := self.parts.again(request, reply, attempt.finding)):
+                reply = await self._asked(number, shorter)
+                again = attempting.read(self.problem, number, draft, self.attempts, reply)
+                attempt = replace(again, usage=attempt.usage + again.usage)
+        except Spent as spent:
+            self.over = spent.reason
         return attempt
 
     async def _asked(self, number: int, request: Request) -> Reply:
@@ -192,9 +204,24 @@ class _Run:
     async def _described(self, attempt: Attempt, *, always: bool = False) -> Attempt:
         if not always and attempt.draft and attempt.draft.move in CHEAP:
             return attempt
-        notes = await self.parts.describe(self.problem, [*self.attempts[: attempt.number], attempt])
+        try:
+            notes = await self.parts.describe(self.problem, [*self.attempts[: attempt.number], attempt])
+        except Spent as spent:
+            self.over = spent.reason
+            return attempt
         sure = [note.fields["confidence"] for note in notes if "confidence" in note.fields]
         return replace(attempt, notes=notes, confidence=float(sure[-1]) if sure else attempt.confidence)
+
+
+async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """All of it side by side; the first that fails says why, and ends the others."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def judged(attempt: Attempt, verdict: Verdict) -> Attempt:

@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.bench import report, results
 from greenloop.bench.figures import figures, mcnemar, pairs, transitions, wilson
-from greenloop.bench.run import BROKEN
+from greenloop.bench.records import BROKEN
 from greenloop.core.errors import UsageProblem
 
 broken = frozenset(BROKEN)
@@ -58,6 +58,27 @@ def test_steps_from_right_to_wrong_are_seen(make):
     assert transitions(done) == [(True, False), (False, True)]
     (lost,) = figures([make("a", "1", ("AssertionError", True), ("AssertionError", False))], broken)
     assert (lost.lost, lost.matrix["AssertionError"]["regressed"]) == (1, 1)
+
+
+def test_solved_by_kind_and_by_what_broke_it(make):
+    done = [
+        make("a", "1", ("", True), task_kind="mutant of 1 line", operators=["constant"]),
+        make("a", "2", ("X", False), task_kind="mutant of 2 lines", operators=["constant", "comparison"]),
+        make("b", "1", ("X", False), task_kind="mutant of 1 line", operators=["constant"]),
+    ]
+    a, b = figures(done, broken)
+    assert a.groups["operator: constant"] == (1, 2)
+    assert a.groups["kind: mutant of 2 lines"] == (0, 1)
+    rows = [line.split() for line in report.text([a, b], []).splitlines()]
+    assert ["operator:", "comparison", "0/1", "0/0"] in rows
+
+
+def test_what_the_gate_refused_though_it_was_right_is_counted(make):
+    done = make("a", "1", ("UndefinedName", True), ("UndefinedName", False), ("", True))
+    for row in done.attempts[1:3]:
+        row["status"] = "refused"
+    (found,) = figures([done], broken)
+    assert (found.refused, found.refused_right) == (2, 1)
 
 
 def test_repeats_have_a_deviation(make):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
-from greenloop.bench import mbpp
+from greenloop.bench import mbpp, sources, tasks
 from greenloop.core.errors import UsageProblem
 
 
@@ -52,7 +53,7 @@ def test_the_sample_is_the_one_that_the_seed_gives_everywhere():
     ("line", "why"),
     [
         (json.dumps(row("x = 1", "assert x == 1")), "no function"),
-        (json.dumps({"task_id": 3}), "'code' is missing"),
+        (json.dumps({"task_id": 3}), "'text' is missing"),
         (json.dumps(row("def f(:", "assert f(1)")), "invalid syntax"),
         ("[1]", "not a JSON object"),
         ("{", "not JSON"),
@@ -66,3 +67,80 @@ def test_a_file_that_is_not_mbpp_is_told_by_its_line(tmp_path, line, why):
     with pytest.raises(UsageProblem, match=why) as caught:
         mbpp.load(path)
     assert not line or "Line 2" in str(caught.value)
+
+
+def test_the_sanitized_set_is_one_list(tmp_path):
+    path = tmp_path / "sanitized.json"
+    listed = {
+        "task_id": 2,
+        "prompt": "Add.",
+        "code": "def f(a):\n    return a",
+        "test_imports": ["import math"],
+        "test_list": ["assert f(1) == math.floor(1.5)"],
+    }
+    path.write_text(json.dumps([listed], indent=2))
+    (found,) = mbpp.load(path)
+    assert (found.number, found.text, found.setup) == (2, "Add.", "import math")
+
+
+@pytest.mark.parametrize(
+    ("level", "doc", "name"),
+    [
+        ("full", "Add one to a number, then halve.", "inc"),
+        ("half", "Add one to a", "inc"),
+        ("vague", "Add one to a number, then halve.", "solve"),
+        ("bare", "Make the tests pass.", "solve"),
+    ],
+)
+def test_a_task_told_less_well_has_the_same_judge(tmp_path, level, doc, name):
+    path = tmp_path / "rows.jsonl"
+    told = row("def inc(a):\n    return (a + 1) / 2", "assert inc(1) == 1", "assert inc(3) == 2", number=5)
+    path.write_text(json.dumps({**told, "text": "Add one to a number, then halve."}))
+    task = mbpp.task(mbpp.load(path, level)[0], level=level)
+    tree = ast.parse(task.files["solution.py"])
+    assert (tree.body[0].name, ast.get_docstring(tree.body[0])) == (name, doc)
+    assert task.judge["test_judge.py"].count(f"assert {name}(") == 2
+    assert task.id == ("mbpp-5" if level == "full" else f"mbpp-5-{level}")
+    exec(task.solution["solution.py"] + task.judge["test_judge.py"].partition("\n")[2] + "\ntest_1()\ntest_2()", {})
+
+
+async def test_tasks_of_earlier_results_do_not_come_again(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    every = [row(f"def f{n}(a):\n    return a", f"assert f{n}(1) == 1", number=n) for n in range(10)]
+    path.write_text("\n".join(map(json.dumps, every)))
+    used = tmp_path / "used.jsonl"
+    used.write_text('{"task": "mbpp-3", "kind": "run"}\n{"id": "mbpp-4-half"}\n{"task": "mbpp-5"')
+    wanted = sources.Wanted(names=[f"mbpp:{path}"], exclude=[used])
+    found = await sources.tasks_of(wanted, {}, lambda _text: None)
+    assert [task.id for task in found] == [f"mbpp-{n}" for n in range(10) if n not in (3, 4)]
+    with pytest.raises(UsageProblem, match="no task 'mbpp-3'"):
+        await sources.tasks_of(replace(wanted, only=["mbpp-3"]), {}, lambda _text: None)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("nothing.jsonl", "There is no nothing.jsonl"),
+        ("mutants:nothing", "There is no nothing"),
+        ("mbpp:no", "cannot be read"),
+    ],
+)
+async def test_a_source_that_is_not_there_is_told(name, why):
+    with pytest.raises(UsageProblem, match=why):
+        await sources.tasks_of(sources.Wanted(names=[name]), {}, lambda _text: None)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"id": "a"}', "it lacks the key 'kind'"),
+        ('{"id": "a", "kind": "k", "target": "t", "files": [], "cases": ["c"]}', "'files' must map"),
+        ('{"id": "a", "kind": "k", "target": "t", "files": {}, "cases": []}', "no case judges it"),
+        ('{"id": "a", "kind": "k", "target": "t", "files": {}, "cases": ["c"], "x": 1}', "unknown key 'x'"),
+    ],
+)
+def test_a_file_that_holds_no_tasks_is_told(text, why, tmp_path):
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(text)
+    with pytest.raises(UsageProblem, match=why):
+        tasks.read(path)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.bench.recordings import Recordings, key, shared
+from greenloop.bench.recordings import Meter, Recordings, key, shared
 from greenloop.core.nouns import Completion, Hole, Message, Reply, Role, Usage
 from greenloop.core.ports import Infiller, slots
 
@@ -38,8 +38,13 @@ class Filling(Counting):
         return await self.complete(request, on_token)
 
 
-def of(model, path):
-    return shared(dict.fromkeys(Role, model), Recordings(path))
+class Of:
+    """A model behind a file of answers, and what its run asked."""
+
+    def __init__(self, model, path, repeat=0):
+        self.meter = Meter()
+        self.model = shared(model, Recordings(path), self.meter, repeat=repeat)
+        self.complete = self.model.complete
 
 
 def asked(text="hello", **more):
@@ -52,14 +57,14 @@ def nobody(_text):
 
 async def test_an_answer_is_asked_for_once_and_billed_again(tmp_path):
     path = tmp_path / "answers.jsonl"
-    first = of(Counting(), path)
+    first = Of(Counting(), path)
     one = await first.complete(asked(), nobody)
     model = Counting()
-    later = of(model, path)
+    later = Of(model, path)
     heard: list[str] = []
     assert await later.complete(asked(), heard.append) == one
     assert (model.asked, heard) == ([], ["answer 1"])
-    assert (later.calls, later.hits, later.saved) == (1, 1, 2.0)
+    assert (later.meter.calls, later.meter.hits, later.meter.saved) == (1, 1, 2.0)
     assert one.usage == Usage(prompt_tokens=7, model_seconds=2.0)
 
 
@@ -82,9 +87,8 @@ def test_the_seed_counts_only_where_something_is_drawn(change, same):
 
 async def test_repeats_draw_anew_and_greedy_answers_stay(tmp_path):
     model = Counting()
-    wrapped = of(model, tmp_path / "a")
     for repeat in (0, 1, 0, 1):
-        wrapped.begin(repeat)
+        wrapped = Of(model, tmp_path / "a", repeat)
         await wrapped.complete(asked(temperature=0.8, seed=1), nobody)
         await wrapped.complete(asked(), nobody)
     assert len(model.asked) == 3
@@ -93,32 +97,32 @@ async def test_repeats_draw_anew_and_greedy_answers_stay(tmp_path):
 
 async def test_the_same_asked_side_by_side_is_asked_once(tmp_path):
     model = Counting()
-    wrapped = of(model, tmp_path / "a")
+    wrapped = Of(model, tmp_path / "a")
     replies = await asyncio.gather(*(wrapped.complete(asked(), nobody) for _ in range(3)))
     assert {reply.text for reply in replies} == {"answer 1"}
-    assert (len(model.asked), wrapped.calls) == (1, 3)
+    assert (len(model.asked), wrapped.meter.calls) == (1, 3)
 
 
 async def test_recorded_answers_side_by_side_wait_once(tmp_path):
     path = tmp_path / "a"
-    first = of(Counting(), path)
+    first = Of(Counting(), path)
     for text in "abc":
         await first.complete(asked(text), nobody)
-    later = of(Counting(), path)
+    later = Of(Counting(), path)
     await asyncio.gather(*(later.complete(asked(text), nobody) for text in "abc"))
-    assert later.saved == 2.0
+    assert later.meter.saved == 2.0
     await later.complete(asked("a"), nobody)
-    assert later.saved == 4.0
+    assert later.meter.saved == 4.0
 
 
 async def test_what_a_kill_cut_off_is_asked_again(tmp_path):
     path = tmp_path / "a"
-    first = of(Counting(), path)
+    first = Of(Counting(), path)
     await first.complete(asked("a"), nobody)
     await first.complete(asked("b"), nobody)
     path.write_bytes(path.read_bytes()[:-20])
     model = Counting()
-    later = of(model, path)
+    later = Of(model, path)
     for text in ("a", "b"):
         await later.complete(asked(text), nobody)
     assert len(model.asked) == 1
@@ -126,21 +130,12 @@ async def test_what_a_kill_cut_off_is_asked_again(tmp_path):
 
 
 async def test_holes_are_filled_only_where_the_model_does(tmp_path):
-    assert not isinstance(of(Counting(), tmp_path / "a"), Infiller)
+    assert not isinstance(Of(Counting(), tmp_path / "a").model, Infiller)
     model = Filling()
-    filling = of(model, tmp_path / "a")
+    filling = Of(model, tmp_path / "a").model
     assert isinstance(filling, Infiller)
     assert slots(filling) == 4
     hole = Hole(prefix="a", suffix="b")
     for _ in range(2):
         await filling.infill(hole, nobody)
     assert model.asked == [hole]
-
-
-async def test_each_role_has_its_own_model(tmp_path):
-    one, other = Counting(), Counting()
-    other.name = "other"
-    wrapped = shared({**dict.fromkeys(Role, one), Role.REFINER: other}, Recordings(tmp_path / "a"))
-    await wrapped.complete(asked(), nobody)
-    await wrapped.complete(asked(role=Role.REFINER), nobody)
-    assert (len(one.asked), len(other.asked)) == (1, 1)

@@ -19,7 +19,7 @@ from greenloop.core.diff import unified
 from greenloop.core.estimate import told
 from greenloop.core.nouns import Attempt, Provenance, Status
 from greenloop.core.redact import clean
-from greenloop.core.summary import folded, of_holes, spent
+from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.uris import uri_from_path
 from greenloop.lsp import client
 from greenloop.lsp.presenters.diagnostics import error_of
@@ -175,7 +175,7 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
     cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
     several = len(group) > 1
     return (
-        f"{group[0].number}-{group[-1].number}" if several else str(attempt.number),
+        f"{group[0].number}-{group[-1].number}" if several else label(attempt),
         _cell(attempt.model) if attempt.number else "your code",
         " ".join(part for part in (verdict.status.value, passed) if part),
         _cell(of_holes(group) if several else error_of(attempt)),

@@ -1,0 +1,96 @@
+"""Arms on the command line and in plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from greenloop.bench import arms, plans
+from greenloop.core.errors import SettingsProblem, UsageProblem
+
+ABLATIONS = Path(__file__).resolve().parents[3] / "benchmarks" / "ablations"
+
+
+def test_an_arm_has_parts_settings_and_a_match():
+    arm = arms.parse("default:search=best_of_n,feedback=raw+docs,attempts=7,sandbox.env=A,B,match=plain")
+    assert (arm.preset.name, arm.preset.search, arm.preset.feedback) == ("default", "best_of_n", ("raw", "docs"))
+    assert arm.settings == {"attempts": 7, "sandbox.env": "A,B"}
+    assert arm.parts == {"search": "best_of_n", "feedback": ["raw", "docs"]}
+    assert arm.match == "plain"
+    assert arms.parse("plain").preset.search == "chain"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("plane", "no preset named 'plane'"),
+        ("plain:atempts=3", "Unknown setting 'atempts'"),
+        ("plain:attempts=many", "must be a whole number"),
+        ("plain:search=best", "no search part named 'best'"),
+        ("plain:feedback=raw+dox", "no feedback part named 'dox'"),
+        ("plain:prompt=fancy", "no prompt 'fancy'"),
+        ("plain:attempts", "not of the form key=value"),
+    ],
+)
+def test_an_arm_that_cannot_be_is_told(text, why):
+    with pytest.raises(SettingsProblem, match=why):
+        arms.parse(text)
+
+
+def test_arms_that_match_come_last_and_match_what_is_there():
+    one, other = arms.parse("plain:match=default"), arms.parse("default")
+    assert arms.checked([one, other]) == [other, one]
+    with pytest.raises(UsageProblem, match="matches 'default', which is no arm"):
+        arms.checked([one])
+    with pytest.raises(UsageProblem, match="Two arms are named 'default'"):
+        arms.checked([other, other])
+
+
+def test_a_plan(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'about = "a"\nrepeats = 3\n[settings]\nsandbox.seconds = 5.0\n'
+        '[arms.one]\npreset = "plain"\nattempts = 1\n[arms.two]\npreset = "plain"\nblind = true\ndrafter.tokens = 50\n'
+    )
+    plan = plans.read(path)
+    assert (plan.about, plan.repeats, plan.settings) == ("a", 3, {"sandbox.seconds": 5.0})
+    assert [(arm.name, arm.settings, arm.preset.blind) for arm in plan.arms] == [
+        ("one", {"attempts": 1}, False),
+        ("two", {"drafter.tokens": 50}, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("arms = 3", "names no arm"),
+        ("[arm.x]\npreset = 'plain'", "the key 'arm' is none of a plan's"),
+        ("[arms.x]\nattempts = 3", "the arm 'x' names no preset"),
+        ("[arms.x]\npreset = 'plane'", "no preset named 'plane'"),
+        ("repeats = 0\n[arms.x]\npreset = 'plain'", "'repeats' must be"),
+        ("[arms", "is not TOML"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_told(text, why, tmp_path):
+    path = tmp_path / "plan.toml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(UsageProblem, match=why) as caught:
+        plans.read(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("path", sorted(ABLATIONS.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_ablation_is_a_plan(path):
+    plan = plans.read(path)
+    assert plan.about
+    assert len(arms.checked(plan.arms)) >= 2
+
+
+def test_every_ablation_that_is_wanted_is_there():
+    wanted = (
+        "refinement feedback attempts generic early-stop turns temperature context model restart docs search critic"
+    )
+    assert {path.stem for path in ABLATIONS.glob("*.toml")} >= set(wanted.split())
