@@ -25,7 +25,7 @@ from claims import missing
 from greenloop import settings
 from greenloop.core.errors import GreenloopError
 from greenloop.models import local, replay
-from transcripts import Played, Transcript, load, play
+from transcripts import Played, Transcript, load, play, replayed
 
 
 async def record(transcript: Transcript, python: Path) -> bool:
@@ -33,13 +33,13 @@ async def record(transcript: Transcript, python: Path) -> bool:
     for project in transcript.projects:
         print(f"{transcript.name}: {project} …", flush=True)
         with tempfile.TemporaryDirectory(prefix="greenloop-transcript-") as temporary:
-            folder = Path(temporary)
+            folder = readable(Path(temporary))
             answers = folder / "answers.jsonl"
             model = replay.recording(local.create("local", settings.load(None)[0]), answers)
-            played = await play(transcript, project, _made(folder / "live"), python, model=model)
+            played = await play(transcript, project, _made(folder / "live"), python, model)
             said = ["No question was asked."]
             if played.asked:
-                played = await play(transcript, project, _made(folder / "again"), python, answers=answers)
+                played = await play(transcript, project, _made(folder / "again"), python, replayed(answers))
                 said = missing(transcript.name, played)
             if not said:
                 shutil.move(answers, transcript.answers)
@@ -57,6 +57,12 @@ def summary(played: Played) -> list[str]:
     seconds = sum(attempt.spent.model_seconds for attempt in played.attempts)
     ended = f"{played.outcome.reason}, {seconds:.0f} s of the model: {played.outcome.message}"
     return [*played.told()["attempts"], ended]
+
+
+def readable(folder: Path) -> Path:
+    """A folder that the tests of root, which run as somebody else, may read."""
+    folder.chmod(0o755)
+    return folder
 
 
 def _made(folder: Path) -> Path:
@@ -80,8 +86,8 @@ def main() -> int:
             print(f"{transcript.name:24} {state:9} {transcript.about}")
         return 0
     with tempfile.TemporaryDirectory(prefix="greenloop-python-") as folder:
+        python = readable(Path(folder)) / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-        python = Path(folder) / "bin" / "python"
         good = True
         for transcript in chosen:
             if arguments.names or not transcript.recorded:

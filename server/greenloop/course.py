@@ -132,9 +132,11 @@ class Course:
         for name in self.preset.context:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
-        if not all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
-            with suppress(Spent):  # the loop will find the same, and say so
-                baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
+        with suppress(Spent):  # the loop will find the same, and say so
+            baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
+        if all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
+            # That nothing is there yet helps nobody; what a search reads in the fields does.
+            baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
         parts = self._parts(drafter, tools)
         history = History.open(self.history, keep=self.settings.history.runs, warn=self.bed.say)
         try:

@@ -57,20 +57,23 @@ def two_roles(played: Played) -> Iterator[tuple[bool, str]]:
 
 def chosen_tests(played: Played) -> Iterator[tuple[bool, str]]:
     first = played.prompts[0]
-    shown = re.findall(r"^def (test_\w+)", first, re.MULTILINE)
-    yield 0 < len(shown) <= 5, "At most five tests are shown."
-    yield f"{len(shown)} of the 13 tests" in first, "How many there are is said."
-    called = {re.sub(r"_with_spaces|_one_word|^test_(no_|two_)?", "", name) for name in shown}
-    yield {"address", "tags", "anchor", "dated"} <= called, "They come from different callers."
+    shown = re.findall(r"^def test_(\w+)", first, re.MULTILINE)
+    yield 1 < len(shown) <= 5, "At most five tests are shown."
+    yield f"{len(shown)} of the 12 tests" in first, "How many there are is said."
+    callers = [name.partition("_")[0] for name in shown if name.startswith(("address", "tags", "anchor", "dated"))]
+    yield (
+        0 < len(callers) == len(set(callers)) < len(shown),
+        "Direct ones, and others that come from different callers.",
+    )
     yield played.outcome.solved, "It should be solved."
-    yield played.outcome.evidence.cases.get("user") == (13, 13), "All thirteen tests pass before the edit is offered."
-    yield played.outcome.evidence.neighbours_unchanged == 1, "So does the rest of the suite."
+    yield played.outcome.evidence.cases.get("user") == (12, 12), "All twelve tests pass before the edit is offered."
+    yield played.outcome.evidence.neighbours_unchanged == 2, "So does the rest of the suite."
 
 
 def bug_types(played: Played) -> Iterator[tuple[bool, str]]:
     known = {name for types in TYPES.values() for name in types}
     failed = [attempt for attempt in played.attempts if not attempt.accepted]
-    labels = [note.fields.get("label") for attempt in failed for note in attempt.notes]
+    labels = [note.fields.get("label") for attempt in failed for note in attempt.notes if note.fields]
     yield bool(failed), "The first attempt should fail."
     yield len(labels) == len(failed) and set(labels) <= known, "Each failed attempt has a label of the taxonomy."
     asked = [text for role, text in zip(played.roles, played.prompts, strict=True) if role == "critic"]

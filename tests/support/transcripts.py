@@ -15,28 +15,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop import engine, settings
+from greenloop import engine, registry, settings
 from greenloop.core.events import Event, Planned, Tested
-from greenloop.core.nouns import Attempt, Completion, Hole, Outcome
+from greenloop.core.nouns import Attempt, Completion, Hole, Outcome, Role
 from greenloop.core.ports import Model
 from greenloop.models import replay
+from greenloop.roles import Models
 
 HERE = Path(__file__).parents[1] / "transcripts"
 TARGETS = tomllib.loads((HERE / "projects.toml").read_text(encoding="utf-8"))
-ROLES = ("drafter", "refiner", "critic", "planner")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Transcript:
-    """One definition. `harness`: its preset is for comparisons only; `roles`: each role has a model of its own."""
+    """One definition."""
 
     name: str
     about: str
     preset: str
     projects: tuple[str, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    harness: bool = False
-    roles: bool = False
 
     @property
     def answers(self) -> Path:
@@ -107,48 +105,42 @@ def load() -> dict[str, Transcript]:
     return found
 
 
-async def play(
-    transcript: Transcript,
-    project: str,
-    folder: Path,
-    python: Path,
-    *,
-    model: Model | None = None,
-    answers: Path | None = None,
-) -> Played:
-    """One run of it in the empty `folder`, with the Python at `python`: with `model`, else with these or the kept answers.
+async def play(transcript: Transcript, project: str, folder: Path, python: Path, model: Model) -> Played:
+    """One run of it in the empty `folder`, with the Python at `python`; each role has its own name for the model.
 
-    Raises `ModelProblem` where an answer is missing.
+    Raises `ModelProblem` where a replay lacks an answer.
     """
     root = folder / project
     shutil.copytree(HERE / "projects" / project, root)
     keys = {"preset": transcript.preset, "sandbox.kind": "bubblewrap", "interpreter": str(python)}
-    asked: list[Completion | Hole] = []
-    answers = answers or transcript.answers
-    if model is None and transcript.roles:
-        for role in ROLES:
-            shutil.copy(answers, folder / role)
-            keys[f"{role}.model"] = f"replay:{folder / role}"
-    elif model is None:
-        model = replay.create(f"replay:{answers}", settings.Settings())
+    keys |= {f"{role}.model": str(role) for role in Role}
     found, warnings = settings.load(None, command_line={**keys, **transcript.settings}, environ={})
     assert not warnings, warnings
+    asked: list[Completion | Hole] = []
+    model = heard(model, asked)
     events: list[Event] = []
     outcome = await engine.refine(
         engine.Request(root=root, target=TARGETS[project]),
         settings=found,
         emit=events.append,
-        model=heard(model, asked) if model else None,
-        harness=transcript.harness,
-        history=folder / "history.db",
+        harness=engine.Harness(
+            preset=registry.preset(transcript.preset, harness=True),
+            models=Models(settings=found, opened={str(role): model for role in Role}),
+            history=folder / "history.db",
+        ),
     )
     return Played(
         project=project,
         asked=asked,
-        models=[Path(event.model.partition(":")[2]).name for event in events if isinstance(event, Planned)],
+        models=[event.model for event in events if isinstance(event, Planned)],
         attempts=[event.attempt for event in events if isinstance(event, Tested)],
         outcome=outcome,
     )
+
+
+def replayed(answers: Path) -> Model:
+    """The model that says again what was kept."""
+    return replay.create(f"replay:{answers}", settings.Settings())
 
 
 def heard(model: Model, asked: list[Completion | Hole]) -> Model:

@@ -25,11 +25,11 @@ def test_tags():
     assert tags(["Big Data", "big  data"]) == ["big-data"]
 
 
-def test_no_tags():
+def test_no_words():
     assert tags([]) == []
 
 
-def test_two_tags():
+def test_tags_of_two():
     assert tags(["b", "a"]) == ["a", "b"]
 
 
