@@ -12,7 +12,7 @@ from greenloop.bench import arms, breaking, mbpp, mutants, results
 from greenloop.bench.figures import figures
 from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment, run
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.nouns import Reply, Usage
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
@@ -115,6 +115,23 @@ async def test_a_killed_run_goes_on_where_it_was(experiment):
     assert again.asked == 0  # the answer was recorded, only the task-run was not
 
 
+async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
+    def plan(_problem, _attempts):
+        raise KeyError("x")
+
+    monkeypatch.setattr("greenloop.search.patient.plan", plan)
+    both = arms.checked([arms.parse("plain:search=patient"), arms.parse("plain")])
+    experiment = replace(experiment, arms=both, tasks=experiment.tasks[:2], model=Model([RIGHT], [RIGHT]))
+    done = await run(experiment, quiet)
+    found = {f.arm: f for f in figures(done, frozenset(BROKEN))}
+    assert (found["plain"].solved, found["plain:search=patient"].broken) == (2, 2)
+    assert "KeyError: 'x' (test_bench.py:" in done[0].run["message"]
+    alone = replace(experiment, arms=both[:1], tasks=experiment.tasks * 2)
+    with pytest.raises(GreenloopError, match="3 task-runs in a row came to nothing"):
+        await run(alone, quiet)
+    monkeypatch.undo()
+
+
 async def test_arms_that_ask_the_same_share_the_answer_and_are_billed_alike(experiment):
     model = Model([RIGHT], [RIGHT], [RIGHT])
     both = arms.checked([arms.parse("plain"), arms.parse("plain:attempts=2")])
@@ -128,7 +145,7 @@ async def test_arms_that_ask_the_same_share_the_answer_and_are_billed_alike(expe
 
 
 async def test_best_of_n_gets_as_many_calls_as_the_arm_that_it_matches(experiment):
-    # The other arm makes 1, 8 and 8 calls; best-of-n ends the first task in its first round, so the others get more.
+    # The other arm makes 1, 8 and 8 calls, six in the mean; best-of-n ends the first task early: the others get more.
     class Sampled(Model):
         async def complete(self, request, on_token):
             if request.temperature:
@@ -144,7 +161,7 @@ async def test_best_of_n_gets_as_many_calls_as_the_arm_that_it_matches(experimen
     assert (own.arm, other.arm) == ("plain", "plain:search=best_of_n,match=plain")
     assert abs(own.mean_calls - other.mean_calls) < 0.05 * own.mean_calls
     assert own.mean_calls == 17 / 3
-    assert {d.run["calls"] for d in done if d.run["arm"] == other.arm} == {4, 6, 7}
+    assert max(d.run["settings"]["attempts"] for d in done if d.run["arm"] == other.arm) > round(17 / 3)
     asked = model.asked
     again = await run(experiment, quiet)
     assert (figures(again, frozenset(BROKEN)), model.asked) == ([own, other], asked)

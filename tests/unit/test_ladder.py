@@ -82,7 +82,7 @@ def test_what_is_written_is_repaired_from_cheap_to_dear():
         "infill<0",
         "infill<0 infill<0",
         "restart<0 restart<0 restart<0 restart<0",
-        "restart<4 restart<4",
+        "restart<4 restart<4 draft<0 draft<0",
         "",
     ]
 
@@ -97,7 +97,7 @@ def test_what_is_not_written_is_drafted_then_sampled_then_repaired():
         "draft<0",
         "draft<0 draft<0 draft<0 draft<0",
         "mutate<4",
-        "restart<4 restart<4",
+        "restart<4 restart<4 draft<0 draft<0",
         "",
     ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from greenloop import __version__, engine, roles, sources
+from greenloop import settings as configuration
 from greenloop.bench import records, reference, results
 from greenloop.bench.arms import Arm, settings_for
 from greenloop.bench.judge import Judge
@@ -216,6 +218,8 @@ class _Bench:
             outcome = await engine.refine(request, settings=settings, emit=emit, keeper=keeper, harness=harness)
         except GreenloopError as error:
             outcome = error
+        except Exception as error:  # noqa: BLE001 - one part's mistake costs one task-run, not a night of them
+            outcome = GreenloopError(f"This should not have happened: {_where(error)}")
         seconds = time.monotonic() - began
         head = {"arm": arm.name, "task": task.id, "repeat": repeat}
         run = {
@@ -227,6 +231,7 @@ class _Bench:
             "task_kind": task.kind,
             "operators": list(task.operators),
             "version": __version__,
+            "effective": _effective(settings),
             "calls": meter.calls,
             "hits": meter.hits,
             "wall_seconds": round(seconds + meter.saved, 3),
@@ -242,6 +247,17 @@ class _Bench:
         run |= records.of_outcome(outcome, final, len(task.cases))
         run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)
         return Done(run=run, attempts=[{"kind": "attempt", **head, **row} for row in attempts])
+
+
+def _effective(settings: Settings) -> dict[str, Any]:
+    """What is not as it comes, wherever it was set."""
+    every = ((key, default, configuration.get(settings, key)) for key, _kind, default, _about in configuration.keys())  # noqa: SIM118
+    return {key: value for key, default, value in every if value != default}
+
+
+def _where(error: Exception) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
 
 
 def _limited(arm: Arm, attempts: int) -> Arm:

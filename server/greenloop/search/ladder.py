@@ -20,6 +20,7 @@ from greenloop.search._progress import SAMPLED
 SIDE_BY_SIDE = 4
 HOLES, RANGES, LINES = 12, 8, 8  # statements, pairs of them and new lines that are filled on one attempt
 CORRECTED = (0.0, 0.7)
+MORE = (0.8, 0.95)
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
@@ -64,11 +65,12 @@ def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
 
 
 def _corrections(base: Attempt) -> list[Draft]:
-    """What the best candidate gave instead, told without its code, which would be copied."""
-    return [
+    """What the best candidate gave instead, told without its code, which would be copied; and two samples more."""
+    told = [
         Draft(parent=base.number, move=Move.RESTART, role=Role.REFINER, temperature=heat, prompt="afresh")
         for heat in CORRECTED
     ]
+    return [*told, *(Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in MORE)]
 
 
 def _mutate(base: Attempt) -> Draft:
