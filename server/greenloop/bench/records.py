@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from greenloop import settings as configuration
@@ -22,9 +23,10 @@ async def of_attempts(outcome: Outcome, problem: Problem | None, judge: Judge) -
     for attempt in outcome.attempts:
         judged = None
         if attempt.candidate is not None and problem is not None:
-            failed = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
-            # They are many, and what fails by the shown tests is wrong.
-            judged = WRONG if failed else await judge(compose(problem, attempt.candidate))
+            # What fails or hangs by the shown tests is wrong; it need not take the time once more.
+            cheap = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
+            known = cheap or attempt.verdict.status is Status.TIMEOUT
+            judged = WRONG if known else await judge(compose(problem, attempt.candidate))
         rows.append(_attempt(attempt, judged))
     return rows
 
