@@ -17,18 +17,20 @@ from types import ModuleType
 from greenloop import acceptance, basis, proofs, registry, templates, walls, workspace
 from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import loop
-from greenloop.core.compose import before_after, compose
+from greenloop.core.compose import before_after, compose, region_text
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
+from greenloop.core.estimate import EMBEDDED, foreseen
 from greenloop.core.events import Event, Started, Tested
 from greenloop.core.form import WHOLE, asking, chosen
 from greenloop.core.gate import warnings
 from greenloop.core.hole import as_chat, question
-from greenloop.core.ledger import Ledger, Request, Spent, billed
+from greenloop.core.ledger import Ledger, Request, Spent, billed, size
 from greenloop.core.nouns import (
     Attempt,
     Budget,
     Completion,
     Draft,
+    Estimate,
     Evidence,
     Excerpt,
     Execution,
@@ -37,8 +39,10 @@ from greenloop.core.nouns import (
     Hole,
     Lines,
     Message,
+    Move,
     Note,
     Outcome,
+    Past,
     Problem,
     Reply,
     Role,
@@ -62,6 +66,7 @@ from greenloop.stopwatch import Stopwatch, Timed
 UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
 REPETITION_PENALTY = 0.5
 GLANCE = 1.0  # seconds, at least, for one of many candidates
+SHORT_ANSWER = 60  # tokens of what is still to be written
 SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
@@ -127,17 +132,11 @@ class Course:
         for name in self.preset.context:
             self.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
-        if not all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
-            with suppress(Spent):  # the loop will find the same, and say so
-                baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
-        started = Started(
-            problem=problem,
-            baseline=baseline,
-            model=drafter.name,
-            preset=self.preset.name,
-            sandbox=self.bed.session.name,
-            attempts=self.ledger.budget.attempts,
-        )
+        with suppress(Spent):  # the loop will find the same, and say so
+            baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
+        if all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
+            # That nothing is there yet helps nobody; what a search reads in the fields does.
+            baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
         parts = self._parts(drafter, tools)
         history = History.open(self.history, keep=self.settings.history.runs, warn=self.bed.say)
         try:
@@ -150,6 +149,18 @@ class Course:
                 basis=await asyncio.to_thread(basis.of, self.bed.place, problem, calibration.outcomes),
             )
             history.attempt(number, baseline)
+            move, prompt = self._beginning(parts, baseline, drafter)
+            past = await asyncio.to_thread(history.like, drafter.name, self.preset.name, move)
+            history.begun(number, move=move, prompt=prompt)
+            started = Started(
+                problem=problem,
+                baseline=baseline,
+                model=drafter.name,
+                preset=self.preset.name,
+                sandbox=self.bed.session.name,
+                attempts=self.ledger.budget.attempts,
+                estimate=self._estimate(past, prompt, drafter),
+            )
             keep = Keeping(history=history, run=number, emit=emit)
             try:
                 outcome = await self._looped(problem, started, parts, keep)
@@ -163,6 +174,25 @@ class Course:
             history.close()
         return outcome
 
+    def _beginning(self, parts: loop.Parts, baseline: Attempt, drafter: Model) -> tuple[Move, int]:
+        """The run's first move, and how many tokens a first whole question has, whether or not it is ever asked."""
+        problem = self.calibration.problem
+        planned = parts.plan(problem, [baseline])
+        draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+        asked = parts.assemble(problem, draft, [baseline])
+        return (planned[0].move if planned else Move.DRAFT), size(asked, drafter.count_tokens)
+
+    def _estimate(self, past: Sequence[Past], prompt: int, drafter: Model) -> Estimate:
+        problem = self.calibration.problem
+        own = sum(drafter.count_tokens(region_text(problem, region)) for region in problem.regions)
+        return foreseen(
+            past,
+            prompt=prompt,
+            answer=min(max(own, SHORT_ANSWER), self.settings.answer.tokens),
+            limit=self.ledger.budget.tokens,
+            speeds=EMBEDDED if drafter.name.startswith("local") else None,
+        )
+
     async def _looped(self, problem: Problem, started: Started, parts: loop.Parts, keep: Keeping) -> Outcome:
         """The loop; a model or a sandbox that gives up in the middle ends the run with its sentence."""
         try:
@@ -174,7 +204,7 @@ class Course:
 
     def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
         settings = self.settings
-        prompts = templates.preset(self.preset.prompt)
+        prompts = whole = templates.preset(self.preset.prompt)
         form = chosen(settings.answer.format, self.calibration.problem, settings.answer.tokens)
         if form != WHOLE:
             prompts = asking(prompts, templates.preset(form.replace("-", "_")))
@@ -184,7 +214,7 @@ class Course:
             if draft.masked is not None:
                 return self._hole(prompts, problem, draft, attempts)
             messages = assemble(
-                prompts,
+                whole if draft.move is Move.RESTART else prompts,  # a new beginning shows no code that could be edited
                 problem,
                 self.excerpts,
                 attempts,

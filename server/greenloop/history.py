@@ -20,10 +20,10 @@ from typing import Any, Literal
 
 from greenloop.basis import Basis
 from greenloop.core.encode import from_json, to_json
-from greenloop.core.nouns import Attempt, CaseResult, Outcome
+from greenloop.core.nouns import Attempt, CaseResult, Outcome, Past, StopReason
 from greenloop.settings import state_folder
 
-FORMAT = 2
+FORMAT = 3
 BUSY_SECONDS = 5.0
 # A test may print a megabyte for each attempt; the history keeps the two ends of it.
 LONGEST_OUTPUT = 8_000
@@ -41,6 +41,9 @@ CREATE TABLE IF NOT EXISTS attempts(
 );
 CREATE TABLE IF NOT EXISTS bases(
   run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, basis TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS beginnings(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, move TEXT NOT NULL, prompt INTEGER NOT NULL
 );
 """
 
@@ -162,6 +165,11 @@ class History:
 
         self._write(write)
 
+    def begun(self, run: int | None, *, move: str, prompt: int) -> None:
+        """How the run begins: its first move, and the tokens of its first prompt. Later runs are foreseen by it."""
+        if run is not None:
+            self._write(lambda c: c.execute("INSERT OR REPLACE INTO beginnings VALUES (?, ?, ?)", (run, move, prompt)))
+
     def applied(self, run: int | None) -> None:
         """The result of the run now stands in the workspace."""
         self._write(lambda c: c.execute("UPDATE runs SET applied = ? WHERE id = ?", (time.time(), run)))
@@ -194,6 +202,15 @@ class History:
         record = _record(rows[0])
         outcome = replace(record.outcome, attempts=attempts) if record.outcome else None
         return replace(record, attempts=attempts, outcome=outcome)
+
+    def like(self, model: str, preset: str, move: str, limit: int = 200) -> list[Past]:
+        """What the newest runs came to that had this model and preset and began so, and ended by themselves."""
+        rows = self._read(
+            "SELECT prompt, finished - started, outcome FROM runs JOIN beginnings ON run = id"
+            " WHERE model = ? AND preset = ? AND move = ? AND finished IS NOT NULL ORDER BY id DESC LIMIT ?",
+            (_plain(model), _plain(preset), move, limit),
+        )
+        return [past for prompt, seconds, text in rows if (past := _past(prompt, seconds, _outcome(text)))]
 
     def basis(self, run: int) -> Basis | None:
         """What the run's result rests on; None when it was not kept (an older greenloop, a run without candidates)."""
@@ -244,6 +261,8 @@ class History:
             self._warned = True
             self._warn(sentence)
 
+
+_CUT_SHORT = {StopReason.CANCELLED, StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED}
 
 _SELECT = (
     "SELECT id, root, target, preset, model, sandbox, started, finished, applied, pid, born, outcome,"
@@ -335,6 +354,13 @@ def _outcome(text: str | None) -> Outcome | None:
         return from_json(Outcome, json.loads(text)) if text else None
     except ValueError:
         return None
+
+
+def _past(prompt: int, seconds: float, outcome: Outcome | None) -> Past | None:
+    if outcome is None or outcome.reason in _CUT_SHORT or prompt <= 0:
+        return None
+    usage = outcome.usage
+    return Past(prompt=prompt, tokens=usage.tokens, seconds=seconds, cost=usage.cost, solved=outcome.solved)
 
 
 def _attempt(text: str) -> Attempt | None:

@@ -17,6 +17,7 @@ from greenloop.core.nouns import (
     Case,
     CaseResult,
     Draft,
+    Estimate,
     Evidence,
     Failure,
     Frame,
@@ -27,6 +28,7 @@ from greenloop.core.nouns import (
     Problem,
     Region,
     Role,
+    Span,
     Spec,
     Status,
     StopReason,
@@ -100,7 +102,7 @@ class Play:
         end = "\r\n" if "\r\n" in problem.files["m.py"] else "\n"
         return f"def double(x):{end}    return {expression}{end}"
 
-    def start(self, request, settings, emit):
+    def start(self, request, settings, emit, estimate=None):
         problem = self.problem(request)
         baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError", group=Group.LOGIC)
         emit(
@@ -111,6 +113,7 @@ class Play:
                 preset=settings.preset,
                 sandbox="play",
                 attempts=settings.attempts or 5,
+                estimate=estimate,
             )
         )
         return problem, baseline
@@ -215,6 +218,20 @@ class Play:
     async def create(self, request, settings, emit, say):
         more = {"before": {"fresh.py": None}, "after": {"fresh.py": "def fresh():\n    return 1\n"}}
         return await self.solve(request, settings, emit, say, **more)
+
+    async def foreseen(self, request, settings, emit, say):
+        """Says what is to come, and waits."""
+        known = Estimate(
+            prompt_tokens=300,
+            tokens=Span(400, 912, 3219),
+            seconds=Span(8, 14, 55),
+            cost=Span(0.0, 0.0, 0.0),
+            runs=34,
+            solved=24,
+        )
+        problem, baseline = self.start(request, settings, emit, estimate=known)
+        await self.go.wait()
+        return self.outcome(problem, [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))])
 
     async def flood(self, request, settings, emit, say):
         """A model that writes fast."""

@@ -171,6 +171,17 @@ async def test_progress_says_what_goes_on(editor):
     assert (await editor.state())["tokens"] == 0
 
 
+async def test_what_is_to_come_stands_in_progress_and_hover_until_it_came(editor):
+    await editor.start(model="play:foreseen")
+    number = editor.request("greenloop/refine", target(editor))
+    told = "about 910 tokens (400 to 3200), 14 s (8 to 55); about 7 in 10 are solved, from 34 runs like this"
+    await editor.wait(lambda m: m.get("method") == "$/progress" and told in (m["params"]["value"].get("message") or ""))
+    assert f"It takes {told}." in (await editor.hover())["value"]
+    await editor.call("test/go")
+    await editor.reply(number)
+    assert "It takes" not in (await editor.hover())["value"]
+
+
 async def test_progress_is_throttled_and_ends_with_the_newest(editor):
     await editor.start(model="play:flood")
     number = editor.request("greenloop/refine", target(editor))

@@ -24,7 +24,7 @@ def play(tmp_path, monkeypatch):
 
     async def run(files, target, *answers, **keys):
         root = tmp_path / "work"
-        root.mkdir()
+        root.mkdir(exist_ok=True)
         for name, text in files.items():
             (root / name).write_text(text)
         script = tmp_path / "answers.jsonl"
@@ -118,3 +118,21 @@ async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monk
         run for run in ran if len(run.selectors) == 12 and any(b"max(lo" in text for text in run.files.values())
     ]
     assert whole.hash_seed == proofs.ACCEPTING
+
+
+async def test_a_run_says_before_it_begins_what_it_will_come_to(play):
+    files = {
+        "m.py": "def double(x):\n    return x + 1\n",
+        "test_m.py": "import m\n\n\ndef test_a():\n    assert m.double(5) == 10\n",
+    }
+    foreseen = []
+    for _ in range(2):
+        _outcome, events = await play(
+            files, "test_m.py::test_a", answer("def double(x):\n    return 2 * x\n"), tokens=9000
+        )
+        foreseen.append(next(event.estimate for event in events if isinstance(event, Started)))
+    assert [estimate.runs for estimate in foreseen] == [0, 1]
+    assert 30 < foreseen[0].prompt_tokens < 400
+    assert foreseen[0].prompt_tokens < foreseen[0].tokens.likely < foreseen[0].tokens.high == 9000
+    assert foreseen[0].seconds is None, "nobody knows how fast a script is"
+    assert foreseen[0].cost is None

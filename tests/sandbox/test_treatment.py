@@ -20,12 +20,12 @@ RIGHT = "def root(x):\n    return math.sqrt(x)\n"
 
 @pytest.fixture
 def play(tmp_path, monkeypatch, lay):
-    """`play(*answers, **settings)`: (outcome, notes' texts by attempt)."""
+    """`play(*answers, source=…, **settings)`: (outcome, notes' texts by attempt)."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
-    async def run(*answers, **keys):
-        root = lay(tmp_path / "w", {"m.py": ROOT, "test_m.py": TEST})
+    async def run(*answers, source=ROOT, **keys):
+        root = lay(tmp_path / "w", {"m.py": source, "test_m.py": TEST})
         script = tmp_path / "answers.jsonl"
         told = [f"```python\n{answer}```\n" if answer.startswith("def") else answer for answer in answers]
         script.write_text("".join(json.dumps(answer) + "\n" for answer in told))
@@ -58,3 +58,12 @@ async def test_ldb_asks_which_block_is_wrong(play):
     assert notes[1].startswith("[BLOCK-1]\n# before: x=16\nhalf = x / 2\n")
     assert notes[1].endswith("[BLOCK-1] is wrong: must take the square root")
     assert outcome.usage.completion_tokens > 0
+
+
+async def test_strategies_are_named_for_what_is_not_written_yet(play):
+    stub = "import math\n\n\ndef root(x):\n    raise NotImplementedError\n"
+    outcome, notes = await play("- ask the library\n- halve", RIGHT, source=stub, preset="codetree")
+    assert outcome.solved
+    assert outcome.attempts[0].notes[-1].fields["strategies"] == ("ask the library", "halve")
+    assert outcome.attempts[1].draft.hint == "ask the library"
+    assert notes[0].strip() == ""

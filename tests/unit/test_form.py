@@ -56,6 +56,17 @@ async def test_a_refinement_edits_the_attempt_that_the_model_was_shown():
     assert "twice = x + 3" in theatre.log[1][1].messages[-2].content
 
 
+async def test_a_new_beginning_shows_no_code_and_is_written_whole():
+    again = ANSWERS["unified-diff"].replace("2 * x", "x + 1")
+    theatre = Theatre(
+        [again, f"```python\n{RIGHT}```"], WRITTEN, **{"preset": "tenet", "answer.format": "unified-diff"}
+    )
+    outcome = await theatre.run()
+    assert outcome.solved
+    told = ["\n".join(message.content for message in request.messages) for _name, request in theatre.log]
+    assert [[words for words in ASKED.values() if words in text] for text in told] == [["unified diff"], ["code block"]]
+
+
 @pytest.mark.parametrize("wanted", ["auto", "search-replace", "unified-diff"])
 def test_what_is_yet_to_be_written_is_written_whole(wanted):
     assert chosen(wanted, PROBLEM, 1024) == "whole"

@@ -425,3 +425,34 @@ def test_one_unreadable_attempt_does_not_hide_the_others(tmp_path):
     history.attempt(run, an_attempt(1))
     history._connection.execute("UPDATE attempts SET attempt = '{' WHERE number = 0")
     assert [item.number for item in history.run(run).attempts] == [1]
+
+
+@pytest.mark.parametrize(
+    ("model", "preset", "move", "found"),
+    [
+        ("a", "plain", "draft", [300, 100]),
+        ("a", "plain", "mutate", [200]),
+        ("b", "plain", "draft", []),
+        ("a", "x", "draft", []),
+    ],
+)
+def test_runs_that_began_alike_say_what_they_came_to(tmp_path, model, preset, move, found):
+    history = History.open(tmp_path / "h.sqlite3")
+    ends = [StopReason.SOLVED, StopReason.ATTEMPTS, StopReason.STALLED, StopReason.CANCELLED, None]
+    moves = ["draft", "mutate", "draft", "draft", "draft"]
+    for number, (reason, first) in enumerate(zip(ends, moves, strict=True)):
+        run = history.begin(ROOT, "t", preset="plain", model="a", sandbox="s")
+        history.begun(run, move=first, prompt=100 * (number + 1))
+        if reason:
+            usage = Usage(prompt_tokens=7, completion_tokens=number, cost=0.5)
+            solved = reason is StopReason.SOLVED
+            outcome = Outcome(
+                solved=solved, verified=Verified.UNVERIFIED, reason=reason, message="", attempts=(), usage=usage
+            )
+            history.finish(run, outcome)
+    past = history.like(model, preset, move)
+    assert [run.prompt for run in past] == found
+    assert all(run.cost == 0.5 and 0 <= run.seconds < 60 and run.tokens in (7, 8, 9) for run in past)
+    assert [run.solved for run in past] == [run.prompt == 100 for run in past]
+    history.close()
+    assert history.like(model, preset, move) == []

@@ -117,9 +117,10 @@ def test_settings_page_lists_every_key():
     assert re.findall(r"^\| `([a-z.]+)` \|", page, re.MULTILINE) == [key for key, *_rest in keys()]
 
 
-def test_the_feedback_page_lists_every_part():
-    page = (HOUSE / "docs/feedback.md").read_text()
-    assert set(registry.names("feedback")) <= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
+@pytest.mark.parametrize("part", ["feedback", "context"])
+def test_the_pages_list_every_part(part):
+    page = (HOUSE / f"docs/{part}.md").read_text()
+    assert set(registry.names(part)) <= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
 
 
 def locks() -> list[Path]:

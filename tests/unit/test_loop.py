@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,6 +79,7 @@ class Stage:
         if not self.answers:
             raise ModelProblem("The script has no more answers.")
         text = self.answers.pop(0)
+        await asyncio.sleep(0)  # as a real model gives way
         on_token(text)
         return Reply(text=text, usage=Usage(prompt_tokens=self.tokens, completion_tokens=self.tokens), model="scripted")
 
@@ -325,6 +327,35 @@ async def test_an_unreadable_answer_is_asked_for_once_more_and_billed():
     assert (outcome.solved, outcome.best, outcome.usage.tokens) == (True, 1, 40)
 
 
+async def test_a_loop_in_an_answer_is_asked_for_once_more_and_never_run():
+    branches = "".join(f"    elif x == {n}:\n        return {2 * n}\n" for n in range(1, 31))
+    chain = f"```python\ndef double(x):\n    if x == 0:\n        return 0\n{branches}```"
+    stage = Stage(chain, answer(RIGHT))
+    stage.again = lambda request, _reply, finding: request if finding.error_class == "Repetition" else None
+    outcome = await stage.run()
+    assert (outcome.solved, len(stage.prompts), stage.runs) == (True, 2, 2), "one candidate: verified and accepted"
+    stage = Stage(chain, chain)
+    outcome = await stage.run(attempts=1)
+    assert (stage.runs, outcome.attempts[1].error_class) == (0, "Repetition")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "told"),
+    [
+        ("def double(x):\n    return x * factor\n", "UndefinedName", "name `factor` is not defined"),
+        ("def double(x, factor):\n    return x * factor\n", "SignatureChanged", "its parameters must stay"),
+        ("def double(x):\n    return x * (2\n", "SyntaxError", "was never closed"),
+    ],
+)
+async def test_what_static_analysis_refuses_never_runs_and_is_told(text, error, told):
+    stage = Stage(f"```python\n{text}```", answer(RIGHT))
+    outcome = await stage.run()
+    first = outcome.attempts[1]
+    assert (first.error_class, first.verdict.status) == (error, Status.REFUSED)
+    assert told in first.verdict.reason
+    assert (outcome.solved, stage.runs) == (True, 2), "only the second candidate: verified and accepted"
+
+
 async def test_unreadable_answers_in_a_row_end_the_run():
     stage = Stage(*["no code"] * 9)
     outcome = await stage.run(attempts=9, unreadable=3)
@@ -342,6 +373,40 @@ async def test_a_models_confidence_decides_nothing():
     outcome = await stage.run()
     assert [attempt.confidence for attempt in outcome.attempts] == [None, 0.99, 0.99]
     assert [attempt.accepted for attempt in outcome.attempts] == [False, False, True]
+
+
+@pytest.mark.parametrize("error", [Spent(StopReason.TOKENS), ModelProblem("The critic is gone.")])
+async def test_no_attempt_is_lost_where_asking_about_it_ends_the_run(error):
+    stage = Stage(answer(WRONG))
+
+    async def describe(_problem, attempts):
+        raise error
+
+    stage.describe = describe
+    if isinstance(error, Spent):
+        outcome = await stage.run()
+        assert (outcome.reason, outcome.best, len(outcome.attempts)) == (StopReason.TOKENS, 1, 2)
+    else:
+        with pytest.raises(ModelProblem):
+            await stage.run()
+    assert stage.summary()[-1] == "tested 1 failed AssertionError"
+
+
+async def test_nobody_is_asked_about_what_failed_beside_a_solution():
+    stage = Stage(answer(WRONG), answer(RIGHT), plan=several(SAMPLE, SAMPLE))
+    asked = []
+
+    async def describe(_problem, attempts):
+        asked.append(attempts[-1].number)
+        return ()
+
+    stage.describe = describe
+    outcome = await stage.run(attempts=2)
+    assert (outcome.solved, outcome.best, asked) == (True, 2, [2])
+    assert [row for row in stage.summary() if row.startswith("tested")] == [
+        "tested 1 failed AssertionError",
+        "tested 2 passed",
+    ]
 
 
 async def test_what_parts_ask_is_billed():

@@ -286,7 +286,9 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("preset", "answers", "said", "calls", "reason"), TABLE)
+@pytest.mark.parametrize(
+    ("preset", "answers", "said", "calls", "reason"), TABLE, ids=[f"{row[0]}-{row[-1]}" for row in TABLE]
+)
 async def test_who_is_asked_for_what(preset, answers, said, calls, reason):
     play = Play(preset, answers, said)
     outcome = await play.run()

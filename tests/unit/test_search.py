@@ -326,7 +326,11 @@ def test_the_tree_ends_when_every_branch_was_tried():
 
 
 @pytest.mark.parametrize("fields", [{}, {"strategies": "no list"}, {"strategies": []}])
-def test_a_thinker_that_says_nothing_leaves_a_chain(fields):
+def test_a_thinker_that_says_nothing_leaves_drafts_that_grow_hotter(fields):
     run = Run(tree.plan, **fields).ends(0.1, score="high").ends(0.2)
     assert run.parents == [0, 1]
+    run.ends(0.1, reject=True).ends(0.1, reject=True).ends(0.1, reject=True)
+    assert run.next() is None
+    assert run.parents == [0, 1, 2, 0, 0]
+    assert run.temperatures == [0.0, 0.0, 0.0, 0.4, 0.8]
     assert {attempt.draft.prompt for attempt in run.attempts[1:]} == {""}

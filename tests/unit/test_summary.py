@@ -19,7 +19,7 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.core.summary import caveat, folded, of_holes, solved, spent, trust
+from greenloop.core.summary import caveat, folded, label, of_holes, solved, spent, trust
 from greenloop.lsp.presenters.status import standing
 
 
@@ -86,3 +86,24 @@ def test_holes_beside_each_other_share_a_row():
     assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
     assert of_holes(rows[1]) == "3 holes: AssertionError 2, Unchanged 1"
     assert spent(rows[1]).tokens == 30
+
+
+@pytest.mark.parametrize(
+    ("number", "parent", "move", "shown"),
+    [
+        (1, 0, Move.DRAFT, "1"),
+        (4, 0, Move.DRAFT, "4"),
+        (3, 2, Move.REFINE, "3"),
+        (4, 1, Move.REFINE, "4 ← 1"),
+        (5, 0, Move.RESTART, "5 ← 0"),
+        (6, 0, Move.INFILL, "6"),
+    ],
+)
+def test_an_attempt_says_where_it_goes_on_from(number, parent, move, shown):
+    attempt = Attempt(
+        number=number,
+        parent=parent,
+        draft=Draft(parent=parent, move=move, role=Role.DRAFTER),
+        verdict=Verdict(status=Status.FAILED),
+    )
+    assert label(attempt) == shown

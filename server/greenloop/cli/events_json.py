@@ -13,7 +13,7 @@ from greenloop.cli import show
 from greenloop.core.encode import to_json
 from greenloop.core.errors import CannotVerify, GreenloopError, ModelProblem, SettingsProblem, UsageProblem
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
-from greenloop.core.nouns import Attempt, CaseResult, Outcome, StopReason, Usage, Verified
+from greenloop.core.nouns import Attempt, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
 
 LONGEST_MESSAGE = 2_000
 
@@ -128,7 +128,22 @@ def _started(event: Started) -> dict[str, Any]:
         "preset": event.preset,
         "sandbox": event.sandbox,
         "attempts": event.attempts,
+        "estimate": _estimate(event.estimate) if event.estimate else None,
         "baseline": _attempt(event.baseline),
+    }
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    def span(known: Span | None) -> list[float] | None:
+        return [known.low, known.likely, known.high] if known else None
+
+    return {
+        "prompt_tokens": estimate.prompt_tokens,
+        "tokens": span(estimate.tokens),
+        "seconds": span(estimate.seconds),
+        "cost": span(estimate.cost),
+        "runs": estimate.runs,
+        "solved": estimate.solved,
     }
 
 

@@ -14,8 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import show
+from greenloop.core.estimate import told
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
 from greenloop.core.nouns import Attempt, Status
+from greenloop.core.summary import label
 
 # What the embedded model reads on two quiet cores, in tokens a second; the first answer corrects it.
 READING_SPEED = 33.0
@@ -77,7 +79,7 @@ class Terminal:
         self._console = console
         self._activity = Activity(clock)
         self._attempts: list[Attempt] = []
-        self._title = ""
+        self._title = self._estimate = ""
         self._spinner = Spinner("dots")
         self._live = Live(
             console=console, get_renderable=self._render, refresh_per_second=8, redirect_stdout=False, transient=False
@@ -104,6 +106,7 @@ class Terminal:
         self._activity.on(event)
         if isinstance(event, Started):
             self._title = title(event)
+            self._estimate = f"It takes {told(event.estimate)}." if event.estimate else ""
             self._attempts = [event.baseline]
         elif isinstance(event, Tested):
             self._attempts.append(event.attempt)
@@ -112,6 +115,8 @@ class Terminal:
         parts: list[Table | Text | Spinner] = []
         if self._title:
             parts.append(Text(self._title, style="bold"))
+        if self._estimate:
+            parts.append(Text(self._estimate, style="dim"))
         if self._attempts:
             parts.append(table(self._attempts))
         if sentence := str(self._activity):
@@ -146,6 +151,8 @@ class Lines:
         if isinstance(event, Started):
             self._attempts = event.attempts
             self._write(title(event))
+            if event.estimate:
+                self._write(f"  it takes {told(event.estimate)}")
             self._write(f"  as it stands: {_line(event.baseline)}")
         elif isinstance(event, Tested):
             self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_line(event.attempt)}")
@@ -168,7 +175,7 @@ def table(attempts: list[Attempt]) -> Table:
     for attempt in attempts:
         colour = _COLOURS.get(attempt.verdict.status, "red")
         grid.add_row(
-            str(attempt.number) if attempt.number else "as is",
+            label(attempt) if attempt.number else "as is",
             Text(show.model(attempt.model)),
             Text(show.result(attempt), style=colour),
             Text(show.error(attempt)),

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from greenloop.core.nouns import Attempt, Draft, Outcome, Problem, Usage
+from greenloop.core.nouns import Attempt, Draft, Estimate, Outcome, Problem, Usage
 
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """The baseline is known, the first model call is next. `baseline` is attempt 0."""
+    """The baseline is known, the first model call is next. `baseline` is attempt 0; `estimate` says what is to come."""
 
     problem: Problem
     baseline: Attempt
@@ -20,6 +20,7 @@ class Started:
     preset: str
     sandbox: str
     attempts: int
+    estimate: Estimate | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -98,12 +98,7 @@ class _Run:
             if limit := exceeded(self.attempts, self.ledger):
                 return limit
             fresh = await self._tested(await self._proposed(self._allowed(drafts)))
-            for attempt in fresh:
-                self.attempts.append(attempt)
-                try:
-                    self.attempts[-1] = await self._described(attempt)
-                finally:  # whatever becomes of the words about it
-                    self.emit(Tested(attempt=self.attempts[-1]))
+            await self._kept(fresh)
             if any(attempt.accepted for attempt in fresh):
                 return StopReason.SOLVED
             if self.over:
@@ -111,6 +106,21 @@ class _Run:
             if any(note.stop for attempt in self.attempts[-len(fresh) :] for note in attempt.notes):
                 return StopReason.STALLED
         return exceeded(self.attempts, self.ledger) or StopReason.STALLED
+
+    async def _kept(self, fresh: Sequence[Attempt]) -> None:
+        """Keeps a round. None of it is lost where describing it ends the run; what failed beside a solution is left."""
+        self.attempts += fresh
+        solved = any(attempt.accepted for attempt in fresh)
+        announced = 0
+        try:
+            for attempt in fresh:
+                if attempt.accepted or not solved:
+                    self.attempts[attempt.number] = await self._described(attempt)
+                self.emit(Tested(attempt=self.attempts[attempt.number]))
+                announced += 1
+        finally:
+            for attempt in fresh[announced:]:
+                self.emit(Tested(attempt=attempt))
 
     def _allowed(self, drafts: Sequence[Draft]) -> list[Draft]:
         """As many as the limit on attempts lets through; changes that need no model are not counted."""

@@ -5,17 +5,14 @@ A search asks about every new candidate whether it was there before: `fingerprin
 
 from __future__ import annotations
 
-import ast
 import hashlib
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from greenloop.core.compose import region_text
 from greenloop.core.diff import flat
 from greenloop.core.nouns import Candidate, Problem, Region
-from greenloop.core.source import DEFINITIONS, docstring, piece
-
-_SILENT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})  # told by the place, or telling nothing
+from greenloop.core.source import piece
+from greenloop.core.telling import told
 
 
 def same(problem: Problem, a: Candidate | None, b: Candidate | None) -> bool:
@@ -39,35 +36,8 @@ def meaning(text: str) -> str:
     if isinstance(found, SyntaxError):
         plain = "\n".join(line.rstrip() for line in flat(text).split("\n") if line.strip())
     else:
-        plain = " ".join(told(found.body))
+        plain = " ".join(told(found.body, docstrings=False))
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def told(body: Sequence[ast.AST], *, constants: bool = True) -> Iterator[str]:
-    """Trees in words, from the outside in; without `constants` only their types.
-
-    Not recursive: a long sum nests deeper than the interpreter's stack.
-    """
-    waiting: list[object] = [list(body)]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, list):
-            yield f"[{len(item)}"
-            waiting += reversed(item)
-        elif isinstance(item, ast.Constant) and not constants:
-            yield type(item.value).__name__
-        elif isinstance(item, ast.AST):
-            yield type(item).__name__
-            waiting += reversed([_field(item, name) for name in item._fields if name not in _SILENT])
-        else:
-            yield hex(item) if type(item) is int else repr(item)  # decimals of a long int are refused
-
-
-def _field(node: ast.AST, name: str) -> object:
-    value: object = getattr(node, name, None)
-    if name == "body" and isinstance(node, DEFINITIONS) and docstring(node):
-        return node.body[1:] or [ast.Pass()]
-    return value
 
 
 def _different(problem: Problem, candidate: Candidate | None) -> dict[Region, str]:

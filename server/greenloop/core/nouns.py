@@ -328,6 +328,41 @@ class Usage:
         return self.prompt_tokens + self.completion_tokens
 
 
+@dataclass(frozen=True)
+class Span:
+    """What four of five like it came to (`low` to `high`), and the middle one."""
+
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Past:
+    """What a finished run came to. `prompt`: tokens of its first prompt; `cost` in US dollars, None: unknown."""
+
+    prompt: int
+    tokens: int
+    seconds: float
+    cost: float | None
+    solved: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What a run will come to: its whole tokens, seconds and US dollars (None: nobody knows).
+
+    `runs` similar runs speak for it; `solved` of them were (None: too few to tell).
+    """
+
+    prompt_tokens: int
+    tokens: Span
+    seconds: Span | None = None
+    cost: Span | None = None
+    runs: int = 0
+    solved: int | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Note:
     """What a feedback part says about the newest attempt.

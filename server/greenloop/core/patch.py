@@ -91,27 +91,25 @@ def _made(texts: dict[str, list[str]], spans: Spans, changes: Sequence[Edit], *,
 def _looser(edit: Edit) -> Iterator[Edit]:
     """The edit, then with fewer and fewer of the unchanged lines around what it changes."""
     yield edit
+    if not edit.kept:
+        return
     most, same = len(edit.search), set(edit.kept)
     changed = [n for n in range(most) if n not in same]
     new = [n for n, old in enumerate(edit.kept) if old is None]
-    if not edit.kept or not changed:
-        return
-    lead, tail = min(changed[0], new[0] if new else most), most - 1 - changed[-1]
-    if new:
-        tail = min(tail, len(edit.kept) - 1 - new[-1])
-    for fuzz in (*range(1, FUZZ + 1), most):
-        head, foot = min(fuzz, lead), min(fuzz, tail)
-        if (fuzz > max(lead, tail) and fuzz < most) or not any(
-            line.strip() for line in edit.search[head : most - foot]
-        ):
-            continue
-        yield replace(
-            edit,
-            search=edit.search[head : most - foot],
-            replace=edit.replace[head : len(edit.replace) - foot],
-            kept=tuple(None if old is None else old - head for old in edit.kept[head : len(edit.kept) - foot]),
-            anchor=None if edit.anchor is None else edit.anchor - head,
-        )
+    lead = min([*changed[:1], *new[:1]], default=0)
+    tail = min([*(most - 1 - n for n in changed[-1:]), *(len(edit.kept) - 1 - n for n in new[-1:])], default=0)
+    depths = [*range(1, min(FUZZ, max(lead, tail)) + 1), most]
+    # Where nothing is removed, what stands on one side is all that says where the new lines go.
+    cuts = [cut for n in depths for cut in ([(n, n)] if changed else [(0, n), (n, 0)])]
+    for head, foot in ((min(above, lead), min(below, tail)) for above, below in cuts):
+        if any(line.strip() for line in edit.search[head : most - foot]):
+            yield replace(
+                edit,
+                search=edit.search[head : most - foot],
+                replace=edit.replace[head : len(edit.replace) - foot],
+                kept=tuple(None if old is None else old - head for old in edit.kept[head : len(edit.kept) - foot]),
+                anchor=None if edit.anchor is None else edit.anchor - head,
+            )
 
 
 def _blocks(path: str, rows: Sequence[str], spans: Spans) -> list[Block]:

@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 from greenloop.core.diff import flat
-from greenloop.core.meaning import told
 from greenloop.core.source import FUNCTIONS, Function, blocks, docstring, piece
+from greenloop.core.telling import told
 
 REPETITION = "Repetition"
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from greenloop.core.diff import flat
+from greenloop.core.telling import told
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -170,7 +171,7 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 def dump(node: ast.AST | None) -> str:
     """What a tree means, without positions: equal dumps, equal code."""
-    return ast.dump(node) if node is not None else ""
+    return " ".join(told([node])) if node is not None else ""
 
 
 # -- indentation ------------------------------------------------------------------------------------------------

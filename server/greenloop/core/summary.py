@@ -30,6 +30,14 @@ def caveat(evidence: Evidence) -> str:
     return "It ran with the network on." if evidence.network else ""
 
 
+def label(attempt: Attempt) -> str:
+    """The attempt's number, and where it does not simply go on from the one before, which one it goes on from."""
+    move = attempt.draft.move if attempt.draft else None
+    if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
+        return f"{attempt.number} ← {attempt.parent}"
+    return str(attempt.number)
+
+
 def solved(evidence: Evidence, verified: Verified) -> str:
     """What verified the result, counted out."""
     rows = [f"{kind} {passed}/{total}" for kind, (passed, total) in evidence.cases.items()]

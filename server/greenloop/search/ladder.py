@@ -19,7 +19,8 @@ from greenloop.search._progress import SAMPLED
 
 SIDE_BY_SIDE = 4
 HOLES, RANGES, LINES = 12, 8, 8  # statements, pairs of them and new lines that are filled on one attempt
-REPAIRS = (0.2, 0.6)
+CORRECTED = (0.0, 0.7)
+MORE = (0.8, 0.95)
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
@@ -51,20 +52,25 @@ def _writing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Dra
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
     if base := best(attempts):
-        yield [_mutate(base)]
-        yield _refinements(base)
-        yield _holes(base, masks(problem, base)[:HOLES])
+        if len(problem.spec.cases) > 1:  # a single one is passed too easily
+            yield [_mutate(base)]
+        yield _corrections(base)
 
 
 def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
     yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
     drafted = [attempt for attempt in attempts if attempt.draft and attempt.draft.move in (Move.DRAFT, Move.RESTART)]
     if top := best(drafted):
-        yield _refinements(top)
+        yield _corrections(top)
 
 
-def _refinements(base: Attempt) -> list[Draft]:
-    return [Draft(parent=base.number, move=Move.REFINE, role=Role.REFINER, temperature=heat) for heat in REPAIRS]
+def _corrections(base: Attempt) -> list[Draft]:
+    """What the best candidate gave instead, told without its code, which would be copied; and two samples more."""
+    told = [
+        Draft(parent=base.number, move=Move.RESTART, role=Role.REFINER, temperature=heat, prompt="afresh")
+        for heat in CORRECTED
+    ]
+    return [*told, *(Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in MORE)]
 
 
 def _mutate(base: Attempt) -> Draft:

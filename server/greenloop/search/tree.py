@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from greenloop.core.nouns import Attempt, Draft, Move, Problem, Role
-from greenloop.search._progress import counts
+from greenloop.search._progress import HOTTEST, STEP, counts
 
+WIDTH = 3  # drafts where no strategies are known
 DEPTH = 3
 DEEP = 2  # from here on a child must be better than its parent
 WEIGHT = 1 / 15  # of a point of the critic's score, beside the share of tests passed
@@ -51,17 +52,18 @@ def _reflected(node: Attempt, attempts: Sequence[Attempt]) -> Sequence[Draft]:
 
 
 def _strategy(attempts: Sequence[Attempt]) -> Sequence[Draft]:
-    """A solution of the next strategy; where nobody named one, a single draft stands for all."""
-    strategies = texts(attempts[0], "strategies") or [""]
+    """A solution of the next strategy; where nobody named one, plain drafts stand for them, each hotter."""
+    strategies = texts(attempts[0], "strategies")
     tried = _children(0, attempts)
-    if tried >= len(strategies):
+    if tried >= (len(strategies) or WIDTH):
         return []
-    hint = strategies[tried]
+    hint = strategies[tried] if strategies else ""
     return [
         Draft(
             parent=0,
             move=Move.DRAFT,
             role=Role.DRAFTER,
+            temperature=0.0 if hint else min(HOTTEST, STEP * tried),
             hint=hint,
             prompt="strategy" if hint else "",
         )

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from greenloop.cli import show
-from greenloop.cli.live import Activity, Terminal, coloured_diff, table
+from greenloop.cli.live import Activity, Lines, Terminal, coloured_diff, table
 from greenloop.core.events import Checked, Planned, Proposed, Started, Token
-from greenloop.core.nouns import Finding, Status, Usage, Verdict
+from greenloop.core.nouns import Estimate, Finding, Span, Status, Usage, Verdict
 
 from .conftest import FakeEngine, attempt, solved
 
@@ -128,3 +128,19 @@ def test_the_diff_has_the_usual_colours():
     assert text.plain == "--- a/m.py\n+++ b/m.py\n@@ -1 +1 @@\n-a\n+b\n c\n"
     styles = {text.plain[span.start : span.end].strip(): str(span.style) for span in text.spans}
     assert (styles["-a"], styles["+b"], styles["@@ -1 +1 @@"]) == ("red", "green", "cyan")
+
+
+def test_what_is_to_come_is_one_line(tmp_path):
+    known = Estimate(
+        prompt_tokens=300, tokens=Span(400, 912, 3219), seconds=Span(8, 14, 55), cost=Span(0.001, 0.012, 0.03), runs=19
+    )
+    event = Started(**{**vars(started(tmp_path)), "estimate": known})
+    written: list[str] = []
+    lines = Lines(written.append)
+    lines.emit(event)
+    told = "about 910 tokens (400 to 3200), 14 s (8 to 55), $0.012, from 19 runs like this"
+    assert written[1] == f"  it takes {told}"
+    out = io.StringIO()
+    with Terminal(Console(file=out, width=120, force_terminal=True, color_system=None)) as terminal:
+        terminal.emit(event)
+    assert f"It takes {told}." in out.getvalue()

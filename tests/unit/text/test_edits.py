@@ -118,6 +118,8 @@ def test_added_and_removed_lines(problem):
     case = problem(MODULE, "Sums.upto")
     added = "@@ -16,2 +16,3 @@\n             total += i\n+            assert total >= 0\n         return total\n"
     assert "            assert total >= 0\n        return" in compose(case, read(added, case))["m.py"]
+    vague = added.replace("return total", "return the total")
+    assert compose(case, read(vague, case)) == compose(case, read(added, case))
     removed = "@@ -14,3 +14,1 @@\n-        for i in range(n):\n-            total += i\n         return total\n"
     assert compose(case, read(removed, case))["m.py"].endswith("        total = 0\n        return total\n")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from greenloop.core.estimate import told
 from greenloop.lsp import client
 from greenloop.lsp.runs import Phase, Run
 
@@ -88,6 +89,8 @@ def describe(run: Run) -> str:
         number = run.planned.attempt if run.planned else 1
         parts.append(f"attempt {number}/{run.limit}")
     parts.append(run.now or _reading(run) or "starting")
+    if run.started is not None and run.started.estimate and len(run.attempts) <= 1:
+        parts.append(told(run.started.estimate))
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     if tested:
         parts.append(f"{tested[-1].passed}/{tested[-1].total} passed")

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.diff import unified
+from greenloop.core.estimate import told
 from greenloop.core.nouns import Attempt, Provenance, Status
 from greenloop.core.redact import clean
-from greenloop.core.summary import folded, of_holes, spent
+from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.uris import uri_from_path
 from greenloop.lsp import client
 from greenloop.lsp.presenters.diagnostics import error_of
@@ -38,7 +39,7 @@ WIDTH = 100  # characters of a row of prose
 
 def markdown(run: Run) -> str:
     """The hover: state, the table, the best attempt's change, where the tests come from."""
-    parts = [f"**{_code(_title(run))}**", table(run.attempts), *map(_code, _tampered(run))]
+    parts = [f"**{_code(_title(run))}**", *_foreseen(run), table(run.attempts), *map(_code, _tampered(run))]
     if newest := _explained(run):
         parts += [
             f"Why attempt {newest.number} failed, says its critic:",
@@ -55,7 +56,8 @@ def plain(run: Run) -> str:
     best = ["Best attempt:", diff.rstrip("\n")] if diff else []
     newest = _explained(run)
     why = [f"Why attempt {newest.number} failed, says its critic:", _wrapped(explanation(newest))] if newest else []
-    return "\n\n".join([_title(run), table(run.attempts), *_tampered(run), *why, *best, *_provenance(run)])
+    parts = [_title(run), *_foreseen(run), table(run.attempts), *_tampered(run), *why, *best, *_provenance(run)]
+    return "\n\n".join(parts)
 
 
 def full(run: Run) -> str:
@@ -140,6 +142,12 @@ def _title(run: Run) -> str:
     return f"{name}: not solved ({run.outcome.reason.value}){place if run.applied else ''}"
 
 
+def _foreseen(run: Run) -> list[str]:
+    """What a run that is under way was foreseen to come to."""
+    known = run.started.estimate if run.started is not None and run.running else None
+    return [f"It takes {told(known)}."] if known else []
+
+
 def _tampered(run: Run) -> list[str]:
     """A line for each attempt that faked its pass: a cell of the table is too short to say how."""
     return [
@@ -167,7 +175,7 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
     cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
     several = len(group) > 1
     return (
-        f"{group[0].number}-{group[-1].number}" if several else str(attempt.number),
+        f"{group[0].number}-{group[-1].number}" if several else label(attempt),
         _cell(attempt.model) if attempt.number else "your code",
         " ".join(part for part in (verdict.status.value, passed) if part),
         _cell(of_holes(group) if several else error_of(attempt)),

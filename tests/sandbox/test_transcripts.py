@@ -1,0 +1,28 @@
+"""Runs of the embedded model, kept and played again: the same attempts, and what each of them shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from claims import CLAIMS, missing
+from transcripts import TARGETS, kept, load, play, replayed
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
+
+TRANSCRIPTS = load()
+
+
+def test_every_transcript_has_a_claim_and_a_target():
+    assert set(TRANSCRIPTS) == set(CLAIMS)
+    assert {name for transcript in TRANSCRIPTS.values() for name in transcript.projects} <= set(TARGETS)
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+async def test_the_same_run_again(name, tmp_path, bare_python):
+    transcript = TRANSCRIPTS[name]
+    if not transcript.recorded:
+        pytest.skip(f"'{name}' was never recorded: run scripts/transcripts.py record {name}")
+    expected = kept(transcript)
+    played = await play(transcript, expected["project"], tmp_path, bare_python, replayed(transcript.answers))
+    assert played.told() == expected, f"It went another way: run scripts/transcripts.py record {name}"
+    assert missing(name, played) == []
