@@ -23,6 +23,7 @@ ROWS: tuple[tuple[str, Cell], ...] = (
     ("  95 % interval", lambda f: f"{100 * f.interval[0]:.0f}-{100 * f.interval[1]:.0f} %"),
     ("  SD over repeats", lambda f: "-" if f.deviation is None else f"{100 * f.deviation:.1f} %"),
     ("first attempt right", lambda f: str(f.first)),
+    ("  solved for each", lambda f: f"{f.solved / f.first:.2f}" if f.first else "-"),
     ("last attempt right", lambda f: str(f.last)),
     ("shown tests passed", lambda f: str(f.shown)),
     ("over-fit", lambda f: str(f.overfit)),

@@ -1,0 +1,23 @@
+"""What the report says beside the figures themselves."""
+
+from __future__ import annotations
+
+from greenloop.bench import report
+from greenloop.bench.figures import figures
+
+
+def test_right_at_first_and_after_refinement_stand_side_by_side_with_their_ratio(make):
+    done = [
+        make("a", "1", ("", True)),
+        make("a", "2", ("AssertionError", False), ("", True)),
+        make("a", "3", ("NameError", False), ("AssertionError", False), ("", True)),
+        make("b", "1", ("AssertionError", False)),
+    ]
+    lines = report.text(figures(done, ()), []).splitlines()
+
+    def row(name: str) -> list[str]:
+        return next(line.removeprefix(name).split() for line in lines if line.startswith(name + " "))
+
+    assert row("first attempt right") == ["1", "0"]
+    assert row("solved")[0] == "3"
+    assert row("  solved for each") == ["3.00", "-"]
