@@ -11,20 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from string import Template
 from types import ModuleType
 
-from greenloop import acceptance, basis, proofs, registry, templates, walls, workspace
+from greenloop import acceptance, basis, proofs, registry, walls, workspace
+from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import before_after, compose, region_text
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.estimate import EMBEDDED, foreseen
 from greenloop.core.events import Event, Started, Tested
-from greenloop.core.form import WHOLE, asking, chosen
 from greenloop.core.gate import warnings
-from greenloop.core.hole import as_chat, question
-from greenloop.core.ledger import Ledger, Request, Spent, billed, size
+from greenloop.core.ledger import Ledger, Request, Spent, size
 from greenloop.core.nouns import (
     Attempt,
     Budget,
@@ -32,13 +30,9 @@ from greenloop.core.nouns import (
     Draft,
     Estimate,
     Evidence,
-    Excerpt,
     Execution,
-    Finding,
     Group,
-    Hole,
     Lines,
-    Message,
     Move,
     Note,
     Outcome,
@@ -52,22 +46,17 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.core.ports import Infiller, Model, Sandbox, Session, Tools, User, slots
-from greenloop.core.prompt import assemble
+from greenloop.core.ports import Model, Sandbox, Session, Tools, User
 from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, spent, trust, unsolved
-from greenloop.core.tokens import estimate
 from greenloop.history import History
 from greenloop.regions import unwritten
-from greenloop.roles import Models, failures, sampled
+from greenloop.roles import Models, sampled
 from greenloop.settings import Settings
 from greenloop.stopwatch import Stopwatch, Timed
 
-UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
-REPETITION_PENALTY = 0.5
 GLANCE = 1.0  # seconds, at least, for one of many candidates
 SHORT_ANSWER = 60  # tokens of what is still to be written
-SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
 
 
 @dataclass(kw_only=True)
@@ -85,9 +74,8 @@ class Course:
     watch: Stopwatch = field(default_factory=Stopwatch)
     history: Path | None = None
     evidence: Evidence = field(default_factory=Evidence)
-    excerpts: list[Excerpt] = field(default_factory=list)
-    gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
+    asking: Asking = field(init=False)
     feedback: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,6 +91,14 @@ class Course:
                 tokens=settings.tokens,
                 cost=settings.cost or None,
             )
+        )
+        self.asking = Asking(
+            settings=settings,
+            preset=self.preset,
+            models=self.models,
+            problem=self.calibration.problem,
+            secrets=self.secrets,
+            ledger=self.ledger,
         )
 
     @property
@@ -120,9 +116,10 @@ class Course:
             return self._without_model()
         drafter = await self.models.of(Role.DRAFTER)
         await self.models.of(Role.REFINER)
+        self.ledger.price = getattr(drafter, "price", None)
         problem = calibration.problem
         tools = Tools(
-            ask=self._ask_quietly,
+            ask=self.asking.quietly,
             run=self._run,
             session=self.bed.session,
             user=self.user,
@@ -130,7 +127,7 @@ class Course:
             place=self.bed.place,
         )
         for name in self.preset.context:
-            self.excerpts += await registry.load("context", name).gather(problem, tools)
+            self.asking.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
         with suppress(Spent):  # the loop will find the same, and say so
             baseline = replace(baseline, notes=await self._describe(tools, problem, [baseline]))
@@ -203,41 +200,8 @@ class Course:
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
     def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
-        settings = self.settings
-        prompts = whole = templates.preset(self.preset.prompt)
-        form = chosen(settings.answer.format, self.calibration.problem, settings.answer.tokens)
-        if form != WHOLE:
-            prompts = asking(prompts, templates.preset(form.replace("-", "_")))
-
-        def prompt(problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
-            self.models.failures = failures(attempts)
-            if draft.masked is not None:
-                return self._hole(prompts, problem, draft, attempts)
-            messages = assemble(
-                whole if draft.move is Move.RESTART else prompts,  # a new beginning shows no code that could be edited
-                problem,
-                self.excerpts,
-                attempts,
-                draft,
-                budget=settings.prompt.tokens,
-                count=drafter.count_tokens,
-            )
-            asked = Completion(
-                messages=self._clean(messages),
-                role=draft.role,
-                temperature=draft.temperature,
-                max_tokens=settings.answer.tokens,
-            )
-            return sampled(settings, asked, attempts)
-
-        def again(request: Request, reply: Reply, finding: Finding) -> Request | None:
-            if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in prompts:
-                return None
-            names = ", ".join(region.qualname for region in self.calibration.problem.regions)
-            told = Template(prompts["reask"]).substitute(names=names, feedback=finding.message)
-            asked = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=told))
-            penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
-            return replace(request, messages=(*request.messages, *self._clean(asked)), frequency_penalty=penalty)
+        def prompt(_problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+            return self.asking.request(drafter, draft, attempts)
 
         async def describe(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
             return await self._describe(tools, problem, attempts)
@@ -245,39 +209,15 @@ class Course:
         return loop.Parts(
             plan=registry.load("search", self.preset.search).plan,
             assemble=prompt,
-            ask=self._ask,
+            ask=self.asking.ask,
             verify=_unseen if self.preset.blind else self._verify,
             glance=_unseen if self.preset.blind else self._glance,
             accept=self._accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
             count=drafter.count_tokens,
-            again=again,
+            again=self.asking.again,
         )
-
-    def _hole(self, prompts: Mapping[str, str], problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
-        """A hole for a model that fills such, else the same as a question."""
-        hole = question(problem, attempts[draft.parent], draft, self.excerpts)
-        hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
-        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, prompts["infill"])
-
-    def _clean(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
-
-    async def _ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
-        """As many requests at once as the model answers side by side."""
-        model = await self.models.of(request.role)
-        gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
-        async with gate:
-            if isinstance(request, Completion):
-                return await model.complete(request, on_token)
-            assert isinstance(model, Infiller)
-            return await model.infill(request, on_token)
-
-    async def _ask_quietly(self, completion: Completion) -> Reply:
-        """What parts ask, on the run's account."""
-        clean = replace(completion, messages=self._clean(completion.messages))
-        return await billed(self.ledger, self._ask, clean, _nobody, estimate)
 
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
         if attempts[-1].verdict.status is Status.PASSED:
@@ -417,10 +357,6 @@ def reason_of(error: GreenloopError) -> StopReason:
     if isinstance(error, BaselineChanged):
         return StopReason.CHANGED
     return StopReason.MODEL if isinstance(error, ModelProblem) else StopReason.ENVIRONMENT
-
-
-def _nobody(_text: str) -> None:
-    """Nobody watches these tokens arrive."""
 
 
 async def _unseen(_files: Mapping[str, str]) -> Verdict:

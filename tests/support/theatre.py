@@ -64,7 +64,7 @@ class Theatre:
 
     async def run(self) -> Outcome:
         course = self.course
-        tools = Tools(ask=course._ask_quietly, run=None, session=None, user=Nobody(), rng=None)
+        tools = Tools(ask=course.asking.quietly, run=None, session=None, user=Nobody(), rng=None)
 
         async def verify(files: Mapping[str, str]):
             return executed(files)

@@ -27,7 +27,7 @@ def course(*, secrets: tuple[str, ...] = (), models=None, **feedback: list[str])
     settings = Settings(feedback=FeedbackSettings(**feedback))
     return Course(
         bed=SimpleNamespace(settings=settings),
-        calibration=None,
+        calibration=SimpleNamespace(problem=PROBLEM),
         sandbox=None,
         preset=PRESET,
         models=models,
@@ -92,7 +92,7 @@ async def test_what_parts_ask_holds_no_secret():
             return Model()
 
     made = course(secrets=("sk-12345678",), models=Models())
-    await made._ask_quietly(
+    await made.asking.quietly(
         Completion(messages=(Message(role="user", content="key = 'sk-12345678'"),), role=Role.CRITIC)
     )
     assert "sk-12345678" not in asked[0].messages[0].content

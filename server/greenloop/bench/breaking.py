@@ -8,7 +8,8 @@ import itertools
 import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
-from greenloop.bench.operators import Edit, Function, Source, applied, edits
+from greenloop.bench.operators import Function, edits
+from greenloop.bench.places import Edit, Source, applied
 
 # Mutants tried in one function before another function's turn.
 TRIES = 16

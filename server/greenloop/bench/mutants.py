@@ -19,7 +19,7 @@ from greenloop import engine, walls
 from greenloop.bench import inputs, mbpp
 from greenloop.bench.breaking import broken
 from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
-from greenloop.bench.operators import Source
+from greenloop.bench.places import Source
 from greenloop.bench.tasks import Task
 from greenloop.core.nouns import Execution, Run
 from greenloop.core.ports import Session

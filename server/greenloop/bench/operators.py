@@ -8,10 +8,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
-from greenloop.core.diff import lines
+from greenloop.bench.places import Edit, Source
 
 _SYMBOLS = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -37,44 +36,6 @@ _METHODS = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Edit:
-    """`text` takes the place of the characters `start`..`end` (exclusive) of the module; `line` is 1-based."""
-
-    operator: str
-    line: int
-    start: int
-    end: int
-    text: str
-
-
-class Source:
-    """A module's text with the places of its nodes as offsets of characters."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tree = ast.parse(text)
-        self._rows = lines(text)
-        self._starts = [0]
-        for row in self._rows:
-            self._starts.append(self._starts[-1] + len(row))
-
-    def at(self, line: int, column: int) -> int:
-        """`column` counts bytes of UTF-8, as `ast` does."""
-        return self._starts[line - 1] + len(self._rows[line - 1].encode()[:column].decode())
-
-    def span(self, node: ast.expr | ast.stmt | ast.arg) -> tuple[int, int]:
-        return self.at(node.lineno, node.col_offset), self.at(node.end_lineno or 0, node.end_col_offset or 0)
-
-    def of(self, node: ast.expr | ast.stmt) -> str:
-        start, end = self.span(node)
-        return self.text[start:end]
-
-    def row(self, line: int) -> tuple[int, int]:
-        """A whole line, its end included."""
-        return self._starts[line - 1], self._starts[line]
-
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -91,13 +52,6 @@ def edits(source: Source, function: Function) -> list[Edit]:
                     edit = Edit(operator=operator, line=line, start=start, end=end, text=text)
                     found.setdefault((start, end, text), edit)
     return sorted(found.values(), key=lambda edit: (edit.start, edit.end, edit.text))
-
-
-def applied(text: str, *chosen: Edit) -> str:
-    """The module with these changes, which must not overlap."""
-    for edit in sorted(chosen, key=lambda each: each.start, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
-    return text
 
 
 Change = tuple[int, int, str]

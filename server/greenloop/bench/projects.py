@@ -16,7 +16,8 @@ from pathlib import Path
 from greenloop import engine, proofs, walls, workspace
 from greenloop.bench.breaking import broken
 from greenloop.bench.mutants import OTHER_SEED, outcomes
-from greenloop.bench.operators import Function, Source
+from greenloop.bench.operators import Function
+from greenloop.bench.places import Source
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.core.nouns import Execution, Run

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from greenloop import settings as configuration
 from greenloop.bench.judge import WRONG, Judge, Judgement
 from greenloop.core.compose import compose
 from greenloop.core.loop import CHEAP, asked
 from greenloop.core.nouns import Attempt, Outcome, Problem, Status, StopReason, Verified
+from greenloop.settings import Settings
 
 # A task-run that ended so is no result: the same command tries it again.
 BROKEN = {StopReason.MODEL.value, StopReason.ENVIRONMENT.value, StopReason.CHANGED.value, "error"}
@@ -20,9 +23,10 @@ async def of_attempts(outcome: Outcome, problem: Problem | None, judge: Judge) -
     for attempt in outcome.attempts:
         judged = None
         if attempt.candidate is not None and problem is not None:
-            failed = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
-            # They are many, and what fails by the shown tests is wrong.
-            judged = WRONG if failed else await judge(compose(problem, attempt.candidate))
+            # What fails or hangs by the shown tests is wrong; it need not take the time once more.
+            cheap = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
+            known = cheap or attempt.verdict.status is Status.TIMEOUT
+            judged = WRONG if known else await judge(compose(problem, attempt.candidate))
         rows.append(_attempt(attempt, judged))
     return rows
 
@@ -87,3 +91,25 @@ def nothing() -> dict[str, Any]:
     reason = StopReason.ENVIRONMENT
     blank = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=reason, message="", attempts=())
     return of_outcome(blank, None, 0) | {"overhead_seconds": 0.0}
+
+
+def effective(settings: Settings) -> dict[str, Any]:
+    """What is not as it comes, wherever it was set."""
+    found = {}
+    for key, _kind, default, _about in configuration.keys():  # noqa: SIM118
+        if (value := configuration.get(settings, key)) != default:
+            found[key] = value
+    return found
+
+
+def word(run: Mapping[str, Any]) -> str:
+    """One line for people."""
+    if run["right"]:
+        text = "solved"
+    elif run["shown_passed"]:
+        text = f"over-fit ({run['judge_passed']}/{run['judge_total']})"
+    elif run["reason"] in BROKEN:
+        text = f"came to nothing: {run['message']}"
+    else:
+        text = f"not solved ({run['reason']})"
+    return f"{text}, {run['attempts']} attempts, {run['wall_seconds']:.1f} s"

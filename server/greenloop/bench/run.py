@@ -6,7 +6,6 @@ It must not know how figures are made of the records.
 
 from __future__ import annotations
 
-import statistics
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from greenloop import __version__, engine, roles, sources
-from greenloop import settings as configuration
-from greenloop.bench import records, reference, results
+from greenloop.bench import matching, records, reference, results
 from greenloop.bench.arms import Arm, settings_for
 from greenloop.bench.judge import Judge
 from greenloop.bench.recordings import Meter, Recordings, Shared, shared
@@ -101,29 +99,12 @@ class _Bench:
                 await self._task(task, mine, f"{number}/{len(tasks)}")
 
     async def _matching(self, arm: Arm) -> None:
-        """Allows so many attempts that the arm makes as many calls in all as the one that it matches.
-
-        An arm that ends with its first pass makes fewer than it may: what is not solved yet gets more, evenly, until
-        both have made the same number. Nothing is asked twice for that.
-        """
+        """As many calls in all as the arm that it matches made. Nothing is asked twice for that."""
         calls = [run["calls"] for run in self._found(arm.match).values()]
-        limit = max(1, round(statistics.fmean(calls))) if calls else 1
-        await self._arms([_limited(arm, limit)])
-        while True:
-            found = self._found(arm.name)
-            more = sum(calls) - sum(run["calls"] for run in found.values())
-            growing = [key for key, run in found.items() if run["reason"] == StopReason.ATTEMPTS.value]
-            if more <= 0 or not growing:
-                return
-            step, rest = divmod(more, len(growing))
-            tasks = {task.id: task for task in self.experiment.tasks}
-            await self._each(
-                [
-                    (_limited(arm, found[key]["settings"]["attempts"] + step + (n < rest)), tasks[key[1]], key[2])
-                    for n, key in enumerate(growing)
-                    if step or n < rest
-                ]
-            )
+        await self._arms([_limited(arm, matching.first(calls))])
+        tasks = {task.id: task for task in self.experiment.tasks}
+        while limits := matching.more(calls, self._found(arm.name)):
+            await self._each([(_limited(arm, limit), tasks[task], n) for (_arm, task, n), limit in limits.items()])
 
     def _found(self, arm: str) -> dict[Key, Mapping[str, Any]]:
         keys = [(arm, task.id, repeat) for task in self.experiment.tasks for repeat in self._repeats()]
@@ -166,7 +147,7 @@ class _Bench:
                     done = await self._measured(task, arm, repeat, root, keeper)
                     results.append(self.experiment.out, done)
                     self.done[done.key] = done
-                    self.say(f"{place} {task.id} {arm.name}: {_word(done)}")
+                    self.say(f"{place} {task.id} {arm.name}: {records.word(done.run)}")
                     self._patience(done)
             finally:
                 await keeper.close()
@@ -231,7 +212,7 @@ class _Bench:
             "task_kind": task.kind,
             "operators": list(task.operators),
             "version": __version__,
-            "effective": _effective(settings),
+            "effective": records.effective(settings),
             "calls": meter.calls,
             "hits": meter.hits,
             "wall_seconds": round(seconds + meter.saved, 3),
@@ -247,12 +228,6 @@ class _Bench:
         run |= records.of_outcome(outcome, final, len(task.cases))
         run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)
         return Done(run=run, attempts=[{"kind": "attempt", **head, **row} for row in attempts])
-
-
-def _effective(settings: Settings) -> dict[str, Any]:
-    """What is not as it comes, wherever it was set."""
-    every = ((key, default, configuration.get(settings, key)) for key, _kind, default, _about in configuration.keys())  # noqa: SIM118
-    return {key: value for key, default, value in every if value != default}
 
 
 def _where(error: Exception) -> str:
@@ -287,16 +262,3 @@ def laid(task: Task, folder: Path) -> Path:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
     return root
-
-
-def _word(done: Done) -> str:
-    run = done.run
-    if run["right"]:
-        word = "solved"
-    elif run["shown_passed"]:
-        word = f"over-fit ({run['judge_passed']}/{run['judge_total']})"
-    elif run["reason"] in BROKEN:
-        word = f"came to nothing: {run['message']}"
-    else:
-        word = f"not solved ({run['reason']})"
-    return f"{word}, {run['attempts']} attempts, {run['wall_seconds']:.1f} s"

@@ -30,7 +30,7 @@ class Ledger:
     def __init__(self, budget: Budget, price: Price | None = None) -> None:
         self.budget = budget
         self.used = Usage()
-        self._price = price
+        self.price = price
         self._held = (0, 0.0)
 
     def hold(self, prompt: int, wanted: int) -> int:
@@ -57,7 +57,7 @@ class Ledger:
             self.used += usage
 
     def _cost(self, prompt: int, completion: int) -> float:
-        return (self._price(prompt, completion) if self._price else None) or 0.0
+        return (self.price(prompt, completion) if self.price else None) or 0.0
 
 
 async def billed(

@@ -8,7 +8,8 @@ import random
 import pytest
 
 from greenloop.bench import breaking
-from greenloop.bench.operators import OPERATORS, Source, applied, edits
+from greenloop.bench.operators import OPERATORS, edits
+from greenloop.bench.places import Source, applied
 
 CASES = [
     ("comparison", "if a < b:\n    return a", "if a <= b:\n    return a"),
