@@ -25,7 +25,7 @@ from claims import missing
 from greenloop import settings
 from greenloop.core.errors import GreenloopError
 from greenloop.models import local, replay
-from transcripts import Played, Transcript, load, play, replayed
+from transcripts import PYTHON, Played, Transcript, load, play, replayed
 
 
 async def record(transcript: Transcript, python: Path) -> bool:
@@ -43,7 +43,7 @@ async def record(transcript: Transcript, python: Path) -> bool:
                 said = missing(transcript.name, played)
             if not said:
                 shutil.move(answers, transcript.answers)
-                told = json.dumps(played.told(), indent=2, ensure_ascii=False)
+                told = json.dumps({"python": PYTHON, **played.told()}, indent=2, ensure_ascii=False)
                 transcript.expected.write_text(told + "\n", encoding="utf-8")
         print("".join(f"  {line}\n" for line in summary(played)), end="")
         if not said:

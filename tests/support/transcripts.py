@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from greenloop.models import replay
 from greenloop.roles import Models
 
 HERE = Path(__file__).parents[1] / "transcripts"
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"  # prompts may name it
 TARGETS = tomllib.loads((HERE / "projects.toml").read_text(encoding="utf-8"))
 
 
