@@ -11,6 +11,7 @@ from greenloop.core.nouns import (
     Case,
     CaseResult,
     Draft,
+    Group,
     Move,
     Problem,
     Region,
@@ -82,7 +83,7 @@ def test_what_is_written_is_repaired_from_cheap_to_dear():
         "infill<0",
         "infill<0 infill<0",
         "restart<0 restart<0 restart<0 restart<0",
-        "restart<4 restart<4 draft<0 draft<0",
+        "restart<4 restart<4",
         "",
     ]
 
@@ -97,7 +98,7 @@ def test_what_is_not_written_is_drafted_then_sampled_then_repaired():
         "draft<0",
         "draft<0 draft<0 draft<0 draft<0",
         "mutate<4",
-        "restart<4 restart<4 draft<0 draft<0",
+        "restart<4 restart<4",
         "",
     ]
 
@@ -119,3 +120,17 @@ def test_a_single_test_is_not_enough_to_believe_a_change_of_a_draft():
     subject = replace(problem(STUB), spec=Spec(cases=CASES[:1], selectors=("t.py",)))
     moves_of = [draft.move for drafts in climb(STUB, 5, {2: 1}, subject) for draft in drafts]
     assert Move.MUTATE not in moves_of
+
+
+def test_wrong_values_are_not_told_again():
+    subject = problem(STUB)
+    attempts = [BASE]
+    while drafts := ladder.plan(subject, attempts):
+        for draft in drafts:
+            number = len(attempts)
+            candidate = Candidate(texts={subject.regions[0]: f"def f(a):\n    return {number}\n"})
+            failed = Attempt(
+                number=number, draft=draft, candidate=candidate, verdict=verdict(0), group=Group.LOGIC, parent=0
+            )
+            attempts.append(failed)
+    assert Move.RESTART not in [attempt.draft.move for attempt in attempts if attempt.draft]

@@ -1,7 +1,7 @@
 """From cheap to dear: changes that cost no token, holes that cost a dozen, samples, and repairs of the best of them.
 
-What a small model needs, measured: it fills holes far better than it repairs a function it is shown, and its next
-sample is worth more than its next repair, unless that sees all failing cases of the best sample so far.
+What a small model needs, measured (docs/evidence.md): it fills holes far better than it repairs a function it is
+shown, and its next sample is worth more than its next repair.
 Each rung starts from the best attempt; an attempt that passes more tests than any before puts the cheap rungs first
 again.
 """
@@ -13,14 +13,13 @@ from collections.abc import Iterator, Sequence
 from greenloop.core.compose import region_text
 from greenloop.core.hole import inserts, masks, pairs
 from greenloop.core.loop import best
-from greenloop.core.nouns import Attempt, Draft, Mask, Move, Problem, Role
+from greenloop.core.nouns import Attempt, Draft, Group, Mask, Move, Problem, Role
 from greenloop.core.source import FUNCTIONS, Piece, is_stub, piece
 from greenloop.search._progress import SAMPLED
 
 SIDE_BY_SIDE = 4
 HOLES, RANGES, LINES = 12, 8, 8  # statements, pairs of them and new lines that are filled on one attempt
 CORRECTED = (0.0, 0.7)
-MORE = (0.8, 0.95)
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
@@ -65,12 +64,16 @@ def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
 
 
 def _corrections(base: Attempt) -> list[Draft]:
-    """What the best candidate gave instead, told without its code, which would be copied; and two samples more."""
-    told = [
+    """What the best candidate gave instead, told without its code, which would be copied.
+
+    Of wrong values this repaired none, measured; of exceptions a model makes something.
+    """
+    if base.group is Group.LOGIC:
+        return []
+    return [
         Draft(parent=base.number, move=Move.RESTART, role=Role.REFINER, temperature=heat, prompt="afresh")
         for heat in CORRECTED
     ]
-    return [*told, *(Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in MORE)]
 
 
 def _mutate(base: Attempt) -> Draft:
