@@ -191,7 +191,8 @@ class _Run:
         }
         for number, files in texts.items():
             if result[number].verdict.status is Status.REFUSED:
-                result[number] = judged(result[number], await self.parts.verify(files))
+                verify = self.parts.glance if _cheap(result[number]) else self.parts.verify
+                result[number] = judged(result[number], await verify(files))
         passing = [number for number in texts if result[number].verdict.status is Status.PASSED]
         for number in sorted(passing, key=lambda number: (changed(self.problem.files, texts[number]), number)):
             verdict = await self.parts.accept(texts[number])
@@ -202,7 +203,7 @@ class _Run:
         return list(result.values())
 
     async def _described(self, attempt: Attempt, *, always: bool = False) -> Attempt:
-        if not always and attempt.draft and attempt.draft.move in CHEAP:
+        if not always and _cheap(attempt):
             return attempt
         try:
             notes = await self.parts.describe(self.problem, [*self.attempts[: attempt.number], attempt])
@@ -211,6 +212,10 @@ class _Run:
             return attempt
         sure = [note.fields["confidence"] for note in notes if "confidence" in note.fields]
         return replace(attempt, notes=notes, confidence=float(sure[-1]) if sure else attempt.confidence)
+
+
+def _cheap(attempt: Attempt) -> bool:
+    return attempt.draft is not None and attempt.draft.move in CHEAP
 
 
 async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
