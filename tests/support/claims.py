@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from greenloop.core.nouns import Move, StopReason, Verified
+from greenloop.core.nouns import Move, Status, StopReason, Verified
 from greenloop.feedback.bug_taxonomy import TYPES
 from transcripts import Played
 
@@ -72,10 +72,11 @@ def chosen_tests(played: Played) -> Iterator[tuple[bool, str]]:
 
 def bug_types(played: Played) -> Iterator[tuple[bool, str]]:
     known = {name for types in TYPES.values() for name in types}
-    failed = [attempt for attempt in played.attempts if not attempt.accepted]
+    ran = [attempt for attempt in played.attempts if attempt.verdict.status is not Status.REFUSED]
+    failed = [attempt for attempt in ran if not attempt.accepted]
     labels = [note.fields.get("label") for attempt in failed for note in attempt.notes if note.fields]
     yield bool(failed), "The first attempt should fail."
-    yield len(labels) == len(failed) and set(labels) <= known, "Each failed attempt has a label of the taxonomy."
+    yield len(labels) == len(failed) and set(labels) <= known, "Each attempt that ran and failed has a label of the taxonomy."
     asked = [text for role, text in zip(played.roles, played.prompts, strict=True) if role == "critic"]
     yield bool(asked) and all("Bug types: " in text for text in asked), "The critic is told the types."
     critiques = [note.fields["bug_type"] for attempt in failed for note in attempt.notes if "bug_type" in note.fields]
