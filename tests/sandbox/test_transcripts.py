@@ -21,7 +21,7 @@ def test_every_transcript_has_a_claim_and_a_target():
 async def test_the_same_run_again(name, tmp_path, bare_python):
     transcript = TRANSCRIPTS[name]
     if not transcript.recorded:
-        pytest.skip(f"'{name}' was never recorded: run scripts/transcripts.py record {name}")
+        pytest.fail(f"'{name}' was never recorded: run scripts/transcripts.py record {name}")
     expected = kept(transcript)
     if (python := expected.pop("python")) != PYTHON:
         pytest.skip(f"'{name}' was recorded with Python {python}, which its prompts may name")
