@@ -75,7 +75,10 @@ def bug_types(played: Played) -> Iterator[tuple[bool, str]]:
     failed = [attempt for attempt in ran if not attempt.accepted]
     labels = [note.fields.get("label") for attempt in failed for note in attempt.notes if note.fields]
     yield bool(failed), "The first attempt should fail."
-    yield len(labels) == len(failed) and set(labels) <= known, "Each attempt that ran and failed has a label of the taxonomy."
+    yield (
+        len(labels) == len(failed) and set(labels) <= known,
+        "Each attempt that ran and failed has a label of the taxonomy.",
+    )
     asked = [text for role, text in zip(played.roles, played.prompts, strict=True) if role == "critic"]
     yield bool(asked) and all("Bug types: " in text for text in asked), "The critic is told the types."
     critiques = [note.fields["bug_type"] for attempt in failed for note in attempt.notes if "bug_type" in note.fields]
