@@ -36,7 +36,11 @@ async def test_example(kind, name, tmp_path, monkeypatch):
         )
     found, _ = settings.load(
         project,
-        command_line={"model": f"scripted:{HERE / 'answers' / name}.jsonl", "sandbox.kind": kind},
+        command_line={
+            "model": f"scripted:{HERE / 'answers' / name}.jsonl",
+            "preset": "plain",  # an answer a request, whatever is asked
+            "sandbox.kind": kind,
+        },
     )
     outcome = await engine.refine(
         engine.Request(root=project, target=EXAMPLES[name]["target"]), settings=found, emit=lambda _event: None
