@@ -16,7 +16,7 @@ def request(text: str = "x" * 100, wanted: int = 500) -> Completion:
 
 def test_an_answer_may_be_as_long_as_the_limit_leaves():
     ledger = Ledger(Budget(tokens=300))
-    assert ledger.hold(100, 500) == 200
+    assert ledger.hold(100, 500).granted == 200
 
 
 def test_what_is_under_way_is_held():
@@ -29,19 +29,19 @@ def test_what_is_under_way_is_held():
 
 def test_what_was_held_and_not_used_is_free_again():
     ledger = Ledger(Budget(tokens=300))
-    granted = ledger.hold(100, 100)
-    ledger.bill(100, granted, Usage(prompt_tokens=90, completion_tokens=10))
-    assert ledger.hold(100, 500) == 100
+    held = ledger.hold(100, 100)
+    ledger.bill(held, Usage(prompt_tokens=90, completion_tokens=10))
+    assert ledger.hold(100, 500).granted == 100
 
 
 def test_money_is_not_overspent():
     ledger = Ledger(Budget(cost=1.0), price=lambda prompt, completion: (prompt + completion) / 1000)
-    granted = ledger.hold(300, 300)
+    held = ledger.hold(300, 300)
     with pytest.raises(Spent) as caught:
         ledger.hold(300, 300)
     assert caught.value.reason is StopReason.COST
-    ledger.bill(300, granted, Usage(prompt_tokens=300, completion_tokens=100, cost=0.4))
-    assert ledger.hold(300, 300) == 300
+    ledger.bill(held, Usage(prompt_tokens=300, completion_tokens=100, cost=0.4))
+    assert ledger.hold(300, 300).granted == 300
 
 
 async def test_side_by_side_calls_stay_below_the_limit():
@@ -67,4 +67,14 @@ async def test_a_call_that_fails_costs_what_it_cost():
 
     with pytest.raises(OSError, match="gone"):
         await billed(ledger, ask, request(), lambda _text: None, len)
-    assert ledger.hold(100, 5000) == 900
+    assert ledger.hold(100, 5000).granted == 900
+
+
+def test_a_price_that_becomes_known_meanwhile_frees_no_money():
+    prices: list[float | None] = [None, 0.5, 0.5, 0.5]
+    ledger = Ledger(Budget(cost=1.0), price=lambda _prompt, _completion: prices.pop(0))
+    held = ledger.hold(100, 100)
+    ledger.bill(held, Usage(cost=0.4))
+    ledger.hold(100, 100)
+    with pytest.raises(Spent):
+        ledger.hold(100, 100)

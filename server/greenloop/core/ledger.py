@@ -6,7 +6,7 @@ Calls that are under way at the same time hold what they may use at most, so tha
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from greenloop.core.nouns import Budget, Completion, Hole, Reply, StopReason, Usage
 
@@ -24,6 +24,18 @@ class Spent(Exception):
         self.reason = reason
 
 
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What a call under way may use at most: tokens of its prompt and of its answer, and their price as known then.
+
+    A price may become known meanwhile; what is given back must be what was taken.
+    """
+
+    prompt: int
+    granted: int
+    cost: float
+
+
 class Ledger:
     """The books of one run. `used` is all that model calls have cost so far, for whatever they were made."""
 
@@ -33,8 +45,8 @@ class Ledger:
         self.price = price
         self._held = (0, 0.0)
 
-    def hold(self, prompt: int, wanted: int) -> int:
-        """How many tokens the answer may have, at most `wanted`, for a prompt of so many; they are held until `bill`.
+    def hold(self, prompt: int, wanted: int) -> Held:
+        """What the answer to a prompt of so many tokens may have, at most `wanted` tokens; it is held until `bill`.
 
         Raises `Spent` where not even a short answer fits the limits.
         """
@@ -47,12 +59,12 @@ class Ledger:
         if self.budget.cost and (self.used.cost or 0.0) + money + cost > self.budget.cost:
             raise Spent(StopReason.COST)
         self._held = (tokens + prompt + granted, money + cost)
-        return granted
+        return Held(prompt=prompt, granted=granted, cost=cost)
 
-    def bill(self, prompt: int, granted: int, usage: Usage | None) -> None:
+    def bill(self, held: Held, usage: Usage | None) -> None:
         """Ends a hold; `usage` is what the call came to (None: it came to nothing)."""
         tokens, money = self._held
-        self._held = (tokens - prompt - granted, money - self._cost(prompt, granted))
+        self._held = (tokens - held.prompt - held.granted, money - held.cost)
         if usage is not None:
             self.used += usage
 
@@ -68,15 +80,14 @@ async def billed(
     count: Callable[[str], int],
 ) -> Reply:
     """Asks within the budget: a shorter answer where it is short, `Spent` where it is over. Always billed."""
-    prompt = size(request, count)
-    granted = ledger.hold(prompt, request.max_tokens)
+    held = ledger.hold(size(request, count), request.max_tokens)
     usage = None
     try:
-        reply = await ask(replace(request, max_tokens=granted), on_token)
+        reply = await ask(replace(request, max_tokens=held.granted), on_token)
         usage = reply.usage
         return reply
     finally:
-        ledger.bill(prompt, granted, usage)
+        ledger.bill(held, usage)
 
 
 def size(request: Request, count: Callable[[str], int]) -> int:
