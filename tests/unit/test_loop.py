@@ -20,6 +20,7 @@ from greenloop.core.nouns import (
     Completion,
     Draft,
     Failure,
+    Group,
     Mask,
     Message,
     Move,
@@ -468,3 +469,17 @@ async def test_an_attempt_is_not_lost_when_nobody_can_describe_it():
     outcome = await stage.run()
     assert (outcome.reason, outcome.best) == (StopReason.COST, 1)
     assert stage.summary()[-1] == "tested 1 failed AssertionError"
+
+
+async def test_a_change_that_passes_more_tests_and_not_all_says_why_it_fails():
+    stage = Stage(plan=several(Draft(parent=0, move=Move.MUTATE, role=Role.REFINER)))
+    seen = verdict(7)
+
+    async def half(_files):
+        return replace(seen, cases=(*cases("passed"), *seen.cases), seconds=0.5)
+
+    stage.verify = half
+    outcome = await stage.run()
+    made = outcome.attempts[1]
+    assert (made.verdict.score, made.error_class, made.group) == (0.5, "AssertionError", Group.LOGIC)
+    assert made.usage.test_seconds >= 0.5

@@ -10,7 +10,7 @@ from dataclasses import replace
 from time import monotonic
 
 from greenloop.core import answer, hole
-from greenloop.core.classify import finding_group
+from greenloop.core.classify import classify, finding_group
 from greenloop.core.compose import compose
 from greenloop.core.events import Checked, Event
 from greenloop.core.gate import check, repetition, same
@@ -84,6 +84,14 @@ def refused(attempt: Attempt, finding: Finding) -> Attempt:
     )
 
 
+def judged(attempt: Attempt, verdict: Verdict) -> Attempt:
+    """The attempt with what an execution says of it; the time of an earlier one counts."""
+    error_class, group, _line = classify(verdict)
+    seconds = attempt.usage.test_seconds + verdict.seconds
+    usage = replace(attempt.usage, test_seconds=seconds)
+    return replace(attempt, verdict=verdict, error_class=error_class, group=group, usage=usage)
+
+
 def _twin(problem: Problem, candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
     return next((old for old in attempts if old.candidate and same(problem, candidate, old.candidate)), None)
 
@@ -130,4 +138,4 @@ async def mutated(
     if passing > AMBIGUOUS:
         message = f"More than {AMBIGUOUS} one-token changes pass: the tests say too little to choose one."
         return refused(blank, Finding(error_class=NO_GAIN, message=message))
-    return replace(blank, candidate=top[0], verdict=replace(top[1], seconds=seconds))
+    return judged(replace(blank, candidate=top[0]), replace(top[1], seconds=seconds))

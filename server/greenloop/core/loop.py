@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from greenloop.core import attempting
 from greenloop.core.attempting import Files
-from greenloop.core.classify import classify
 from greenloop.core.compose import compose
 from greenloop.core.diff import changed
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
@@ -192,11 +191,11 @@ class _Run:
         for number, files in texts.items():
             if result[number].verdict.status is Status.REFUSED:
                 verify = self.parts.glance if _cheap(result[number]) else self.parts.verify
-                result[number] = judged(result[number], await verify(files))
+                result[number] = attempting.judged(result[number], await verify(files))
         passing = [number for number in texts if result[number].verdict.status is Status.PASSED]
         for number in sorted(passing, key=lambda number: (changed(self.problem.files, texts[number]), number)):
             verdict = await self.parts.accept(texts[number])
-            result[number] = judged(result[number], verdict)
+            result[number] = attempting.judged(result[number], verdict)
             if verdict.status is Status.PASSED:
                 result[number] = replace(result[number], accepted=True)
                 break
@@ -227,14 +226,6 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def judged(attempt: Attempt, verdict: Verdict) -> Attempt:
-    """The attempt with what an execution says of it; the time of an earlier one counts."""
-    error_class, group, _line = classify(verdict)
-    seconds = attempt.usage.test_seconds + verdict.seconds
-    usage = replace(attempt.usage, test_seconds=seconds)
-    return replace(attempt, verdict=verdict, error_class=error_class, group=group, usage=usage)
 
 
 def best(attempts: Sequence[Attempt]) -> Attempt | None:
