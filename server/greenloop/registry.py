@@ -24,6 +24,7 @@ CONTRACTS = {
     "context": "gather",
     "feedback": "describe",
     "search": "plan",
+    "trust": "rule",
     "runners": "parse",
     "models": "create",
     "sandboxes": "create",
@@ -49,6 +50,7 @@ class Preset:
     """A named choice of parts; `about` says where it comes from.
 
     `treat` names other feedback for an error group; `attempts` is how many candidates it tries where no setting says.
+    `specs` write tests where a docstring is all there is, and `trust` says which of them to believe.
     `blind`: its loop never learns what the tests say, and its last candidate counts; for the harness only.
     """
 
@@ -60,6 +62,8 @@ class Preset:
     search: str
     treat: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     attempts: int = 5
+    specs: tuple[str, ...] = ()
+    trust: str = "consensus"
     blind: bool = False
 
 
@@ -67,7 +71,7 @@ class Preset:
 def presets() -> dict[str, Preset]:
     table = tomllib.loads(files("greenloop").joinpath("presets.toml").read_text(encoding="utf-8"))
     known = {item.name for item in fields(Preset)} - {"name"}
-    wanted = known - {"treat", "attempts", "blind"}
+    wanted = known - {"treat", "attempts", "specs", "trust", "blind"}
     result = {}
     for name, values in table.items():
         if not wanted <= set(values) <= known:

@@ -154,6 +154,27 @@ class HistorySettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpecSettings:
+    design: Literal["auto", "always", "never"] = setting(
+        "auto",
+        "Let the model write tests from a docstring: `auto`, where no test and no example speaks for it; `always`; "
+        "`never`.",
+    )
+    constraints: list[str] = setting(
+        [],
+        "What every candidate must keep to, such as `no-imports`, `max-lines 20`, `max-complexity 5`, `forbid eval`, "
+        "`signature`, `ruff E,F`.",
+        repository="yes",
+    )
+    trace: str = setting("", "JSONL file of recorded calls that must give the same again; see docs/specs.md.")
+    score: str = setting("", "`file.py::function` of the workspace that scores the target from 0 to 1; 1 passes.")
+    human: bool = setting(False, "Show each candidate that passes to you: accept it, or say what is wrong.")
+    write: bool = setting(
+        False, "Put designed and confirmed tests into the project's test file, in the same edit as the result."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """Every setting of greenloop; docs/settings.md is generated from this class."""
 
@@ -176,9 +197,16 @@ class Settings:
     tokens: int = setting(50_000, "Tokens (prompt and completion) a run may use.", repository="lower", least=1)
     cost: float = setting(0.0, "US dollars a run may cost; 0: no limit.", least=0)
     apply: Literal["verified", "ask"] = setting("verified", "Apply a verified result by itself, or ask first.")
+    ask: int = setting(
+        3,
+        "Questions about designed tests that you may be asked in one run, at most 5; without a terminal or an editor "
+        "that can ask there are none.",
+        least=0,
+    )
     interpreter: str = setting("", "Python that runs the project's tests; empty: found (`.venv`, VIRTUAL_ENV, system).")
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     suite: SuiteSettings = field(default_factory=SuiteSettings)
+    spec: SpecSettings = field(default_factory=SpecSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     feedback: FeedbackSettings = field(default_factory=FeedbackSettings)

@@ -26,12 +26,13 @@ from greenloop.core.nouns import (
     Finding,
     Move,
     Place,
+    Problem,
+    Region,
     Reply,
     Run,
+    Spec,
     Status,
     StopReason,
-    Target,
-    TargetKind,
     Usage,
     Verdict,
 )
@@ -43,7 +44,7 @@ FILES = {found[1]: found[0] for found in re.findall(r"```python\n(# (\w+/\w+\.py
 PARAMETERS = {
     "feedback": ["problem", "attempts", "tools"],
     "search": ["problem", "attempts"],
-    "specs": ["target", "text", "tools"],
+    "specs": ["problem", "tools"],
     "runners": ["execution"],
     "sandboxes": ["settings"],
 }
@@ -168,16 +169,9 @@ class Collecting:
 async def test_the_spec_takes_the_tests_that_bear_the_functions_name(part):
     session = Collecting("test_double", "test_double_of_none[1]", "test_half", "TestAll::test_double_twice")
     tools = Tools(ask=None, run=None, session=session, user=Nobody(), rng=random.Random(0))
-    target = Target(
-        kind=TargetKind.FUNCTION,
-        path="m.py",
-        qualname="double",
-        selector="m.py::double",
-        start=1,
-        end=3,
-        name_line=1,
-    )
-    spec = await part("specs/conventional.py").collect(target, "", tools)
+    region = Region(path="m.py", qualname="double", start=1, end=3)
+    problem = Problem(root=Path(), spec=Spec(), regions=(region,), originals={}, files={"m.py": ""})
+    spec = await part("specs/conventional.py").collect(problem, tools)
     assert session.asked == [Run(selectors=("test_m.py",), collect=True)]
     assert spec.selectors == (
         "test_m.py::test_double",

@@ -32,10 +32,11 @@ IMPORTERS = {
 
 # Parameters, in order, that the engine and the loop give to the function of every variant.
 PARAMETERS = {
-    "specs": ["target", "text", "tools"],
+    "specs": ["problem", "tools"],
     "context": ["problem", "tools"],
     "feedback": ["problem", "attempts", "tools"],
     "search": ["problem", "attempts"],
+    "trust": ["poll"],
     "runners": ["execution"],
     "models": ["name", "settings"],
     "sandboxes": ["settings"],
@@ -99,7 +100,13 @@ def test_every_part_has_a_variant():
 @pytest.mark.parametrize("name", registry.presets())
 def test_presets_name_what_exists(name):
     preset = registry.preset(name, harness=True)
-    for part, chosen in (("context", preset.context), ("feedback", preset.feedback), ("search", (preset.search,))):
+    for part, chosen in (
+        ("context", preset.context),
+        ("feedback", preset.feedback),
+        ("search", (preset.search,)),
+        ("specs", preset.specs),
+        ("trust", (preset.trust,)),
+    ):
         assert set(chosen) <= set(registry.names(part))
     assert set(preset.treat) <= set(Group)
     assert {name for names in preset.treat.values() for name in names} <= set(registry.names("feedback"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
-from greenloop import targets
-from greenloop.core.nouns import Execution, Provenance, Run, TargetKind
+from greenloop import regions, targets
+from greenloop.core.nouns import Execution, Problem, Provenance, Run, Spec
 from greenloop.core.ports import Nobody, Tools
 from greenloop.specs import doctest as doctest_spec
 from greenloop.specs import pytest as pytest_spec
@@ -112,6 +113,10 @@ class Scripted:
         """Nothing is open."""
 
 
+def problem_of(text, path, **more):
+    return Problem(root=Path(), originals={path: text}, files={path: text}, **{"regions": (), "spec": Spec(), **more})
+
+
 async def ask(completion):
     raise AssertionError(completion)
 
@@ -122,11 +127,11 @@ def tools(session):
 
 async def test_collected_tests_are_cases():
     text = "def test_a(x):\n    pass\n"
-    target = targets.find(text, "test_m.py", "test_a")
-    assert target.kind is TargetKind.TEST
+    asked = Spec(selectors=("test_m.py::test_a",))
     cases = [{"id": f"test_m.py::test_a[{x}]", "path": "test_m.py", "line": 1} for x in "xy"]
     session = Scripted(Execution(records=({"kind": "start"}, {"kind": "collected", "cases": cases, "deselected": []})))
-    spec = await pytest_spec.collect(target, text, tools(session), files={"m.py": b"x"})
+    problem = problem_of(text, "test_m.py", spec=asked, buffers={"m.py": b"x"})
+    spec = await pytest_spec.collect(problem, tools(session))
     assert [case.id for case in spec.cases] == ["test_m.py::test_a[x]", "test_m.py::test_a[y]"]
     assert {case.provenance for case in spec.cases} == {Provenance.USER}
     assert spec.selectors == ("test_m.py::test_a",)
@@ -134,15 +139,14 @@ async def test_collected_tests_are_cases():
     assert (run.selectors, run.collect, run.files) == (("test_m.py::test_a",), True, {"m.py": b"x"})
 
 
-async def test_nothing_collected_is_an_empty_spec():
-    text = "def test_a():\n    pass\n"
-    target = targets.find(text, "test_m.py", "test_a")
-    spec = await pytest_spec.collect(target, text, tools(Scripted(Execution())))
-    assert (spec.cases, spec.selectors) == ((), ())
+async def test_nothing_collected_has_no_cases():
+    problem = problem_of("", "test_m.py", spec=Spec(selectors=("test_m.py::test_a",)))
+    assert (await pytest_spec.collect(problem, tools(Scripted(Execution())))).cases == ()
 
 
 async def test_doctests_need_no_session():
-    target = targets.find(MODULE, "pkg/m.py", "Box.area")
+    region = regions.for_function(targets.find(MODULE, "pkg/m.py", "Box.area"), MODULE)
     session = Scripted(Execution())
-    assert len((await doctest_spec.collect(target, MODULE, tools(session))).cases) == 3
+    spec = await doctest_spec.collect(problem_of(MODULE, "pkg/m.py", regions=(region,)), tools(session))
+    assert len(spec.cases) == 3
     assert session.asked == []

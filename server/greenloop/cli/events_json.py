@@ -12,8 +12,8 @@ from typing import Any
 from greenloop.cli import show
 from greenloop.core.encode import to_json
 from greenloop.core.errors import CannotVerify, GreenloopError, ModelProblem, SettingsProblem, UsageProblem
-from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
-from greenloop.core.nouns import Attempt, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
+from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.nouns import Attempt, Case, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
 
 LONGEST_MESSAGE = 2_000
 
@@ -23,6 +23,14 @@ def of_event(event: Event) -> dict[str, Any] | None:
     match event:
         case Started():
             return _started(event)
+        case Specified():
+            return {
+                "event": "specified",
+                "cases": [_specified(case, believed=True) for case in event.spec.cases]
+                + [_specified(case, believed=False) for case in event.spec.outvoted],
+                "doubts": list(event.spec.doubts),
+                "said": event.said,
+            }
         case Planned():
             draft = event.draft
             return {
@@ -48,6 +56,17 @@ def of_event(event: Event) -> dict[str, Any] | None:
             return {"event": "tested", **_attempt(event.attempt)}
         case Token() | Finished():
             return None
+
+
+def _specified(case: Case, *, believed: bool) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "path": case.path,
+        "line": case.line,
+        "provenance": case.provenance.value,
+        "source": case.source,
+        "believed": believed,
+    }
 
 
 def finished(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from greenloop.core.nouns import Attempt, Draft, Estimate, Outcome, Problem, Usage
+from greenloop.core.nouns import Attempt, Draft, Estimate, Outcome, Problem, Spec, Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +21,18 @@ class Started:
     sandbox: str
     attempts: int
     estimate: Estimate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specified:
+    """What must hold is frozen: its cases with where each comes from, and what is in doubt.
+
+    It comes before any candidate where tests were written for a docstring, and again whenever votes or answers of the
+    user changed which of them are believed; `said` then tells why.
+    """
+
+    spec: Spec
+    said: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,4 +84,4 @@ class Finished:
     outcome: Outcome
 
 
-Event = Started | Planned | Token | Proposed | Checked | Tested | Finished
+Event = Started | Specified | Planned | Token | Proposed | Checked | Tested | Finished

@@ -15,10 +15,22 @@ from typing import Any
 
 
 class Provenance(StrEnum):
-    """Who wrote a case, which decides what its passing is worth."""
+    """Where a case comes from, which decides what its passing is worth.
+
+    The user's word: tests, `>>>` examples, other examples in a docstring (`EXAMPLE`), recorded behaviour (`TRACE`),
+    what he confirmed when asked (`CONFIRMED`) or said of a candidate (`HUMAN`). Limits that the user set and type hints
+    (`CONSTRAINT`, `HINT`) must hold and prove little. What a model or a library of common properties made up
+    (`DESIGNED`, `PROPERTY`) may be wrong, so that it has a vote only.
+    """
 
     USER = "user"
     DOCTEST = "doctest"
+    EXAMPLE = "example"
+    TRACE = "trace"
+    CONFIRMED = "confirmed"
+    HUMAN = "human"
+    CONSTRAINT = "constraint"
+    HINT = "hint"
     DESIGNED = "designed"
     PROPERTY = "property"
 
@@ -136,13 +148,24 @@ class Region:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One thing that must hold: a pytest node id (doctest examples have one each) and where the user can read it."""
+    """One thing that must hold: a pytest node id (doctest examples have one each) and where the user can read it.
+
+    `source` is the test in one readable line where greenloop wrote it down (`assert rle("") == []`);
+    `batch` is the set of tests it was designed in.
+    """
 
     id: str
     path: str
     line: int
     provenance: Provenance = Provenance.USER
     confirmed: bool = False
+    source: str = ""
+    batch: str = ""
+
+    @property
+    def binding(self) -> bool:
+        """Must it pass? What somebody else than the user made up has a vote only."""
+        return self.provenance not in (Provenance.DESIGNED, Provenance.PROPERTY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,10 +173,24 @@ class Spec:
     """The cases a candidate must pass.
 
     `selectors` are what the runner is asked for; one selector may stand for several cases (parametrised tests).
+    `files` are tests that greenloop wrote, by path; they are laid over the workspace in the sandbox and nowhere else.
+    `outvoted` are cases that are believed no more; `doubts` say in one sentence each what is not clear.
     """
 
-    cases: tuple[Case, ...]
-    selectors: tuple[str, ...]
+    cases: tuple[Case, ...] = ()
+    selectors: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    outvoted: tuple[Case, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    def __add__(self, other: Spec) -> Spec:
+        return Spec(
+            cases=self.cases + other.cases,
+            selectors=tuple(dict.fromkeys(self.selectors + other.selectors)),
+            files={**self.files, **other.files},
+            outvoted=self.outvoted + other.outvoted,
+            doubts=tuple(dict.fromkeys(self.doubts + other.doubts)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The examples of a docstring: each `>>>` line is a case. Pure text work, nothing runs.
 
-A part's `collect(target, text, tools)`: what was pointed at, the text of its file, the open session.
+A part's `collect(problem, tools)`: the problem's first region is what a specification is wanted for.
 """
 
 from __future__ import annotations
@@ -8,17 +8,18 @@ from __future__ import annotations
 import ast
 import doctest
 
-from greenloop.core.nouns import Case, Provenance, Spec, Target
+from greenloop.core.nouns import Case, Problem, Provenance, Region, Spec, Target
 from greenloop.core.ports import Tools
 
 
-async def collect(target: Target, text: str, tools: Tools) -> Spec:
+async def collect(problem: Problem, tools: Tools) -> Spec:
     """No cases when the docstring has no examples, or they cannot be read."""
     del tools
-    return examples(target, text)
+    region = problem.regions[0]
+    return examples(region, problem.files[region.path])
 
 
-def examples(target: Target, text: str) -> Spec:
+def examples(target: Target | Region, text: str) -> Spec:
     """One case an example, `path::qualname::doctest-N` with N from 1, at the example's line in the file."""
     found = _docstring(target, text)
     if found is None:
@@ -42,7 +43,7 @@ def examples(target: Target, text: str) -> Spec:
     return Spec(cases=cases, selectors=(f"doctest:{name}",) if cases else ())
 
 
-def _docstring(target: Target, text: str) -> tuple[str, int] | None:
+def _docstring(target: Target | Region, text: str) -> tuple[str, int] | None:
     """The docstring's value and the file line of its first line; the rest of the file may be broken."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[target.start - 1 : target.end]
     # The block keeps its indentation, so that strings of several lines keep their value.

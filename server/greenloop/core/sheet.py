@@ -1,0 +1,129 @@
+"""Tests that greenloop writes down: a list of checks becomes one pytest file and the cases in it.
+
+The file exists in the sandbox only, beside the module it tests, so that it imports it as a docstring's examples do.
+A check holds nothing of a candidate.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from greenloop.core.nouns import Case, Provenance, Region, Spec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One test. `body` are its statements, `shown` is the line a user reads (empty: the body's first).
+
+    `line` is where in the target's file it comes from; `imports` are whole import statements it needs;
+    `decorators` (without `@`) and `parameters` make it a property test; `batch` as in `Case`.
+    """
+
+    body: str
+    line: int
+    provenance: Provenance
+    shown: str = ""
+    imports: tuple[str, ...] = ()
+    decorators: tuple[str, ...] = ()
+    parameters: str = ""
+    batch: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equation:
+    """A check of the form `assert CALL == EXPECTED`, or one that expects an exception (`raises`, its class)."""
+
+    call: str
+    expected: str = ""
+    raises: str = ""
+
+
+def sheet(region: Region, module: str, kind: str, checks: Sequence[Check]) -> Spec:
+    """The file of these checks, `test_greenloop_KIND_MODULE.py` beside the region's file, with a case for each.
+
+    `module` is the dotted name under which the region's file is imported. No checks, no file.
+    """
+    if not checks:
+        return Spec()
+    path = path_of(region, kind)
+    name = region.qualname.partition(".")[0]
+    # Each test imports for itself: a module that cannot be imported must fail its tests, not their collection.
+    inside = f"from {module} import {name}"
+    parts = ["\n".join(dict.fromkeys(line for check in checks for line in check.imports))]
+    cases = []
+    for number, check in enumerate(checks, 1):
+        test = f"test_{kind}_{number}"
+        head = [*(f"@{each}" for each in check.decorators), f"def {test}({check.parameters}):"]
+        body = [f"    {row}" if row.strip() else "" for row in (inside, *check.body.strip("\n").split("\n"))]
+        parts.append("\n".join([*head, *body]))
+        cases.append(
+            Case(
+                id=f"{path}::{test}",
+                path=region.path,
+                line=check.line,
+                provenance=check.provenance,
+                confirmed=check.provenance is Provenance.CONFIRMED,
+                source=check.shown or check.body.strip().split("\n")[0],
+                batch=check.batch,
+            )
+        )
+    text = "\n\n\n".join(part for part in parts if part) + "\n"
+    return Spec(cases=tuple(cases), selectors=tuple(case.id for case in cases), files={path: text})
+
+
+def path_of(region: Region, kind: str) -> str:
+    """Where the sheet of a kind stands in the sandbox."""
+    own = PurePosixPath(region.path)
+    return str(own.with_name(f"test_greenloop_{kind}_{re.sub(r'[^0-9a-zA-Z_]', '_', own.stem)}.py"))
+
+
+def equation(source: str) -> Equation | None:
+    """What a check's source equates, read with `ast`; None where it has another form.
+
+    Known forms: `assert CALL == VALUE` (either way round, also by `is`, `pytest.approx` taken off), `assert CALL`
+    and `assert not CALL` (True, False), `with pytest.raises(ERROR): CALL`.
+    """
+    try:
+        tree = ast.parse(source.strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if len(tree.body) != 1:
+        return None
+    only = tree.body[0]
+    if isinstance(only, ast.With) and len(only.items) == 1 and len(only.body) == 1:
+        return _raising(only)
+    return _asserted(only.test) if isinstance(only, ast.Assert) else None
+
+
+def _raising(node: ast.With) -> Equation | None:
+    context, inner = node.items[0].context_expr, node.body[0]
+    if not (isinstance(context, ast.Call) and context.args and isinstance(inner, ast.Expr)):
+        return None
+    named = ast.unparse(context.func).rpartition(".")[2] == "raises"
+    return Equation(call=ast.unparse(inner.value), raises=ast.unparse(context.args[0])) if named else None
+
+
+def _asserted(test: ast.expr) -> Equation | None:
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is):
+        sides = [test.left, test.comparators[0]]
+        if not _calls(sides[0]) and _calls(sides[1]):
+            sides.reverse()
+        call, value = sides
+        if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "approx" and value.args:
+            value = value.args[0]
+        return Equation(call=ast.unparse(call), expected=ast.unparse(value)) if _calls(call) else None
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Call):
+        return Equation(call=ast.unparse(test.operand), expected="False")
+    return Equation(call=ast.unparse(test), expected="True") if isinstance(test, ast.Call) else None
+
+
+def _calls(node: ast.expr) -> bool:
+    """Is the function under test called in here? `approx` and plain containers do not count."""
+    return any(
+        isinstance(inner, ast.Call) and ast.unparse(inner.func).rpartition(".")[2] != "approx"
+        for inner in ast.walk(node)
+    )

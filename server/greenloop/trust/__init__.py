@@ -1,0 +1,1 @@
+"""Parts: whom to believe where designed tests and candidates disagree. One variant, one file."""
