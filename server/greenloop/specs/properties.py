@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop import sources, templates
+from greenloop import sources
 from greenloop.core.nouns import Completion, Message, Problem, Region, Role, Spec
 from greenloop.core.ports import Tools
 from greenloop.core.prompt import cut
@@ -18,6 +18,7 @@ from greenloop.specs import _claims, _function, _trials, _values
 from greenloop.specs._claims import Claim
 from greenloop.specs._function import Head
 from greenloop.specs._trials import Property
+from greenloop.specs._turns import turns
 
 KIND = "property"
 ROOM = 600  # tokens of a docstring that the model is shown
@@ -66,11 +67,12 @@ def _no_values(names: Sequence[str]) -> str:
 
 def messages(head: Head) -> tuple[Message, ...]:
     """What the model is asked: signature and docstring, never a body."""
-    text = templates.part("specs/properties").substitute(
+    return turns(
+        "properties",
+        name=head.name,
         signature=head.signature,
         docstring=cut(head.docstring, ROOM, estimate).replace("\n", "\n    "),
     )
-    return (Message(role="user", content=text.strip()),)
 
 
 def question(head: Head) -> Completion:
