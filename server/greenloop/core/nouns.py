@@ -183,6 +183,11 @@ class Spec:
     outvoted: tuple[Case, ...] = ()
     doubts: tuple[str, ...] = ()
 
+    @property
+    def open(self) -> bool:
+        """Has any case a vote only, so that passing all of them is neither needed nor enough?"""
+        return any(not case.binding for case in (*self.cases, *self.outvoted))
+
     def __add__(self, other: Spec) -> Spec:
         return Spec(
             cases=self.cases + other.cases,
