@@ -35,6 +35,10 @@ class Provenance(StrEnum):
     PROPERTY = "property"
 
 
+# Where a case may come from so that its passing makes a result the user's own.
+OWN = frozenset({Provenance.USER, Provenance.DOCTEST, Provenance.EXAMPLE, Provenance.TRACE, Provenance.CONFIRMED})
+
+
 class Status(StrEnum):
     """How one execution of a candidate ended. `REFUSED`: it never reached the sandbox."""
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from greenloop.core.nouns import Attempt, Evidence, Move, Outcome, Status, StopReason, Usage, Verified
+from greenloop.core.nouns import OWN, Attempt, Evidence, Move, Outcome, Status, StopReason, Usage, Verified
 
 
 def trust(evidence: Evidence) -> Verified:
     """Design: the user's own tests or doctests, all neighbours run, and a wall around it."""
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
-    if evidence.neighbours_left_out or not ({"user", "doctest"} & set(evidence.cases)):
+    if evidence.neighbours_left_out or not OWN & set(evidence.cases):
         return Verified.PARTIALLY
     return Verified.VERIFIED
 
