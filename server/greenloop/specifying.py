@@ -16,7 +16,7 @@ from greenloop.core.nouns import OWN, Problem, Spec, TargetKind
 from greenloop.core.ports import Tools
 from greenloop.runners.pytest import parse
 
-WORDS = ("examples",)  # parts that read what the user wrote; they ask nobody
+WORDS: tuple[str, ...] = ()  # parts that read what the user wrote; they ask nobody
 
 
 async def specified(
