@@ -16,7 +16,7 @@ from types import ModuleType
 from greenloop import acceptance, basis, polling, proofs, registry, walls, workspace
 from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
-from greenloop.core import loop
+from greenloop.core import hardcoded, loop
 from greenloop.core.compose import before_after, compose, region_text
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.estimate import EMBEDDED, foreseen
@@ -334,7 +334,8 @@ class Course:
         outcome = replace(outcome, before=before, after=after)
         if not outcome.solved:
             return self._walled(replace(outcome, message=outcome.message or self._unsolved(outcome)))
-        evidence = replace(self.evidence, warnings=warnings(problem, after))
+        doubtful = hardcoded.warnings(problem, attempt.candidate, after)
+        evidence = replace(self.evidence, warnings=(*warnings(problem, after), *doubtful))
         verified = trust(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
 
