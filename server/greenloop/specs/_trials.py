@@ -17,8 +17,9 @@ EXAMPLES = 60  # inputs tried for one property
 HYPOTHESIS = """try:
     import hypothesis
 except ImportError:
-    import os, sys
-    sys.path.append(os.environ.get("GREENLOOP_GUESTS", ""))"""
+    import os, sys, tempfile
+    sys.path.append(os.environ.get("GREENLOOP_GUESTS", ""))
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.gettempdir()"""
 NAMES = "from hypothesis import HealthCheck, Phase, given, reject, settings, strategies as st"
 # Without a database and the explaining phase, which wants the tracer; one failure, the smallest, and always the same.
 SETTINGS = (
