@@ -70,7 +70,8 @@ def scored(verdict: Verdict, cases: Sequence[Case]) -> Verdict:
 
 
 def _shared(result: CaseResult) -> CaseResult:
-    found = _SCORE.match(result.failure.message) if result.failure and not result.passed else None
+    failure = None if result.passed else result.failure
+    found = _SCORE.match(failure.message) if failure and failure.type == "AssertionError" else None
     return replace(result, share=min(float(found[1]), 1.0)) if found else result
 
 

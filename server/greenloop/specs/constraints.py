@@ -137,8 +137,8 @@ async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) 
     except ValueError:
         told = None
     if not isinstance(told, list):
-        rows = [row.strip() for row in err.decode("utf-8", "replace").split("\n") if "invalid value" in row]
-        why = rows[0].removeprefix("error: ") if rows else "it gave no answer"
+        rows = [row.strip() for row in err.decode("utf-8", "replace").split("\n") if row.strip()]
+        why = rows[-1].removeprefix("Cause: ").removeprefix("error: ").rstrip(".") if rows else "it gave no answer"
         raise SettingsProblem(
             f"The constraint '{constraint.source}' cannot be checked by ruff: {why}.",
             remedy="Name rules or their groups, such as `ruff E,F,B`.",
