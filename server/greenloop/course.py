@@ -16,7 +16,7 @@ from types import ModuleType
 from greenloop import acceptance, basis, judging, polling, proofs, registry, walls, workspace
 from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
-from greenloop.core import loop
+from greenloop.core import hardcoded, loop
 from greenloop.core.compose import before_after, compose, region_text
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.estimate import EMBEDDED, foreseen
@@ -154,7 +154,7 @@ class Course:
                 preset=self.preset.name,
                 model=drafter.name,
                 sandbox=self.bed.session.name,
-                basis=await asyncio.to_thread(basis.of, self.bed.place, problem, calibration.outcomes),
+                basis=await self._basis(),
             )
             history.attempt(number, baseline)
             move, prompt = self._beginning(parts, baseline, drafter)
@@ -170,6 +170,7 @@ class Course:
                 estimate=self._estimate(past, prompt, drafter),
             )
             keep.history, keep.run = history, number
+            began = problem.spec
             try:
                 outcome = await self._looped(problem, started, parts, keep)
             except asyncio.CancelledError:
@@ -177,6 +178,8 @@ class Course:
                 raise
             usage = replace(outcome.usage, test_seconds=self.watch.seconds)
             outcome = replace(self._judged(outcome), run=number, usage=usage)
+            if self.calibration.problem.spec != began:
+                history.rests(number, await self._basis())
             history.finish(number, outcome)
         finally:
             history.close()
@@ -191,6 +194,10 @@ class Course:
         """What parts ask, also before the loop: by then somebody must have said which model there is."""
         await self._drafter()
         return await self.asking.quietly(completion)
+
+    async def _basis(self) -> basis.Basis:
+        calibration = self.calibration
+        return await asyncio.to_thread(basis.of, self.bed.place, calibration.problem, calibration.outcomes)
 
     def _beginning(self, parts: loop.Parts, baseline: Attempt, drafter: Model) -> tuple[Move, int]:
         """The run's first move, and how many tokens a first whole question has, whether or not it is ever asked."""
@@ -345,7 +352,8 @@ class Course:
         outcome = replace(outcome, before=before, after=after)
         if not outcome.solved:
             return self._walled(replace(outcome, message=outcome.message or self._unsolved(outcome)))
-        evidence = replace(self.evidence, warnings=warnings(problem, after))
+        doubtful = hardcoded.warnings(problem, attempt.candidate, after)
+        evidence = replace(self.evidence, warnings=(*warnings(problem, after), *doubtful))
         verified = trust(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
 
@@ -392,7 +400,7 @@ class Keeping:
         if isinstance(event, Started):
             self.attempts.append(event.baseline)
         if isinstance(event, Tested):
-            self.attempts[event.attempt.number :] = [event.attempt, *self.attempts[event.attempt.number + 1 :]]
+            event.into(self.attempts)
             if self.history is not None:
                 self.history.attempt(self.run, event.attempt)
         self.emit(event)

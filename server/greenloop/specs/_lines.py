@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from greenloop.specs._outline import Outline
-from greenloop.specs._values import named, needs
+from greenloop.specs._pure import named, needs
 
 LONGEST = 400  # characters of a test
 _JOINED = 8  # rows over which one test may go
