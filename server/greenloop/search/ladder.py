@@ -55,7 +55,7 @@ def _writing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Dra
         yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
         return
     if base := best(attempts):
-        if len(problem.spec.cases) > 1:  # a single one is passed too easily
+        if sum(case.executed for case in problem.spec.cases) > 1:  # a single one is passed too easily
             yield [_mutate(base)]
         yield _corrections(base)
 
