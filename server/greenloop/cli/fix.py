@@ -42,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, metavar="N", help="wall time of the run")
     parser.add_argument("--tokens", type=int, metavar="N", help="tokens of the run, prompts included")
     parser.add_argument(
+        "--ask", type=int, metavar="N", help="questions about designed tests, at most 5; none without a terminal"
+    )
+    parser.add_argument(
         "--accept",
         action="append",
         choices=("partial", "unverified", "warned"),
@@ -86,6 +89,8 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
     cwd = Path.cwd()
     root, target = where.locate(arguments.root, arguments.target, cwd=cwd)
     settings = options.load(arguments, root, cwd=cwd)
+    if put is not None or not View.can_ask():
+        settings = replace(settings, ask=0)
     job = Job(arguments=arguments, root=root, settings=settings, put=put)
     try:
         return _one(job, target) if target is not None else _red(job)

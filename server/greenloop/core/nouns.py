@@ -35,6 +35,10 @@ class Provenance(StrEnum):
     PROPERTY = "property"
 
 
+# Where a case may come from so that its passing makes a result the user's own.
+OWN = frozenset({Provenance.USER, Provenance.DOCTEST, Provenance.EXAMPLE, Provenance.TRACE, Provenance.CONFIRMED})
+
+
 class Status(StrEnum):
     """How one execution of a candidate ended. `REFUSED`: it never reached the sandbox."""
 
@@ -182,6 +186,11 @@ class Spec:
     files: Mapping[str, str] = field(default_factory=dict)
     outvoted: tuple[Case, ...] = ()
     doubts: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Has any case a vote only, so that passing all of them is neither needed nor enough?"""
+        return any(not case.binding for case in (*self.cases, *self.outvoted))
 
     def __add__(self, other: Spec) -> Spec:
         return Spec(
