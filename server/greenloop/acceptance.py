@@ -96,7 +96,7 @@ async def accept(
         if verdict.status is not Status.PASSED:
             return verdict, Evidence()
         ran = {result.id for result in verdict.cases if result.passed}
-        cases = [case for case in bench.problem.spec.cases if case.provenance is Provenance.USER and case.id in ran]
+        cases = [case for case in bench.problem.spec.cases if _turnable(case) and case.id in ran]
         worse, canaried = await proofs.canaried(bench, session, files, tests, cases)
         if worse is not None:
             return worse, Evidence()
@@ -104,6 +104,11 @@ async def accept(
         return verdict, evidence(bench, verdict, session.name, cases, canaried=canaried, outside=outside)
     finally:
         await session.close()
+
+
+def _turnable(case: Case) -> bool:
+    """Is it a test whose assertions can be turned round? Examples of docstrings and property tests have none."""
+    return case.provenance is Provenance.USER or (bool(case.source) and case.provenance is not Provenance.PROPERTY)
 
 
 async def _everything(bench: Bench, session: Session, files: Mapping[str, str]) -> Verdict:
@@ -135,6 +140,9 @@ def evidence(
     for case in bench.problem.spec.cases:
         good, every = counts.get(case.provenance, (0, 0))
         counts[case.provenance] = (good + (case.id in passed), every + 1)
+    for case in bench.problem.spec.outvoted:
+        good, every = counts.get(case.provenance, (0, 0))
+        counts[case.provenance] = (good, every + 1)
     green = sum(bench.outcomes.get(case) == "passed" for case in bench.problem.neighbours)
     red = sum(bench.outcomes.get(case) in {"failed", "error", "missing"} for case in bench.problem.neighbours)
     return Evidence(

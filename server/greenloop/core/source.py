@@ -92,13 +92,14 @@ def piece(text: str) -> Piece | SyntaxError:
 
 def definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition]]:
     """Every function and class with its qualified name (`outer.inner`, without `<locals>`), in source order."""
-    for node in body:
+    waiting = [(node, prefix) for node in reversed(body)]  # not recursive: an `elif` is deeper than the one before
+    while waiting:
+        node, above = waiting.pop()
         if isinstance(node, DEFINITIONS):
-            yield prefix + node.name, node
-            yield from definitions(node.body, f"{prefix}{node.name}.")
+            yield above + node.name, node
+            waiting += [(inner, f"{above}{node.name}.") for inner in reversed(node.body)]
             continue
-        for inner in blocks(node):
-            yield from definitions(inner, prefix)
+        waiting += [(inner, above) for block in reversed(list(blocks(node))) for inner in reversed(block)]
 
 
 def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:

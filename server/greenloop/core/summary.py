@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from greenloop.core.nouns import Attempt, Evidence, Move, Outcome, Provenance, Status, StopReason, Usage, Verified
+from greenloop.core.nouns import OWN, Attempt, Evidence, Move, Outcome, Provenance, Status, StopReason, Usage, Verified
 
-# What the user said himself; only where some of it was run may a result be called verified.
-WORD = (Provenance.USER, Provenance.DOCTEST, Provenance.EXAMPLE, Provenance.TRACE, Provenance.CONFIRMED)
 # What somebody else made up.
 MADE_UP = (Provenance.DESIGNED, Provenance.PROPERTY)
 # How the cases of each provenance are called where they are counted, in the order of what they are worth.
@@ -31,7 +29,7 @@ def trust(evidence: Evidence) -> Verified:
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
-    if evidence.neighbours_left_out or not passed.intersection(WORD):
+    if evidence.neighbours_left_out or not passed & OWN:
         return Verified.PARTIALLY
     return Verified.VERIFIED
 

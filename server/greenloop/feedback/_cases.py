@@ -67,6 +67,8 @@ def _some(lines: Sequence[str], total: int, most: int) -> list[str]:
 def _name(problem: Problem, result: CaseResult, texts: Sources) -> str:
     """A case that tells nothing itself: its statement where it is a single one, else its name."""
     case = next((case for case in problem.spec.cases if case.id == result.id), None)
+    if case and case.source:
+        return short(case.source, VALUE)
     if case and "[" not in result.id:
         found = first_statement(texts.get(case.path, ""), case.line)
         if found and len(found) <= VALUE:

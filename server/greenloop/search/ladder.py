@@ -50,6 +50,9 @@ def _writing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Dra
     """There is nothing yet, so that the first step is a whole answer."""
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
+    if problem.spec.open:  # more answers are more votes; small changes would only fit tests that may be wrong
+        yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
+        return
     if base := best(attempts):
         if len(problem.spec.cases) > 1:  # a single one is passed too easily
             yield [_mutate(base)]
