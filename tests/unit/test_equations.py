@@ -12,7 +12,7 @@ F = Subject(name="f", exceptions=frozenset({"EmptyInput"}))
 def read(text: str, subject: Subject = F) -> list[str]:
     return [
         f"{stated.call} {'raises ' + stated.raises if stated.raises else '== ' + stated.expected}"
-        for _end, stated in equations(text, subject)
+        for stated in equations(text.split("\n"), subject)
     ]
 
 

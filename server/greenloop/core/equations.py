@@ -10,11 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core import values
 from greenloop.core.calls import CLOSED, LONGEST, OPEN, Subject, close, is_literal, named, primary, quoted
+
+NEAR = 40  # rows above one in which its heading is looked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +67,15 @@ _RAISES = re.compile(
     r"(?::\w+(?::\w+)?:)?[`~]*(?P<name>[A-Za-z_][\w.]*\w)"
 )
 _NEXT_LITERAL = re.compile(r"\s*[`]*(?:[-+]?[\d.]|['\"\[{(]|True\b|False\b|None\b)")
+_GIVEN = re.compile(
+    r"(?:^|\b(?:e\.g\.|for example|for instance|such as|like|as in|example)[,:]?)[\s`(]*$", re.IGNORECASE
+)
 _STOP = re.compile(r"\s+(?:and|because|since|but|while|whereas|--|\u2013|\u2014)(?=\s)|\s+\(")
 
 
-def equations(text: str, subject: Subject) -> Iterator[tuple[int, Stated]]:
-    """Each equation of a text with the place where it ends, in order of their places."""
+def equations(rows: Sequence[str], subject: Subject) -> Iterator[Stated]:
+    """Each equation of a text, in order of their places."""
+    text = "\n".join(rows)
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     done = loose = 0
     for match in named(text, subject):
@@ -77,23 +83,27 @@ def equations(text: str, subject: Subject) -> Iterator[tuple[int, Stated]]:
             continue
         end = primary(text, match.end())
         node = values.parsed(text[match.start() : end])
-        if node is None or not isinstance(node, ast.Call) or not subject.called_in(node):
+        if not isinstance(node, ast.Call) or not subject.called_in(node):
             continue
         row = bisect_right(starts, match.start()) - 1
-        found = _read(text, match.start(), end, subject, since=done, loose=loose) if is_literal(node, subject) else None
+        sure = is_literal(node, subject) and not is_governed(rows, row)
+        found = _read(text, match.start(), end, subject, since=done, loose=loose) if sure else None
         if found is None:
             loose = end
             continue
         done, expected, raises = found
-        yield done, _stated(row, node, expected, raises)
+        yield stated(row, node, expected, raises)
 
 
-def mentions(text: str, subject: Subject) -> Iterator[tuple[int, ast.Call]]:
-    """Each call of the subject with literal arguments and where it begins, whatever is said of it."""
+def raising(text: str, subject: Subject) -> ast.Call | None:
+    """The call that an entry of a `Raises` section gives as its example (`ValueError: e.g. f(-1)`)."""
     for match in named(text, subject):
-        node = values.parsed(text[match.start() : primary(text, match.end())])
-        if isinstance(node, ast.Call) and subject.called_in(node) and is_literal(node, subject):
-            yield match.start(), node
+        end = primary(text, match.end())
+        node = values.parsed(text[match.start() : end])
+        sure = isinstance(node, ast.Call) and subject.called_in(node) and is_literal(node, subject)
+        if sure and _GIVEN.search(text[: match.start()]) and re.fullmatch(r"[`)]*(?:[.,;)].*)?", text[end:]):
+            return node if isinstance(node, ast.Call) else None
+    return None
 
 
 # -- what stands around a call ------------------------------------------------------------------------------------
@@ -107,7 +117,7 @@ def _read(text: str, start: int, end: int, subject: Subject, *, since: int, loos
     if not (alone and (symbol or _begins(text, begin, since))) and not _is_led(text, start, since, loose):
         return None
     before = text[max(begin if alone else _sentence(text, start), since) : start]
-    if CONDITION.search(re.sub(r"(?i)\bfixme\b", "", before)) or _is_governed(text, begin):
+    if CONDITION.search(re.sub(r"(?i)\bfixme\b", "", before)):
         return None
     if raised := _RAISES.match(text, end):
         return _raised(text, raised.end(), raised["name"], subject)
@@ -171,13 +181,11 @@ def _is_led(text: str, start: int, since: int, loose: int) -> bool:
     )
 
 
-def _is_governed(text: str, begin: int) -> bool:
-    """Does a heading above the row, or one that it is indented under, take it back or put it under a condition?"""
-    rows = text[max(0, begin - LONGEST) : begin].split("\n")[:-1]
-    here = text[begin:].split("\n", 1)[0]
-    margin = len(here) - len(here.lstrip())
+def is_governed(rows: Sequence[str], at: int) -> bool:
+    """Does a heading above a row, or one that it is indented under, take it back or put it under a condition?"""
+    margin = len(rows[at]) - len(rows[at].lstrip())
     gap = other = False
-    for row in reversed(rows):
+    for row in reversed(rows[max(0, at - NEAR) : at]):
         if not row.strip():
             gap = True
             continue
@@ -247,7 +255,7 @@ def _paragraph_ends(text: str, at: int) -> bool:
     return not below or bool(re.match(r"[A-Z\-*\u2022`:>#\d]", below)) or "(" in below.split(" ")[0]
 
 
-def _stated(row: int, node: ast.Call, expected: str, raises: str) -> Stated:
+def stated(row: int, node: ast.Call, expected: str, raises: str) -> Stated:
     call = ast.unparse(node)
     if raises:
         return Stated(
