@@ -48,7 +48,7 @@ class Bench:
 
     @property
     def expected(self) -> tuple[str, ...]:
-        return tuple(case.id for case in self.problem.spec.cases)
+        return tuple(case.id for case in self.problem.spec.cases if case.executed)
 
     @property
     def sheets(self) -> Mapping[str, bytes]:

@@ -20,7 +20,7 @@ from greenloop.cli.problems import tell, warn
 from greenloop.cli.view import View, line, open_view
 from greenloop.core import loop
 from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem, WorkspaceProblem
-from greenloop.core.events import Event, Started, Tested
+from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.nouns import Attempt, Outcome, Problem, StopReason, Verified
 from greenloop.core.summary import spent
 from greenloop.embedded.choice import choose
@@ -146,8 +146,10 @@ def _one(job: Job, target: str) -> int:
             if isinstance(event, Started):
                 problem = event.problem
                 attempts.append(event.baseline)
+            elif isinstance(event, Specified) and problem is not None:
+                problem = replace(problem, spec=event.spec)
             elif isinstance(event, Tested):
-                attempts.append(event.attempt)
+                event.into(attempts)
             view.emit(event)
             if job.put is not None and not gone:
                 gone = not _put_event(job.put, event, target)
