@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from greenloop import acceptance, basis, polling, proofs, registry, walls, workspace
+from greenloop import acceptance, basis, judging, polling, proofs, registry, walls, workspace
 from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import hardcoded, loop
@@ -126,6 +126,7 @@ class Course:
             user=self.user,
             rng=random.Random(0),  # noqa: S311
             place=self.bed.place,
+            options=judging.options(self.settings.spec),
         )
         self.calibration = calibration = await specified(
             self.bed, self.calibration, tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
@@ -238,9 +239,20 @@ class Course:
             emit(Specified(spec=problem.spec, said=said))
 
         async def over(problem: Problem, files: Mapping[str, str]) -> Verdict:
-            return await acceptance.verify(
-                replace(self._bench(), problem=problem), self.bed.session, self._changed(files)
-            )
+            return await verify(files, replace(self._bench(), problem=problem))
+
+        async def verify(files: Mapping[str, str], bench: proofs.Bench | None = None) -> Verdict:
+            tested = bench or self._bench()
+            return await judging.judged(tested.problem, files, tools, lambda: self._verify(files, tested))
+
+        async def glance(files: Mapping[str, str]) -> Verdict:
+            return await verify(files, self._hurried())
+
+        async def accept(files: Mapping[str, str]) -> Verdict:
+            problem = self.calibration.problem
+            verdict = await judging.judged(problem, files, tools, lambda: self._accept(files), final=True)
+            self.evidence = replace(self.evidence, cases=acceptance.counts(problem.spec, verdict))
+            return verdict
 
         self.polling = Polling(
             rule=registry.load("trust", self.preset.trust).rule,
@@ -254,9 +266,9 @@ class Course:
             plan=registry.load("search", self.preset.search).plan,
             assemble=prompt,
             ask=self.asking.ask,
-            verify=_unseen if self.preset.blind else self._verify,
-            glance=_unseen if self.preset.blind else self._glance,
-            accept=self._accept,
+            verify=_unseen if self.preset.blind else verify,
+            glance=_unseen if self.preset.blind else glance,
+            accept=accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
             count=drafter.count_tokens,
@@ -288,15 +300,14 @@ class Course:
             network=self.bed.place.network,
         )
 
-    async def _verify(self, files: Mapping[str, str]) -> Verdict:
-        return await acceptance.verify(self._bench(), self.bed.session, self._changed(files))
+    async def _verify(self, files: Mapping[str, str], bench: proofs.Bench) -> Verdict:
+        return await acceptance.verify(bench, self.bed.session, self._changed(files))
 
-    async def _glance(self, files: Mapping[str, str]) -> Verdict:
+    def _hurried(self) -> proofs.Bench:
         """For candidates that come by the hundred: one that takes much longer than the user's own code has failed."""
         bench = self._bench()
         seconds = max(GLANCE, SLOWER * self.calibration.baseline.verdict.seconds)
-        hurried = replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
-        return await acceptance.verify(hurried, self.bed.session, self._changed(files))
+        return replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
 
     async def _run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
         """These selectors over an attempt's texts, lines watched."""

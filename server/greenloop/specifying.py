@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from greenloop import registry
+from greenloop import judging, registry
 from greenloop.bed import Bed, Calibration, faulty, green, ready
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import OWN, Problem, Spec, TargetKind
@@ -28,15 +28,19 @@ async def specified(
     Raises `CannotVerify` where nothing says what the function should do.
     """
     problem = calibration.problem
-    if bed.target.kind is not TargetKind.FUNCTION or not problem.regions:
+    if not problem.regions:
         return calibration
+    asked = await judging.collected(problem, tools)  # what settings name holds for whatever the target is
+    if bed.target.kind is not TargetKind.FUNCTION:
+        return replace(calibration, problem=replace(problem, spec=problem.spec + asked)) if asked.cases else calibration
     for name in WORDS:
         problem = await _with(problem, name, tools)
+    problem = replace(problem, spec=problem.spec + asked)
     if _designing(bed, problem):
         for name in parts:
             bed.say("writing tests from the docstring")
             problem = await _with(problem, name, tools)
-    if not problem.spec.cases:
+    if not any(case.executed for case in problem.spec.cases):
         raise CannotVerify(
             f"Nothing says what {bed.target.qualname} should do: no test reaches it and its docstring has no examples.",
             remedy=_remedy(problem.spec.doubts, parts),
@@ -74,7 +78,7 @@ async def _run(bed: Bed, calibration: Calibration, problem: Problem) -> Calibrat
     if fault := bed.fault([result.failure for result in results if result.failure]):
         return faulty(bed, execution, fault.sentence, fault.remedy, spec)
     outcomes = {result.id: result.outcome for result in results}
-    if all(outcomes.get(case.id) == "passed" for case in spec.cases) and not execution.killed:
+    if all(outcomes.get(case.id) == "passed" for case in spec.cases if case.executed) and not execution.killed:
         return green(bed, spec, execution, outcomes)
     around = {case: outcome for case, outcome in calibration.outcomes.items() if case in problem.neighbours}
     known = ready(bed, spec, problem.regions, execution, around, {}, left_out=calibration.left_out)

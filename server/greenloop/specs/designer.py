@@ -10,6 +10,7 @@ import ast
 import doctest
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import cycle
 
 from greenloop import sources, templates
 from greenloop.core.nouns import Completion, Message, Problem, Provenance, Region, Role, Spec
@@ -21,6 +22,7 @@ from greenloop.specs._outline import Outline, outline
 KIND = "designed"
 TEMPERATURES = (0.0, 0.7, 0.9)  # of the sets
 TOKENS = 220  # an answer
+STOP = ("\ndef ", "\nclass ")  # small models begin to write the function
 MOST = 8  # tests a set
 LONGEST = 20_000  # characters of an answer that are read
 DOUBTS = 3  # sentences about tests that contradict each other
@@ -39,10 +41,11 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 
 def requests(about: Outline) -> list[Completion]:
     """One question a set: the same words, so that they are read once, at rising temperatures."""
-    text = templates.part("specs/designer").substitute(shown=about.shown, call=about.call).strip()
-    messages = (Message(role="user", content=text),)
+    text = templates.part("specs/designer").substitute(shown=about.shown, name=about.full)
+    turns = zip(cycle(("user", "assistant")), text.split("\n---\n"), strict=False)
+    messages = tuple(Message(role=role, content=turn.strip()) for role, turn in turns)
     return [
-        Completion(messages=messages, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS)
+        Completion(messages=messages, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS, stop=STOP)
         for temperature in TEMPERATURES
     ]
 
