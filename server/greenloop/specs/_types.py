@@ -80,7 +80,7 @@ def _fits(form: Form, value: object) -> bool:
     if not isinstance(value, _CLASSES[form.name]):
         return False
     if isinstance(value, dict):
-        sides = zip(form.inner, (value.keys(), value.values()), strict=False)
+        sides = zip(form.inner, (list(value), list(value.values())), strict=False)
         return all(_fits(inner, each) for inner, side in sides for each in side)
     if form.name == "tuple" and isinstance(value, tuple):
         return len(value) == len(form.inner) and all(map(_fits, form.inner, value))
