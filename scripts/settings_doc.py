@@ -55,8 +55,8 @@ def page() -> str:
 
 def _row(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) -> str:
     doc = str(metadata["doc"]).replace("|", "\\|")
-    least = metadata["least"]
-    name = _type(kind) + (f", at least {least:g}" if least is not None else "")
+    bounds = [f", at {word} {metadata[word]:g}" for word in ("least", "most") if metadata[word] is not None]
+    name = _type(kind) + "".join(bounds)
     return f"| `{key}` | {name} | {_value(default)} | {ALLOWED[metadata['repository']]} | {doc} |"
 
 

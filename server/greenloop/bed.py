@@ -122,12 +122,12 @@ def ready(
     reach: Mapping[str, Sequence[Reach]] | None = None,
 ) -> Calibration:
     """`reach` says which functions each case calls, where it was traced."""
-    targets = {case.id for case in spec.cases}
+    targets = {case.id: None for case in spec.cases if case.executed}
     results = {result.id: result.outcome for result in parse(execution)}
     outcomes = {**around, **{case: results.get(case, "missing") for case in targets}}
     problem = _problem(bed, spec, chosen, stubs, neighbours=tuple(case for case in around if case not in targets))
     problem = replace(problem, approaches=approaches(reach or {}, chosen))
-    verdict = judge([case.id for case in spec.cases], outcomes, execution)
+    verdict = judge([*targets], outcomes, execution)
     return Calibration(
         problem=problem,
         baseline=_attempt(verdict),
@@ -160,7 +160,7 @@ def _attempt(verdict: Verdict) -> Attempt:
 
 
 def green(bed: Bed, spec: Spec, execution: Execution, outcomes: Mapping[str, str]) -> Calibration:
-    verdict = judge([case.id for case in spec.cases], outcomes, execution)
+    verdict = judge([case.id for case in spec.cases if case.executed], outcomes, execution)
     return Calibration(problem=_problem(bed, spec, (), {}), baseline=_attempt(verdict), outcomes=outcomes, green=True)
 
 

@@ -13,17 +13,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from greenloop import acceptance, basis, proofs, registry, walls, workspace
+from greenloop import acceptance, basis, judging, polling, proofs, registry, walls, workspace
 from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
-from greenloop.core import loop
+from greenloop.core import hardcoded, loop
 from greenloop.core.compose import before_after, compose, region_text
 from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
 from greenloop.core.estimate import EMBEDDED, foreseen
-from greenloop.core.events import Event, Started, Tested
+from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.gate import warnings
 from greenloop.core.ledger import Ledger, Request, Spent, size
+from greenloop.core.loop import nearest
 from greenloop.core.nouns import (
+    OWN,
     Attempt,
     Budget,
     Completion,
@@ -50,9 +52,12 @@ from greenloop.core.ports import Model, Sandbox, Session, Tools, User
 from greenloop.core.redact import redact
 from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.history import History
+from greenloop.polling import Polling
 from greenloop.regions import unwritten
 from greenloop.roles import Models, sampled
 from greenloop.settings import Settings
+from greenloop.sources import imported_as
+from greenloop.specifying import specified
 from greenloop.stopwatch import Stopwatch, Timed
 
 GLANCE = 1.0  # seconds, at least, for one of many candidates
@@ -76,6 +81,7 @@ class Course:
     evidence: Evidence = field(default_factory=Evidence)
     ledger: Ledger = field(init=False)
     asking: Asking = field(init=False)
+    polling: Polling = field(init=False)
     feedback: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -111,21 +117,25 @@ class Course:
         return (getattr(self.settings.feedback, group, ()) if group else ()) or preset
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
-        calibration = self.calibration
-        if calibration.green or calibration.fault:
+        if self.calibration.green or self.calibration.fault:
             return self._without_model()
-        drafter = await self.models.of(Role.DRAFTER)
-        await self.models.of(Role.REFINER)
-        self.ledger.price = getattr(drafter, "price", None)
-        problem = calibration.problem
         tools = Tools(
-            ask=self.asking.quietly,
+            ask=self._ask,
             run=self._run,
             session=self.bed.session,
             user=self.user,
             rng=random.Random(0),  # noqa: S311
             place=self.bed.place,
+            options=judging.options(self.settings.spec),
         )
+        self.calibration = calibration = await specified(
+            self.bed, self.calibration, tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
+        )
+        if calibration.green or calibration.fault:
+            return self._without_model()
+        drafter = await self._drafter()
+        await self.models.of(Role.REFINER)
+        self.asking.problem = problem = calibration.problem
         for name in self.preset.context:
             self.asking.excerpts += await registry.load("context", name).gather(problem, tools)
         baseline = calibration.baseline
@@ -134,7 +144,8 @@ class Course:
         if all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
             # That nothing is there yet helps nobody; what a search reads in the fields does.
             baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
-        parts = self._parts(drafter, tools)
+        keep = Keeping(emit=emit)
+        parts = self._parts(drafter, tools, keep)
         history = History.open(self.history, keep=self.settings.history.runs, warn=self.bed.say)
         try:
             number = history.begin(
@@ -143,7 +154,7 @@ class Course:
                 preset=self.preset.name,
                 model=drafter.name,
                 sandbox=self.bed.session.name,
-                basis=await asyncio.to_thread(basis.of, self.bed.place, problem, calibration.outcomes),
+                basis=await self._basis(),
             )
             history.attempt(number, baseline)
             move, prompt = self._beginning(parts, baseline, drafter)
@@ -158,18 +169,35 @@ class Course:
                 attempts=self.ledger.budget.attempts,
                 estimate=self._estimate(past, prompt, drafter),
             )
-            keep = Keeping(history=history, run=number, emit=emit)
+            keep.history, keep.run = history, number
+            began = problem.spec
             try:
                 outcome = await self._looped(problem, started, parts, keep)
             except asyncio.CancelledError:
-                history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled."), problem))
+                history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled.")))
                 raise
             usage = replace(outcome.usage, test_seconds=self.watch.seconds)
-            outcome = replace(self._judged(outcome, problem), run=number, usage=usage)
+            outcome = replace(self._judged(outcome), run=number, usage=usage)
+            if self.calibration.problem.spec != began:
+                history.rests(number, await self._basis())
             history.finish(number, outcome)
         finally:
             history.close()
         return outcome
+
+    async def _drafter(self) -> Model:
+        model = await self.models.of(Role.DRAFTER)
+        self.ledger.price = getattr(model, "price", None)
+        return model
+
+    async def _ask(self, completion: Completion) -> Reply:
+        """What parts ask, also before the loop: by then somebody must have said which model there is."""
+        await self._drafter()
+        return await self.asking.quietly(completion)
+
+    async def _basis(self) -> basis.Basis:
+        calibration = self.calibration
+        return await asyncio.to_thread(basis.of, self.bed.place, calibration.problem, calibration.outcomes)
 
     def _beginning(self, parts: loop.Parts, baseline: Attempt, drafter: Model) -> tuple[Move, int]:
         """The run's first move, and how many tokens a first whole question has, whether or not it is ever asked."""
@@ -199,24 +227,53 @@ class Course:
                 await walls.with_another(error, self.settings, self.bed.session.name)
             return ended(keep.attempts, reason_of(error), f"{error} {error.remedy}".strip())
 
-    def _parts(self, drafter: Model, tools: Tools) -> loop.Parts:
+    def _parts(self, drafter: Model, tools: Tools, emit: Callable[[Event], None]) -> loop.Parts:
         def prompt(_problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
             return self.asking.request(drafter, draft, attempts)
 
         async def describe(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
             return await self._describe(tools, problem, attempts)
 
+        def ruled(problem: Problem, said: str) -> None:
+            self.calibration = replace(self.calibration, problem=problem)
+            emit(Specified(spec=problem.spec, said=said))
+
+        async def over(problem: Problem, files: Mapping[str, str]) -> Verdict:
+            return await verify(files, replace(self._bench(), problem=problem))
+
+        async def verify(files: Mapping[str, str], bench: proofs.Bench | None = None) -> Verdict:
+            tested = bench or self._bench()
+            return await judging.judged(tested.problem, files, tools, lambda: self._verify(files, tested))
+
+        async def glance(files: Mapping[str, str]) -> Verdict:
+            return await verify(files, self._hurried())
+
+        async def accept(files: Mapping[str, str]) -> Verdict:
+            problem = self.calibration.problem
+            verdict = await judging.judged(problem, files, tools, lambda: self._accept(files), final=True)
+            self.evidence = replace(self.evidence, cases=acceptance.counts(problem.spec, verdict))
+            return verdict
+
+        self.polling = Polling(
+            rule=registry.load("trust", self.preset.trust).rule,
+            user=self.user,
+            questions=min(self.settings.ask, polling.MOST),
+            module=imported_as(self.bed.target.path, self.bed.snapshot.root),
+            verify=over,
+            ruled=ruled,
+        )
         return loop.Parts(
             plan=registry.load("search", self.preset.search).plan,
             assemble=prompt,
             ask=self.asking.ask,
-            verify=_unseen if self.preset.blind else self._verify,
-            glance=_unseen if self.preset.blind else self._glance,
-            accept=self._accept,
+            verify=_unseen if self.preset.blind else verify,
+            glance=_unseen if self.preset.blind else glance,
+            accept=accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
             count=drafter.count_tokens,
             again=self.asking.again,
+            elect=nearest if self.preset.blind else self.polling.elect,
         )
 
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
@@ -243,15 +300,14 @@ class Course:
             network=self.bed.place.network,
         )
 
-    async def _verify(self, files: Mapping[str, str]) -> Verdict:
-        return await acceptance.verify(self._bench(), self.bed.session, self._changed(files))
+    async def _verify(self, files: Mapping[str, str], bench: proofs.Bench) -> Verdict:
+        return await acceptance.verify(bench, self.bed.session, self._changed(files))
 
-    async def _glance(self, files: Mapping[str, str]) -> Verdict:
+    def _hurried(self) -> proofs.Bench:
         """For candidates that come by the hundred: one that takes much longer than the user's own code has failed."""
         bench = self._bench()
         seconds = max(GLANCE, SLOWER * self.calibration.baseline.verdict.seconds)
-        hurried = replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
-        return await acceptance.verify(hurried, self.bed.session, self._changed(files))
+        return replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
 
     async def _run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
         """These selectors over an attempt's texts, lines watched."""
@@ -269,6 +325,7 @@ class Course:
             )
         problem = self.calibration.problem
         tests = {case.path: problem.files[case.path] for case in problem.spec.cases if case.path in problem.files}
+        tests.update(problem.spec.files)
 
         async def open_session() -> Session:
             with self.watch:
@@ -282,34 +339,44 @@ class Course:
         originals = self.calibration.problem.originals
         return {path: text for path, text in files.items() if originals.get(path) != text}
 
-    def _judged(self, outcome: Outcome, problem: Problem) -> Outcome:
+    def _judged(self, outcome: Outcome) -> Outcome:
         """Adds the result's texts, what speaks for it, and the sentence for the user."""
+        problem = self.calibration.problem
         if self.preset.blind:
             outcome = replace(outcome, best=_last(outcome.attempts))
         if outcome.best is None:
-            return self._walled(replace(outcome, message=outcome.message or unsolved(outcome)))
+            return self._walled(replace(outcome, message=outcome.message or self._unsolved(outcome)))
         attempt = outcome.attempts[outcome.best]
         assert attempt.candidate is not None
         before, after = before_after(problem, attempt.candidate)
         outcome = replace(outcome, before=before, after=after)
         if not outcome.solved:
-            return self._walled(replace(outcome, message=outcome.message or unsolved(outcome)))
-        evidence = replace(self.evidence, warnings=warnings(problem, after))
+            return self._walled(replace(outcome, message=outcome.message or self._unsolved(outcome)))
+        doubtful = hardcoded.warnings(problem, attempt.candidate, after)
+        evidence = replace(self.evidence, warnings=(*warnings(problem, after), *doubtful))
         verified = trust(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
+
+    def _unsolved(self, outcome: Outcome) -> str:
+        return f"{unsolved(outcome)} {self.polling.why}".strip()
 
     def _walled(self, outcome: Outcome) -> Outcome:
         """An outcome without a proof names the wall all the same, and says what of it was open."""
         wall = Evidence(sandbox=self.bed.session.name, network=self.bed.place.network)
         return replace(outcome, evidence=wall, message=f"{outcome.message} {caveat(wall)}".strip())
 
+    def _trusted(self, calibration: Calibration) -> Verified:
+        """How far the user's own code may be trusted that passes everything."""
+        if not calibration.green or self.bed.session.name == "none":
+            return Verified.UNVERIFIED
+        own = any(case.provenance in OWN for case in calibration.problem.spec.cases)
+        return Verified.VERIFIED if own else Verified.PARTIALLY
+
     def _without_model(self) -> Outcome:
         calibration = self.calibration
         outcome = Outcome(
             solved=calibration.green,
-            verified=Verified.VERIFIED
-            if calibration.green and self.bed.session.name != "none"
-            else Verified.UNVERIFIED,
+            verified=self._trusted(calibration),
             reason=StopReason.ALREADY_GREEN if calibration.green else StopReason.ENVIRONMENT,
             message=f"{self.bed.target.selector} is already green; nothing was changed."
             if calibration.green
@@ -324,17 +391,18 @@ class Course:
 class Keeping:
     """Passes events on; every attempt is in the history before anybody sees it."""
 
-    history: History
-    run: int | None
     emit: Callable[[Event], None]
+    history: History | None = None
+    run: int | None = None
     attempts: list[Attempt] = field(default_factory=list)
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Started):
             self.attempts.append(event.baseline)
         if isinstance(event, Tested):
-            self.attempts.append(event.attempt)
-            self.history.attempt(self.run, event.attempt)
+            event.into(self.attempts)
+            if self.history is not None:
+                self.history.attempt(self.run, event.attempt)
         self.emit(event)
 
 

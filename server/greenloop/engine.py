@@ -185,6 +185,7 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
         encode=lambda texts: {path: text.encode() for path, text in texts.items()},
     )
     tests = {case.path: known[case.path] for case in problem.spec.cases if case.path in known}
+    tests |= problem.spec.files
     verdict, _evidence = await acceptance.accept(bench, lambda: sandbox.open(place), {}, tests)
     return verdict
 

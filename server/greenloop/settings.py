@@ -28,13 +28,14 @@ def setting(
     *,
     repository: Literal["no", "yes", "lower"] = "no",
     least: float | None = None,
+    most: float | None = None,
     editor: bool = True,
 ) -> Any:
     """A documented field. `repository`: may a repository's file set it (`lower`: only to a smaller number)?
 
     `editor`: may an editor, whose settings a repository can bring along (`.vscode`)?
     """
-    metadata = {"doc": doc, "repository": repository, "least": least, "editor": editor}
+    metadata = {"doc": doc, "repository": repository, "least": least, "most": most, "editor": editor}
     if isinstance(default, (list, dict)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -199,9 +200,10 @@ class Settings:
     apply: Literal["verified", "ask"] = setting("verified", "Apply a verified result by itself, or ask first.")
     ask: int = setting(
         3,
-        "Questions about designed tests that you may be asked in one run, at most 5; without a terminal or an editor "
+        "Questions about designed tests that you may be asked in one run; without a terminal or an editor "
         "that can ask there are none.",
         least=0,
+        most=5,
     )
     interpreter: str = setting("", "Python that runs the project's tests; empty: found (`.venv`, VIRTUAL_ENV, system).")
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
@@ -389,6 +391,9 @@ def _coerce(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
     least = metadata["least"]
     if least is not None and not value >= least:
         raise ValueError(f"must be at least {least:g}, not {value!r}")
+    most = metadata["most"]
+    if most is not None and not value <= most:
+        raise ValueError(f"must be at most {most:g}, not {value!r}")
     return value
 
 

@@ -180,6 +180,18 @@ def module_name(path: str, root: Path) -> str:
     return ".".join(parts)
 
 
+def imported_as(path: str, root: Path) -> str:
+    """The name under which a test file in the same folder imports this module, as pytest sets its path up.
+
+    It puts the nearest folder above that is no package at the front of the import path.
+    """
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    inside = len(parts) - 1
+    while inside and (root.joinpath(*parts[:inside]) / "__init__.py").is_file():
+        inside -= 1
+    return ".".join(parts[inside:])
+
+
 def bases(root: Path, from_path: str = "") -> list[str]:
     """Folders from which the project's tests import, in pytest's order; the root is the empty text."""
     found: list[str] = []

@@ -37,7 +37,7 @@ async def with_suspicion(bed: Bed, calibration: Calibration, reach: Mapping[str,
     selectors = [*near, *targets] if hangs else [*targets, *near]
     watch = tuple(Lines(path=region.path, start=region.start, end=region.end) for region in written)
     try:
-        execution = await bed.run(selectors, {}, watch=watch, seconds=SECONDS, baseline=False)
+        execution = await bed.run(selectors, problem.spec.files, watch=watch, seconds=SECONDS, baseline=False)
     except CannotVerify:
         return calibration
     found = ochiai(watched(execution), failing, {*passing})

@@ -297,6 +297,13 @@ async def modelless(project, tmp_path):
         yield editor
 
 
+@pytest.fixture
+async def hurried(project, tmp_path):
+    """As `editor`; questions are waited for a moment only."""
+    async for editor in opened(project, tmp_path, "--in-a-hurry"):
+        yield editor
+
+
 async def opened(project, tmp_path, *arguments):
     process = await spawn(tmp_path, str(HERE / "stand_in.py"), *arguments)
     editor = Editor(process, project)

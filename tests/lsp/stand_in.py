@@ -36,9 +36,12 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
+from greenloop.lsp import user
 from greenloop.lsp.server import create_server, serve
 
 TEST = "test_m.py::test_double"
+ASKED = ("Is `double(5) == 11` right?", "Is `double(0) == 1` right?")
+OPTIONS = ("Yes", "No", "It is 10", "The right value is …", "Skip")
 
 
 def verdict(observed, line=5, path="test_m.py"):
@@ -61,12 +64,14 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
+        self.user, self.answers = None, []
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
 
     async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
+        self.user = user
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
@@ -187,6 +192,17 @@ class Play:
         evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, warnings=("newly imports os",))
         return await self.solve(request, settings, emit, say, evidence=evidence)
 
+    async def asks(self, request, settings, emit, say):
+        """Two questions, as a run asks them."""
+        problem, baseline = self.start(request, settings, emit)
+        for text in ASKED[: settings.ask]:
+            option = await self.user.choose(text, OPTIONS)
+            typed = option is not None and option.endswith("…")
+            self.answers.append([option, await self.user.correct(text, "11") if typed else None])
+        outcome = self.outcome(problem, [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))])
+        emit(Finished(outcome=outcome))
+        return outcome
+
     async def stuck(self, request, settings, emit, say):
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
@@ -306,6 +322,8 @@ def main():
     play = Play()
     if "--without-model" in sys.argv:
         without_model()
+    if "--in-a-hurry" in sys.argv:
+        user.SHOWN = user.LOOKED_FOR = 0.3
     server = create_server(engine=play)
 
     @server.feature("test/go")
@@ -318,6 +336,7 @@ def main():
         return {
             "calls": play.calls,
             "cancelled": play.cancelled,
+            "answers": play.answers,
             "reverified": play.reverified,
             "buffers": play.buffers,
             "futures": len(inner._request_futures),

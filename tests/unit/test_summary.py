@@ -36,16 +36,16 @@ def outcome(found: Evidence) -> Outcome:
 @pytest.mark.parametrize(
     ("found", "begins", "afterwards", "shown"),
     [
-        (evidence(sandbox="bubblewrap"), "verified in bubblewrap: user 1/1", "", "verified (user tests 1/1, "),
+        (evidence(sandbox="bubblewrap"), "verified in bubblewrap: user tests 1/1", "", "verified (user tests 1/1, "),
         (
             evidence(sandbox="docker", network=True),
-            "verified in docker with the network on: user 1/1",
+            "verified in docker with the network on: user tests 1/1",
             "It ran with the network on.",
             "in docker with the network on)",
         ),
         (
             evidence(sandbox="none"),
-            "unverified: no sandbox: user 1/1",
+            "unverified: no sandbox: user tests 1/1",
             "It ran without a sandbox.",
             "unverified: no sandbox (user tests 1/1",
         ),
@@ -107,3 +107,40 @@ def test_an_attempt_says_where_it_goes_on_from(number, parent, move, shown):
         verdict=Verdict(status=Status.FAILED),
     )
     assert label(attempt) == shown
+
+
+def proved(cases: dict[str, tuple[int, int]], **fields) -> Evidence:
+    return Evidence(sandbox="bubblewrap", cases=cases, **fields)
+
+
+@pytest.mark.parametrize("word", ["user", "doctest", "example", "trace", "confirmed"])
+def test_what_the_user_said_himself_verifies(word):
+    found = proved({"designed": (7, 8), "property": (2, 2), word: (1, 1)})
+    assert trust(found) is Verified.VERIFIED
+    assert outcome(found).verified is Verified.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        {},
+        {"designed": (8, 8)},
+        {"property": (3, 3)},
+        {"hint": (2, 2), "constraint": (1, 1)},
+        {"human": (1, 1)},
+        {"designed": (8, 8), "user": (0, 0)},
+    ],
+)
+def test_what_somebody_else_made_up_never_verifies(cases):
+    found = proved(cases)
+    assert trust(found) is Verified.PARTIALLY
+    assert not replace(outcome(found), after={"m.py": "x"}).applicable
+
+
+def test_the_label_says_who_wrote_the_tests():
+    found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
+    told = "user tests 0, doctests 3/3, designed 7/8, properties 2/2, confirmed 1"
+    assert solved(found, Verified.PARTIALLY).startswith(f"partially verified in bubblewrap: {told}, neighbours 0")
+    assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified ({told}, in")
+    assert "user tests 0" not in solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
+    assert "designed" not in solved(proved({"user": (1, 1)}), Verified.VERIFIED)

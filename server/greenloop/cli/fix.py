@@ -20,7 +20,7 @@ from greenloop.cli.problems import tell, warn
 from greenloop.cli.view import View, line, open_view
 from greenloop.core import loop
 from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem, WorkspaceProblem
-from greenloop.core.events import Event, Started, Tested
+from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.nouns import Attempt, Outcome, Problem, StopReason, Verified
 from greenloop.core.summary import spent
 from greenloop.embedded.choice import choose
@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--attempts", type=int, metavar="N", help="candidates that the model may make")
     parser.add_argument("--seconds", type=float, metavar="N", help="wall time of the run")
     parser.add_argument("--tokens", type=int, metavar="N", help="tokens of the run, prompts included")
+    parser.add_argument(
+        "--ask", type=int, metavar="N", help="questions about designed tests, at most 5; none without a terminal"
+    )
     parser.add_argument(
         "--accept",
         action="append",
@@ -86,6 +89,8 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
     cwd = Path.cwd()
     root, target = where.locate(arguments.root, arguments.target, cwd=cwd)
     settings = options.load(arguments, root, cwd=cwd)
+    if put is not None or not View.can_ask():
+        settings = replace(settings, ask=0)
     job = Job(arguments=arguments, root=root, settings=settings, put=put)
     try:
         return _one(job, target) if target is not None else _red(job)
@@ -141,8 +146,10 @@ def _one(job: Job, target: str) -> int:
             if isinstance(event, Started):
                 problem = event.problem
                 attempts.append(event.baseline)
+            elif isinstance(event, Specified) and problem is not None:
+                problem = replace(problem, spec=event.spec)
             elif isinstance(event, Tested):
-                attempts.append(event.attempt)
+                event.into(attempts)
             view.emit(event)
             if job.put is not None and not gone:
                 gone = not _put_event(job.put, event, target)

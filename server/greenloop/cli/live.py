@@ -109,7 +109,7 @@ class Terminal:
             self._estimate = f"It takes {told(event.estimate)}." if event.estimate else ""
             self._attempts = [event.baseline]
         elif isinstance(event, Tested):
-            self._attempts.append(event.attempt)
+            event.into(self._attempts)
 
     def _render(self) -> Group:
         parts: list[Table | Text | Spinner] = []

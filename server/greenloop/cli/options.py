@@ -17,6 +17,7 @@ _ALIASES = {
     "attempts": "attempts",
     "seconds": "seconds",
     "tokens": "tokens",
+    "ask": "ask",
     "sandbox": "sandbox.kind",
 }
 

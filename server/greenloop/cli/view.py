@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol, Self
 
-from greenloop.cli import interrupt, show
+from greenloop.cli.user import Person
+from greenloop.cli.user import line as line  # noqa: PLC0414 - the one way to ask outside a run
 from greenloop.core.events import Event
 from greenloop.core.ports import Nobody, User
 
@@ -32,7 +33,7 @@ class View:
 
     def __init__(self, screen: Screen | None) -> None:
         self._screen = screen
-        self.user: User = Person(self) if screen is not None and View.can_ask() else Nobody()
+        self.user: User = Person(self.paused) if screen is not None and View.can_ask() else Nobody()
 
     def __enter__(self) -> Self:
         if self._screen is not None:
@@ -75,39 +76,6 @@ class View:
     def ask(question: str) -> bool:
         """Yes or no; anything but yes, also the end of input, is no."""
         return line(f"{question} [y/N] ").lower() in ("y", "yes")
-
-
-class Person:
-    """The user at the terminal, for the engine's questions. Blocks the loop: nothing else goes on meanwhile."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-
-    async def confirm(self, question: str) -> bool | None:
-        answer = self._asked(f"{show.clean(question)} [y/n] ").lower()
-        return {"y": True, "yes": True, "n": False, "no": False}.get(answer)
-
-    async def choose(self, question: str, options: Sequence[str]) -> str | None:
-        listed = "\n".join(f"  {number}  {show.clean(option)}" for number, option in enumerate(options, 1))
-        answer = self._asked(f"{show.clean(question)}\n{listed}\nnumber: ")
-        return options[int(answer) - 1] if answer.isdecimal() and 1 <= int(answer) <= len(options) else None
-
-    async def correct(self, question: str, text: str) -> str | None:
-        answer = self._asked(f"{show.clean(question)} [{show.one_line(text)}] ")
-        return answer or None
-
-    def _asked(self, question: str) -> str:
-        def ask() -> str:
-            with interrupt.breakable():
-                return line(question)
-
-        return self._view.paused(ask)
-
-
-def line(question: str) -> str:
-    """One line from the terminal; the question goes to stderr. Empty at the end of input."""
-    print(question, end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip()
 
 
 def open_view(*, json: bool) -> View:

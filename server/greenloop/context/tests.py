@@ -22,7 +22,7 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
     Doctest examples stand in the docstring, which the code shows already.
     """
     del tools
-    cases = [case for case in problem.spec.cases if case.provenance is not Provenance.DOCTEST]
+    cases = [case for case in problem.spec.cases if case.provenance is Provenance.USER]
     several = len({case.id.partition("[")[0] for case in cases}) > MOST
     shown = choose(cases, problem.approaches) if several else cases
     excerpts: list[Excerpt] = []

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from greenloop.core.compose import region_text
 from greenloop.core.diff import flat
 from greenloop.core.encoding import declared, encodable
+from greenloop.core.hardcoded import finding as by_heart
 from greenloop.core.meaning import fingerprint as fingerprint  # noqa: PLC0414 - part of what the gate answers
 from greenloop.core.meaning import same as same  # noqa: PLC0414
 from greenloop.core.names import undefined
@@ -31,7 +32,7 @@ def check(
     """The first thing that speaks against the candidate, or None. `files` are its composed texts.
 
     Error classes: EncodingError, SyntaxError and its kinds, Repetition, RegionDeleted, SignatureChanged, Unchanged
-    (equal to the user's code or to `parent`), UndefinedName. The line of a finding counts in the composed file.
+    (equal to the user's code or to `parent`), UndefinedName, HardCoded. A finding's line counts in the composed file.
     """
     for path, text in files.items():
         if finding := _encoding(text) or _syntax(problem, path, text):
@@ -48,7 +49,7 @@ def check(
     for path, text in files.items():
         if finding := _undefined(problem, path, text):
             return finding
-    return None
+    return by_heart(problem, candidate, files)
 
 
 def _encoding(text: str) -> Finding | None:

@@ -34,6 +34,31 @@ from greenloop.core.nouns import (
 )
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Election:
+    """Who may be accepted: numbers of attempts, best first. What must hold may have become clearer on the way.
+
+    `attempts` are all of them, judged by the problem as it is now.
+    """
+
+    problem: Problem
+    attempts: Sequence[Attempt]
+    order: Sequence[int] = ()
+
+
+async def nearest(problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:  # noqa: ARG001
+    """Whatever passes may be accepted; of several the one nearest to the user's code comes first."""
+    passing = [each for each in attempts if each.candidate and each.verdict.status is Status.PASSED]
+
+    def distance(attempt: Attempt) -> tuple[int, int]:
+        assert attempt.candidate is not None
+        return changed(problem.files, compose(problem, attempt.candidate)), attempt.number
+
+    return Election(problem=problem, attempts=attempts, order=[each.number for each in sorted(passing, key=distance)])
+
+
 CHEAP = (Move.INFILL, Move.MUTATE)  # too many and too small to be described one by one
 
 
@@ -43,6 +68,7 @@ class Parts:
 
     `glance` is `verify` with less patience, for candidates that come by the hundred.
     `again` is the shorter question after an answer that could not be read, or None.
+    `elect` says after each round, and when no candidate comes any more, which attempts `accept` is asked about.
     """
 
     plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
@@ -55,6 +81,7 @@ class Parts:
     model_of: Callable[[Draft], str]
     count: Callable[[str], int]
     again: Callable[[Request, Reply, Finding], Request | None] = lambda _request, _reply, _finding: None
+    elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = nearest
 
 
 async def refine(
@@ -93,33 +120,62 @@ class _Run:
     over: StopReason | None = None
 
     async def rounds(self) -> StopReason:
+        reason = await self._until_accepted()
+        if reason is not StopReason.SOLVED and self.problem.spec.open:
+            reason = StopReason.SOLVED if await self._accepted(len(self.attempts), over=True) else reason
+        return reason
+
+    async def _until_accepted(self) -> StopReason:
         while drafts := self.parts.plan(self.problem, self.attempts):
             if limit := exceeded(self.attempts, self.ledger):
                 return limit
-            fresh = await self._tested(await self._proposed(self._allowed(drafts)))
-            await self._kept(fresh)
-            if any(attempt.accepted for attempt in fresh):
+            first = len(self.attempts)
+            self.attempts += await self._tested(await self._proposed(self._allowed(drafts)))
+            if await self._judged(first):
                 return StopReason.SOLVED
             if self.over:
                 return self.over
-            if any(note.stop for attempt in self.attempts[-len(fresh) :] for note in attempt.notes):
+            if any(note.stop for attempt in self.attempts[first:] for note in attempt.notes):
                 return StopReason.STALLED
         return exceeded(self.attempts, self.ledger) or StopReason.STALLED
 
-    async def _kept(self, fresh: Sequence[Attempt]) -> None:
-        """Keeps a round. None of it is lost where describing it ends the run; what failed beside a solution is left."""
-        self.attempts += fresh
-        solved = any(attempt.accepted for attempt in fresh)
-        announced = 0
+    async def _judged(self, first: int) -> bool:
+        """Was one accepted? The round from `first` on is told: none of it is lost where an answer or a description ends
+        the run; what failed beside a solution is not described.
+        """
+        announced = first
         try:
-            for attempt in fresh:
+            solved = await self._accepted(first)
+            for attempt in self.attempts[first:]:
                 if attempt.accepted or not solved:
                     self.attempts[attempt.number] = await self._described(attempt)
                 self.emit(Tested(attempt=self.attempts[attempt.number]))
                 announced += 1
+            return solved
         finally:
-            for attempt in fresh[announced:]:
+            for attempt in self.attempts[announced:]:
                 self.emit(Tested(attempt=attempt))
+
+    async def _accepted(self, first: int, *, over: bool = False) -> bool:
+        """Asks `accept` about those elected, one after the other, until one holds.
+
+        An attempt before `first` that is judged anew is told again.
+        """
+        election = await self.parts.elect(self.problem, self.attempts, over)
+        before = self.attempts
+        self.problem, self.attempts = election.problem, list(election.attempts)
+        for number in election.order:
+            attempt = self.attempts[number]
+            assert attempt.candidate is not None
+            verdict = await self.parts.accept(compose(self.problem, attempt.candidate))
+            attempt = attempting.judged(attempt, verdict)
+            self.attempts[number] = replace(attempt, accepted=verdict.status is Status.PASSED)
+            if self.attempts[number].accepted:
+                break
+        for old, new in zip(before[:first], self.attempts, strict=False):
+            if new != old:
+                self.emit(Tested(attempt=new))
+        return any(attempt.accepted for attempt in self.attempts)
 
     def _allowed(self, drafts: Sequence[Draft]) -> list[Draft]:
         """As many as the limit on attempts lets through; changes that need no model are not counted."""
@@ -181,25 +237,15 @@ class _Run:
         return reply
 
     async def _tested(self, proposed: Sequence[Attempt]) -> list[Attempt]:
-        """Runs every candidate; of those that pass, the one nearest to the user's code is accepted, if it holds."""
-        result = {attempt.number: attempt for attempt in proposed}
-        texts = {
-            attempt.number: compose(self.problem, attempt.candidate)
-            for attempt in proposed
-            if attempt.candidate and not attempt.finding
-        }
-        for number, files in texts.items():
-            if result[number].verdict.status is Status.REFUSED:
-                verify = self.parts.glance if _cheap(result[number]) else self.parts.verify
-                result[number] = attempting.judged(result[number], await verify(files))
-        passing = [number for number in texts if result[number].verdict.status is Status.PASSED]
-        for number in sorted(passing, key=lambda number: (changed(self.problem.files, texts[number]), number)):
-            verdict = await self.parts.accept(texts[number])
-            result[number] = attempting.judged(result[number], verdict)
-            if verdict.status is Status.PASSED:
-                result[number] = replace(result[number], accepted=True)
-                break
-        return list(result.values())
+        """Runs every candidate that the gate let through."""
+        result = []
+        for attempt in proposed:
+            if attempt.candidate and not attempt.finding and attempt.verdict.status is Status.REFUSED:
+                verify = self.parts.glance if _cheap(attempt) else self.parts.verify
+                verdict = await verify(compose(self.problem, attempt.candidate))
+                attempt = attempting.judged(attempt, verdict)  # noqa: PLW2901
+            result.append(attempt)
+        return result
 
     async def _described(self, attempt: Attempt, *, always: bool = False) -> Attempt:
         if not always and _cheap(attempt):

@@ -18,9 +18,9 @@ class Provenance(StrEnum):
     """Where a case comes from, which decides what its passing is worth.
 
     The user's word: tests, `>>>` examples, other examples in a docstring (`EXAMPLE`), recorded behaviour (`TRACE`),
-    what he confirmed when asked (`CONFIRMED`) or said of a candidate (`HUMAN`). Limits that the user set and type hints
-    (`CONSTRAINT`, `HINT`) must hold and prove little. What a model or a library of common properties made up
-    (`DESIGNED`, `PROPERTY`) may be wrong, so that it has a vote only.
+    what he confirmed when asked (`CONFIRMED`) or said of a candidate (`HUMAN`), what his scorer measures (`SCORE`).
+    Limits that the user set and type hints (`CONSTRAINT`, `HINT`) must hold and prove little. What a model or a library
+    of common properties made up (`DESIGNED`, `PROPERTY`) may be wrong, so that it has a vote only.
     """
 
     USER = "user"
@@ -29,10 +29,24 @@ class Provenance(StrEnum):
     TRACE = "trace"
     CONFIRMED = "confirmed"
     HUMAN = "human"
+    SCORE = "score"
     CONSTRAINT = "constraint"
     HINT = "hint"
     DESIGNED = "designed"
     PROPERTY = "property"
+
+
+# Where a case may come from so that its passing makes a result the user's own.
+OWN = frozenset(
+    {
+        Provenance.USER,
+        Provenance.DOCTEST,
+        Provenance.EXAMPLE,
+        Provenance.TRACE,
+        Provenance.SCORE,
+        Provenance.CONFIRMED,
+    }
+)
 
 
 class Status(StrEnum):
@@ -167,6 +181,11 @@ class Case:
         """Must it pass? What somebody else than the user made up has a vote only."""
         return self.provenance not in (Provenance.DESIGNED, Provenance.PROPERTY)
 
+    @property
+    def executed(self) -> bool:
+        """Is it a test that the sandbox runs? Limits on the text, and a person's word, are judged without it."""
+        return self.provenance not in (Provenance.CONSTRAINT, Provenance.HUMAN)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
@@ -182,6 +201,11 @@ class Spec:
     files: Mapping[str, str] = field(default_factory=dict)
     outvoted: tuple[Case, ...] = ()
     doubts: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Has any case a vote only, so that passing all of them is neither needed nor enough?"""
+        return any(not case.binding for case in (*self.cases, *self.outvoted))
 
     def __add__(self, other: Spec) -> Spec:
         return Spec(
@@ -284,12 +308,16 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseResult:
-    """The outcome of one case: passed, failed, error (not in the call phase), skipped, xfailed, xpassed or missing."""
+    """The outcome of one case: passed, failed, error (not in the call phase), skipped, xfailed, xpassed or missing.
+
+    `share`: how much of it a scorer saw hold (0..1) where it did not pass.
+    """
 
     id: str
     outcome: str
     failure: Failure | None = None
     seconds: float = 0.0
+    share: float = 0.0
 
     @property
     def passed(self) -> bool:
@@ -300,8 +328,8 @@ class CaseResult:
 class Verdict:
     """What an execution proves about the target cases and the neighbours.
 
-    `score` is passed/total of the target cases; `collateral` are neighbours that newly fail; `flaky` are ids of
-    neighbours that failed and, run once more, passed;
+    `score` is passed/total of the target cases, one that a scorer gave 0.4 being 0.4 of a case; `collateral` are
+    neighbours that newly fail; `flaky` are ids of neighbours that failed and, run once more, passed;
     `reason` is one sentence when there is more to say than the cases do (kill reason, tampering, missing package).
     """
 
@@ -323,7 +351,7 @@ class Verdict:
 
     @property
     def score(self) -> float:
-        return self.passed / self.total if self.cases else 0.0
+        return sum(1.0 if case.passed else case.share for case in self.cases) / self.total if self.cases else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

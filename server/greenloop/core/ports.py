@@ -6,9 +6,9 @@ They do I/O; all else is functions.
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 from greenloop.core.nouns import Attempt, Completion, Execution, Hole, Lines, Place, Probe, Reply, Run
 
@@ -102,7 +102,8 @@ class Tools:
 
     `run` runs these selectors over the texts of an attempt, with lines watched where asked. What an ask cost goes into
     the `usage` of the part's `Note`; asking raises `Spent` when the run's budget does not allow it, which the part lets
-    pass. `place` says where the session runs, if anywhere.
+    pass. `place` says where the session runs, if anywhere. `options` are the settings `spec.*` by their last word, for
+    the parts that these name.
     """
 
     ask: Callable[[Completion], Awaitable[Reply]]
@@ -111,3 +112,4 @@ class Tools:
     user: User
     rng: random.Random
     place: Place | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)

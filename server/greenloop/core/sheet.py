@@ -99,6 +99,21 @@ def equation(source: str) -> Equation | None:
     return _asserted(only.test) if isinstance(only, ast.Assert) else None
 
 
+def stated(known: Equation) -> tuple[str, tuple[str, ...]]:
+    """A test's body and the imports it needs: the call raises, or equals the value; floats only nearly."""
+    if known.raises:
+        return f"with pytest.raises({known.raises}):\n    {known.call}", ("import pytest",)
+    try:
+        floats = any(
+            isinstance(node, ast.Constant) and type(node.value) is float for node in ast.walk(ast.parse(known.expected))
+        )
+    except (SyntaxError, ValueError):
+        floats = False
+    if floats:
+        return f"assert {known.call} == pytest.approx({known.expected})", ("import pytest",)
+    return f"assert {known.call} == {known.expected}", ()
+
+
 def _raising(node: ast.With) -> Equation | None:
     context, inner = node.items[0].context_expr, node.body[0]
     if not (isinstance(context, ast.Call) and context.args and isinstance(inner, ast.Expr)):

@@ -92,13 +92,14 @@ def piece(text: str) -> Piece | SyntaxError:
 
 def definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition]]:
     """Every function and class with its qualified name (`outer.inner`, without `<locals>`), in source order."""
-    for node in body:
+    waiting = [(node, prefix) for node in reversed(body)]  # not recursive: an `elif` is deeper than the one before
+    while waiting:
+        node, above = waiting.pop()
         if isinstance(node, DEFINITIONS):
-            yield prefix + node.name, node
-            yield from definitions(node.body, f"{prefix}{node.name}.")
+            yield above + node.name, node
+            waiting += [(inner, f"{above}{node.name}.") for inner in reversed(node.body)]
             continue
-        for inner in blocks(node):
-            yield from definitions(inner, prefix)
+        waiting += [(inner, above) for block in reversed(list(blocks(node))) for inner in reversed(block)]
 
 
 def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -150,23 +151,6 @@ def docstring(node: ast.AST) -> ast.Expr | None:
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             return body[0]
     return None
-
-
-def is_stub(node: Function) -> bool:
-    """Does the body do nothing yet (docstring, `pass`, `...`, `raise NotImplementedError`)?"""
-    rest = node.body[1:] if docstring(node) else node.body
-    return all(_does_nothing(item) for item in rest)
-
-
-def _does_nothing(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Pass):
-        return True
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant) and node.value.value is Ellipsis
-    if isinstance(node, ast.Raise) and node.exc is not None:
-        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
-    return False
 
 
 def dump(node: ast.AST | None) -> str:

@@ -5,16 +5,54 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from greenloop.core.nouns import Attempt, Evidence, Move, Outcome, Status, StopReason, Usage, Verified
+from greenloop.core.nouns import OWN, Attempt, Evidence, Move, Outcome, Provenance, Status, StopReason, Usage, Verified
+
+# What somebody else made up.
+MADE_UP = (Provenance.DESIGNED, Provenance.PROPERTY)
+# How the cases of each provenance are called where they are counted, in the order of what they are worth.
+KINDS = {
+    Provenance.USER: "user tests",
+    Provenance.DOCTEST: "doctests",
+    Provenance.EXAMPLE: "examples",
+    Provenance.TRACE: "recorded calls",
+    Provenance.SCORE: "score",
+    Provenance.DESIGNED: "designed",
+    Provenance.PROPERTY: "properties",
+    Provenance.CONFIRMED: "confirmed",
+    Provenance.HUMAN: "accepted by you",
+    Provenance.SCORE: "scores",
+    Provenance.CONSTRAINT: "constraints",
+    Provenance.HINT: "type hints",
+}
 
 
 def trust(evidence: Evidence) -> Verified:
-    """Design: the user's own tests or doctests, all neighbours run, and a wall around it."""
+    """Design: tests or examples of the user's, all neighbours run, and a wall around it; his word where he wants it."""
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
-    if evidence.neighbours_left_out or not ({"user", "doctest"} & set(evidence.cases)):
+    passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
+    unanswered = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
+    if evidence.neighbours_left_out or unanswered or not passed & OWN:
         return Verified.PARTIALLY
     return Verified.VERIFIED
+
+
+def counted(evidence: Evidence) -> list[str]:
+    """The cases by who wrote them: `user tests 0`, `doctests 3/3`, `designed 7/8`, `confirmed 1`.
+
+    That no test is the user's own is said where tests that somebody else made up speak for it.
+    """
+    cases = evidence.cases
+    rows = []
+    for kind, word in KINDS.items():
+        good, every = cases.get(kind, (0, 0))
+        if every:
+            rows.append(
+                f"{word} {every}" if kind is Provenance.CONFIRMED and good == every else f"{word} {good}/{every}"
+            )
+        elif kind is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in MADE_UP):
+            rows.append(f"{word} 0")
+    return rows
 
 
 def wall(evidence: Evidence) -> str:
@@ -40,7 +78,7 @@ def label(attempt: Attempt) -> str:
 
 def solved(evidence: Evidence, verified: Verified) -> str:
     """What verified the result, counted out."""
-    rows = [f"{kind} {passed}/{total}" for kind, (passed, total) in evidence.cases.items()]
+    rows = counted(evidence)
     rows.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
     if evidence.neighbours_already_failing:
         rows.append(f"already failing before {evidence.neighbours_already_failing}")

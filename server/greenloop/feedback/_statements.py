@@ -21,7 +21,7 @@ Sources = Mapping[str, str]
 def sources(problem: Problem, attempt: Attempt) -> dict[str, str]:
     """Every known text as it was when the attempt ran."""
     texts = {path: text for path, text in problem.originals.items() if text is not None}
-    texts |= problem.files
+    texts |= {**problem.files, **problem.spec.files}
     if attempt.candidate:
         texts |= compose(problem, attempt.candidate)
     return {path: flat(text) for path, text in texts.items()}

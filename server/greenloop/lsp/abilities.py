@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ class Abilities:
     progress: bool = False
     show_document: bool = False
     questions: bool = False
+    typed_answers: bool = False
     configuration: bool = False
     watch_configuration: bool = False
 
@@ -45,7 +47,15 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         related_information=bool(has("text_document.publish_diagnostics.related_information")),
         progress=bool(has("window.work_done_progress")),
         show_document=bool(has("window.show_document.support")),
+        typed_answers=_experimental(capabilities, "questions"),
         questions=has("window.show_message.message_action_item") is not None,
         configuration=bool(has("workspace.configuration")),
         watch_configuration=bool(has("workspace.did_change_configuration.dynamic_registration")),
     )
+
+
+def _experimental(capabilities: lsp.ClientCapabilities, name: str) -> bool:
+    """What a client declares for greenloop alone: `{"experimental": {"greenloop": {name: true}}}`."""
+    experimental = capabilities.experimental
+    ours = experimental.get("greenloop") if isinstance(experimental, Mapping) else None
+    return isinstance(ours, Mapping) and ours.get(name) is True

@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+from greenloop.lsp.protocol import QUESTION, QUESTION_OVER
+
 if TYPE_CHECKING:
+    from greenloop.lsp.questions import Question
+    from greenloop.lsp.runs import Run
     from greenloop.lsp.server import Server
 
 log = logging.getLogger(__name__)
@@ -50,16 +54,32 @@ async def ask(server: Server, question: str, options: Sequence[str], *, seconds:
     """The chosen option; None where the editor cannot ask or nobody answers."""
     if not server.abilities.questions:
         return None
-    request = server.window_show_message_request_async(
+    return await bounded(choice(server, question, options), seconds, "a question")
+
+
+async def choice(server: Server, question: str, options: Sequence[str]) -> str | None:
+    """The chosen option, None for any other reply. Raises `JsonRpcException` where the editor refuses; not bounded."""
+    reply = await server.window_show_message_request_async(
         lsp.ShowMessageRequestParams(
             type=lsp.MessageType.Info,
             message=question,
             actions=[lsp.MessageActionItem(title=option) for option in options],
         )
     )
-    reply = await bounded(request, seconds, "a question")
     title = getattr(reply, "title", None)
     return title if title in options else None
+
+
+def question(server: Server, run: Run, asked: Question, seconds: float) -> None:
+    """For a client with a dialogue of its own, which answers by `greenloop.answer`."""
+    about = {"uri": run.uri, "target": run.target.selector, "question": asked.text}
+    server.protocol.notify(QUESTION, {**about, "options": list(asked.options), "seconds": seconds})
+
+
+def question_over(server: Server, run: Run, asked: Question) -> None:
+    """Answered, or no longer waited for."""
+    about = {"uri": run.uri, "target": run.target.selector, "question": asked.text}
+    server.protocol.notify(QUESTION_OVER, about)
 
 
 async def show(server: Server, uri: str, line: int | None = None) -> bool:

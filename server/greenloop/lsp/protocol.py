@@ -1,6 +1,6 @@
 """greenloop's own messages, and the wire protocol hardened against what real editors send.
 
-docs/protocol.md describes `greenloop/refine`; this module is its code. It must not know what a run is.
+docs/protocol.md describes them; this module is its code. It must not know what a run is.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.protocol import JsonRPCResponseMessage, LanguageServerProtocol
 
 REFINE = "greenloop/refine"
+QUESTION = "greenloop/question"
+QUESTION_OVER = "greenloop/questionOver"
 
 log = logging.getLogger(__name__)
 
@@ -49,18 +51,41 @@ class _Unreadable:
     jsonrpc: str = "2.0"
 
 
+@attrs.define
+class AnswerParams:
+    """An answer to the open question of a run: one of its options, or a value typed instead."""
+
+    uri: str
+    target: str
+    question: str
+    answer: str | None = None
+    value: str | None = None
+
+
+def answer_params(raw: Any) -> AnswerParams:
+    """Raises `JsonRpcInvalidParams` that says what is wrong."""
+    params: AnswerParams = _structured(raw, AnswerParams, '{"uri", "target", "question", "answer" or "value"}')
+    if (params.answer is None) == (params.value is None):
+        raise JsonRpcInvalidParams("Exactly one of 'answer' and 'value' is needed.")
+    return params
+
+
 def refine_params(raw: Any) -> RefineParams:
     """Raises `JsonRpcInvalidParams` that says what is wrong."""
-    if not isinstance(raw, Mapping):
-        raise JsonRpcInvalidParams('Expected one object: {"uri", "position"} or {"uri", "test"}.')
-    names = {"workDoneToken": "work_done_token"}
-    try:
-        params = _converter().structure({names.get(key, key): value for key, value in raw.items()}, RefineParams)
-    except Exception as error:
-        raise JsonRpcInvalidParams("; ".join(cattrs.transform_error(error))) from error
+    params: RefineParams = _structured(raw, RefineParams, '{"uri", "position"} or {"uri", "test"}')
     if (params.position is None) == (params.test is None):
         raise JsonRpcInvalidParams("Exactly one of 'position' and 'test' is needed.")
     return params
+
+
+def _structured(raw: Any, kind: type[Any], form: str) -> Any:
+    if not isinstance(raw, Mapping):
+        raise JsonRpcInvalidParams(f"Expected one object: {form}.")
+    names = {"workDoneToken": "work_done_token"}
+    try:
+        return _converter().structure({names.get(key, key): value for key, value in raw.items()}, kind)
+    except Exception as error:
+        raise JsonRpcInvalidParams("; ".join(cattrs.transform_error(error))) from error
 
 
 @lru_cache(1)

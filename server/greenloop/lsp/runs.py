@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
-from greenloop.core.nouns import Attempt, Outcome, Target
+from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.nouns import Attempt, Outcome, Spec, Target
+from greenloop.lsp.questions import Question
 from greenloop.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Run:
 
     `uri` is the document it was asked from, `began` seconds of the monotonic clock.
     `refused` is the sentence that ended it without an outcome; `applied` says that its result is in the text.
+    `specified` is what must hold as it was said last; `question` is the one it waits for.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
 
@@ -50,6 +52,8 @@ class Run:
     token: int | str | None = None
     phase: Phase = Phase.REFINING
     started: Started | None = None
+    specified: Specified | None = None
+    question: Question | None = None
     attempts: list[Attempt] = field(default_factory=list)
     planned: Planned | None = None
     now: str = ""
@@ -74,6 +78,13 @@ class Run:
     @property
     def running(self) -> bool:
         return self.phase is not Phase.OVER
+
+    @property
+    def spec(self) -> Spec | None:
+        """What must hold, as far as it is known by now."""
+        if self.specified is not None:
+            return self.specified.spec
+        return self.started.problem.spec if self.started else None
 
     @property
     def limit(self) -> int:
@@ -111,6 +122,8 @@ class Run:
         match event:
             case Started():
                 self.started, self.attempts, self.now = event, [event.baseline], ""
+            case Specified():
+                self.specified = event
             case Planned():
                 self.planned, self.planned_at, self.first_token, self.now = event, time.monotonic(), 0.0, ""
             case Token():
@@ -123,7 +136,7 @@ class Run:
             case Checked():
                 self.now = event.message if event.error_class else "testing"
             case Tested():
-                self.attempts.append(event.attempt)
+                event.into(self.attempts)
             case Finished():
                 self.outcome = event.outcome
 

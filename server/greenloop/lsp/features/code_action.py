@@ -47,13 +47,25 @@ def register(server: Server) -> None:
 def _actions(server: Server, uri: str, place: places.Place, target: Target) -> Sequence[lsp.CodeAction]:
     run = server.runs.find(place.root, place.path, target.qualname)
     if run is not None and run.phase is Phase.REFINING:
-        return [_command(f"Cancel refinement: {run.name}", "greenloop.cancel", _of(uri, run))]
+        cancel = _command(f"Cancel refinement: {run.name}", "greenloop.cancel", _of(uri, run))
+        return [*_answers(uri, run), cancel]
     if run is not None and run.running:
         return []
     position = {"line": target.name_line - 1, "character": 0}
     name = target.qualname.rsplit(".", 1)[-1]
     refine = _command(f"{TITLE}: {name}", "greenloop.refine", {"uri": uri, "position": position})
     return [refine] if run is None else [*_result(server, uri, run), refine]
+
+
+def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
+    """The open question, once with each answer that needs no typing."""
+    asked = run.question
+    if asked is None:
+        return []
+    return [
+        _command(asked.title(option), "greenloop.answer", {**_of(uri, run), "question": asked.text, "answer": option})
+        for option in asked.simple
+    ]
 
 
 def _result(server: Server, uri: str, run: Run) -> list[lsp.CodeAction]:

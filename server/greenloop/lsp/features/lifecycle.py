@@ -19,6 +19,7 @@ from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents, Shift, path_of
 from greenloop.lsp.features import configuration
 from greenloop.lsp.presenters import status
+from greenloop.lsp.questions import Answer
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -70,7 +71,10 @@ def register(server: Server) -> None:
         server.documents.changed()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(_params: lsp.DidCloseTextDocumentParams) -> None:
+    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        for run in server.runs:
+            if run.question is not None and run.uri == params.text_document.uri:
+                run.question.end(Answer())
         server.documents.changed()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,8 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
-from greenloop.core.nouns import Outcome, StopReason, Target, TargetKind, Verified
-from greenloop.lsp import client, model, places
+from greenloop.core.nouns import Outcome, StopReason, Verified
+from greenloop.lsp import client, meant, model, places
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
@@ -44,27 +44,27 @@ def register(server: Server) -> None:
 
     @server.command("greenloop.refine")
     def refine(*arguments: Any) -> None:
-        start(server, refine_params(_object(arguments)))
+        start(server, refine_params(meant.table(arguments)))
 
     @server.command("greenloop.cancel")
     def cancel(*arguments: Any) -> int:
-        return server.runs.cancel(_chosen(server, arguments))
+        return server.runs.cancel(meant.chosen(server, arguments))
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
-        for run in _offered(server, arguments):
+        for run in meant.offered(server, arguments):
             server.runs.spawn(apply_kept(server, run))
 
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
-        chosen = _chosen(server, arguments)
+        chosen = meant.chosen(server, arguments)
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
 
     @server.command("greenloop.showAttempts")
     def show_attempts(*arguments: Any) -> None:
-        chosen = _chosen(server, arguments)
+        chosen = meant.chosen(server, arguments)
         run = next((run for run in server.runs if chosen(run) and run.attempts), None)
         if run is None:
             client.tell(server, "No attempts are known here.")
@@ -84,7 +84,7 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         place = places.of(server, params.uri)
         if place is None:
             raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
-        target = _target(server, place, params)
+        target = meant.target(server, place, params)
         settings = configuration.load(server, place.root)
     except GreenloopError as error:
         raise JsonRpcInvalidParams(" ".join(part for part in (str(error), error.remedy) if part)) from error
@@ -166,7 +166,7 @@ async def _refined(server: Server, run: Run) -> Outcome:
         settings=run.settings,
         emit=_emitter(server, run),
         say=say,
-        user=EditorUser(server),
+        user=EditorUser(server, run),
         keeper=server.keeper,
     )
 
@@ -240,52 +240,3 @@ def _end_text(run: Run) -> str:
     if run.outcome is not None:
         return "applied" if run.applied else run.outcome.reason.value
     return "cancelled" if run.cancelled else "failed"
-
-
-# -- what is meant ----------------------------------------------------------------------------------------------
-
-
-def _target(server: Server, place: places.Place, params: RefineParams) -> Target:
-    if params.test is not None:
-        found = places.named(server, place.root, params.test)
-        # What is not found is left to the engine, which knows what exists and names the nearest.
-        return found or Target(
-            kind=TargetKind.TEST, path=place.path, qualname="", selector=params.test, start=1, end=1, name_line=1
-        )
-    assert params.position is not None
-    found = places.target_at(place, params.position.line + 1)
-    if found is None:
-        raise JsonRpcInvalidParams("There is no test and no function here.")
-    return found
-
-
-def _object(arguments: tuple[Any, ...]) -> Any:
-    return arguments[0] if len(arguments) == 1 else None
-
-
-def _chosen(server: Server, arguments: tuple[Any, ...]) -> Callable[[Run], bool]:
-    """Which runs a command means: all, those about a document, or the one of its target."""
-    table = _object(arguments)
-    if table is None and not any(argument is not None for argument in arguments):
-        return lambda _run: True
-    if not isinstance(table, Mapping) or not isinstance(table.get("uri"), str):
-        raise JsonRpcInvalidParams('Expected one object: {"uri"} or {"uri", "target"}, or nothing.')
-    place = places.of_or_none(server, table["uri"])
-    target = table.get("target")
-
-    def chosen(run: Run) -> bool:
-        if target is not None and run.target.selector != target:
-            return False
-        return run.uri == table["uri"] or (place is not None and run.root == place.root and _about(run, place.path))
-
-    return chosen
-
-
-def _about(run: Run, path: str) -> bool:
-    regions = run.started.problem.regions if run.started else ()
-    return path == run.target.path or any(path == region.path for region in regions)
-
-
-def _offered(server: Server, arguments: tuple[Any, ...]) -> list[Run]:
-    chosen = _chosen(server, arguments)
-    return [run for run in server.runs if chosen(run) and run.offered][:1]

@@ -88,7 +88,7 @@ def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list
         # What such a run says about single cases is worth nothing; that it lies is shown once.
         return [_case(server, run, case, None, here) for case in problem.spec.cases[:1]]
     results = {result.id: result for result in attempt.verdict.cases}
-    failing = [(case, results.get(case.id)) for case in problem.spec.cases]
+    failing = [(each, results.get(each.id)) for each in problem.spec.cases if each.executed or each.id in results]
     failing += [
         (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
     ]

@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Evidence, Outcome, StopReason, Verified
 from greenloop.core.redact import clean
-from greenloop.core.summary import wall
+from greenloop.core.summary import counted, wall
 from greenloop.lsp import client
 from greenloop.lsp.presenters.diagnostics import line_of
 
@@ -69,7 +69,7 @@ def standing(outcome: Outcome) -> str:
 
 
 def counts(evidence: Evidence) -> str:
-    parts = [f"{name} tests {passed}/{total}" for name, (passed, total) in evidence.cases.items()]
+    parts = counted(evidence)
     if evidence.neighbours_unchanged:
         parts.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
     if evidence.neighbours_already_failing:

@@ -1,0 +1,43 @@
+"""`greenloop.answer`: what the user says to a question that a run waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from greenloop.core.typed import expression
+from greenloop.lsp import client, meant
+from greenloop.lsp.protocol import AnswerParams, answer_params
+from greenloop.lsp.questions import Answer, Question
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    @server.command("greenloop.answer")
+    def answer(*arguments: Any) -> None:
+        params = answer_params(meant.table(arguments))
+        is_meant = meant.chosen(server, arguments)
+        asked = [run.question for run in server.runs if run.question is not None and is_meant(run)]
+        question = next((each for each in asked if each.text == params.question), None)
+        if question is None:
+            client.tell(server, "Nobody waits for that answer any more.")
+        else:
+            question.end(_answer(question, params))
+
+
+def _answer(question: Question, params: AnswerParams) -> Answer:
+    """Raises `JsonRpcInvalidParams` for what is no answer; the question stays open."""
+    if params.answer is not None:
+        if params.answer not in question.options:
+            raise JsonRpcInvalidParams(f"'answer' must be one of: {', '.join(question.options) or 'none, a value'}.")
+        return Answer(option=params.answer)
+    if question.options and question.typed is None:
+        raise JsonRpcInvalidParams("This question takes one of its options, no value.")
+    try:
+        value = expression(params.value or "")
+    except ValueError as error:
+        raise JsonRpcInvalidParams(str(error)) from error
+    return Answer(option=question.typed, value=value)

@@ -1,0 +1,85 @@
+"""What must hold for a function whose docstring is the specification, before any candidate exists.
+
+First what the user said himself (`>>>` examples are known by then), then, where the settings want it and no word of his
+speaks, tests that a model or a library made up. It must not know who is believed where these disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from greenloop import judging, registry
+from greenloop.bed import Bed, Calibration, faulty, green, ready
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import OWN, Problem, Spec, TargetKind
+from greenloop.core.ports import Tools
+from greenloop.runners.pytest import parse
+
+WORDS: tuple[str, ...] = ()  # parts that read what the user wrote; they ask nobody
+
+
+async def specified(
+    bed: Bed, calibration: Calibration, tools: Tools, parts: Sequence[str], told: Callable[[Spec], None]
+) -> Calibration:
+    """The calibration with everything that must hold, all of it run with the user's own code.
+
+    `parts` write tests where the setting `spec.design` allows it; `told` gets what is frozen, before any candidate.
+    Raises `CannotVerify` where nothing says what the function should do.
+    """
+    problem = calibration.problem
+    if not problem.regions:
+        return calibration
+    asked = await judging.collected(problem, tools)  # what settings name holds for whatever the target is
+    if bed.target.kind is not TargetKind.FUNCTION:
+        return replace(calibration, problem=replace(problem, spec=problem.spec + asked)) if asked.cases else calibration
+    for name in WORDS:
+        problem = await _with(problem, name, tools)
+    problem = replace(problem, spec=problem.spec + asked)
+    if _designing(bed, problem):
+        for name in parts:
+            bed.say("writing tests from the docstring")
+            problem = await _with(problem, name, tools)
+    if not any(case.executed for case in problem.spec.cases):
+        raise CannotVerify(
+            f"Nothing says what {bed.target.qualname} should do: no test reaches it and its docstring has no examples.",
+            remedy=_remedy(problem.spec.doubts, parts),
+        )
+    if problem.spec == calibration.problem.spec:
+        return calibration
+    if problem.spec.open:
+        told(problem.spec)
+    return await _run(bed, calibration, problem)
+
+
+def _designing(bed: Bed, problem: Problem) -> bool:
+    wanted = bed.settings.spec.design
+    speaks = any(case.provenance in OWN for case in problem.spec.cases)
+    return wanted == "always" or (wanted == "auto" and not speaks)
+
+
+async def _with(problem: Problem, name: str, tools: Tools) -> Problem:
+    found: Spec = await registry.load("specs", name).collect(problem, tools)
+    return replace(problem, spec=problem.spec + found)
+
+
+def _remedy(doubts: Sequence[str], parts: Sequence[str]) -> str:
+    own = "Write a test that calls it, or a `>>>` example with its result in the docstring."
+    return " ".join([*doubts, own]) if parts else f"{own} The preset `default` also lets a model write tests."
+
+
+async def _run(bed: Bed, calibration: Calibration, problem: Problem) -> Calibration:
+    """All cases over the user's own code; what is new may be green already."""
+    spec = problem.spec
+    execution = await bed.run(
+        spec.selectors, spec.files, seconds=bed.settings.suite.seconds or bed.place.limits.seconds
+    )
+    results = parse(execution)
+    if fault := bed.fault([result.failure for result in results if result.failure]):
+        return faulty(bed, execution, fault.sentence, fault.remedy, spec)
+    outcomes = {result.id: result.outcome for result in results}
+    if all(outcomes.get(case.id) == "passed" for case in spec.cases if case.executed) and not execution.killed:
+        return green(bed, spec, execution, outcomes)
+    around = {case: outcome for case, outcome in calibration.outcomes.items() if case in problem.neighbours}
+    known = ready(bed, spec, problem.regions, execution, around, {}, left_out=calibration.left_out)
+    return replace(known, problem=replace(known.problem, approaches=problem.approaches, suspicion=problem.suspicion))
