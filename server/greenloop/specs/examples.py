@@ -22,7 +22,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     """The checks of the first region as one sheet; no cases where nothing is stated, or it contradicts itself."""
     del tools
     region = problem.regions[0]
-    return stated(region, problem.files[region.path], sources.module_name(region.path, problem.root))
+    return stated(region, problem.files[region.path], sources.imported_as(region.path, problem.root))
 
 
 def stated(region: Region, text: str, module: str) -> Spec:
