@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import re
 
-from greenloop import sources, templates
+from greenloop import sources
 from greenloop.core.docstring import Sections, sections
 from greenloop.core.nouns import Completion, Message, Problem, Region, Role, Spec
 from greenloop.core.ports import Tools
@@ -22,6 +22,7 @@ from greenloop.specs._forms import Form
 from greenloop.specs._function import Head
 from greenloop.specs._library import About
 from greenloop.specs._trials import Property
+from greenloop.specs._turns import turns
 from greenloop.specs._values import Values
 
 KIND = "property"
@@ -113,11 +114,12 @@ def _askable(head: Head) -> bool:
 
 def messages(head: Head) -> tuple[Message, ...]:
     """What the model is asked: signature and docstring, never a body."""
-    text = templates.part("specs/properties").substitute(
+    return turns(
+        "properties",
+        name=head.name,
         signature=head.signature,
         docstring=cut(head.docstring, ROOM, estimate).replace("\n", "\n    "),
     )
-    return (Message(role="user", content=text.strip()),)
 
 
 def question(head: Head) -> Completion:
