@@ -74,11 +74,13 @@ def spec(region: Region, text: str, module: str, answer: str) -> Spec:
     ]
     several = UNFIT if sum(each.drawn for each in values) > 1 else ()
     raised = tuple(each.name for each in said.raises if _known_error(each.name, text))
-    unique = {each.expression: each for each in reversed((*common, *stated))}
+    unique: dict[str, Property] = {}
+    for each in (*common, *stated):
+        unique.setdefault(each.expression, each)
     checks = []
-    for each in sorted(unique.values(), key=lambda one: one.source != _library.LIBRARY):
-        allowed = raised if not each.expression else tuple(dict.fromkeys((*UNDEFINED, *several, *raised)))
-        if (made := _trials.check(each, head, values, module, allowed)) is not None:
+    for each in unique.values():
+        allowed = (*UNDEFINED, *several, *raised) if each.expression else raised
+        if (made := _trials.check(each, head, values, module, tuple(dict.fromkeys(allowed)))) is not None:
             checks.append(made)
     if not checks:
         return Spec(doubts=(f"No property of `{head.name}` is known or could be read from the model's answer.",))
