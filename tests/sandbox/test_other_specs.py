@@ -39,7 +39,9 @@ class Stage:
         self.attempts: list = []
         self.said: list[str] = []
 
-    async def __call__(self, files: dict[str, str], *answers: str, user=None, target="m.py::double", **keys) -> Outcome:
+    async def __call__(
+        self, files: dict[str, str], *answers: str, user=None, target="m.py::double", comment="", **keys
+    ) -> Outcome:
         for name, text in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +56,7 @@ class Stage:
             if isinstance(event, Tested):
                 self.attempts.append(event.attempt)
 
-        request = engine.Request(root=self.root, target=target)
+        request = engine.Request(root=self.root, target=target, comment=comment)
         return await engine.refine(request, settings=found, emit=emit, say=self.said.append, user=user)
 
     @property
@@ -179,3 +181,18 @@ async def test_a_score_may_be_enough_below_one(stage):
     files = {"m.py": BARE, "bench/scoring.py": SCORER}
     outcome = await stage(files, code("return 2"), **{"spec.score": "bench/scoring.py::how_close>=0.6"})
     assert outcome.solved
+
+
+async def test_a_comment_in_the_function_and_one_typed_are_told_to_the_model(stage, monkeypatch):
+    seen = []
+    assembled = engine.Course._looped
+
+    async def looped(self, problem, started, parts, keep):
+        seen.append(problem.instruction)
+        return await assembled(self, problem, started, parts, keep)
+
+    monkeypatch.setattr(engine.Course, "_looped", looped)
+    text = STUB.replace("    raise", "    # TODO: no loop\n    raise")
+    outcome = await stage({"m.py": text}, code("return 2 * x"), comment="keep it short")
+    assert outcome.solved
+    assert seen == ["A comment asks: keep it short\nno loop"]

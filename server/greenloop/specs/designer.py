@@ -36,7 +36,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     if about is None:
         return Spec(doubts=(NOTHING,))
     answers = [(await tools.ask(request)).text for request in requests(about)]
-    return spec(region, sources.module_name(region.path, problem.root), about, answers)
+    return spec(region, sources.imported_as(region.path, problem.root), about, answers)
 
 
 def requests(about: Outline) -> list[Completion]:

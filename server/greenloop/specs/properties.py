@@ -41,7 +41,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     head = _function.read(region, text)
     if head is None or not _askable(head):
         return Spec()
-    module = sources.module_name(region.path, problem.root)
+    module = sources.imported_as(region.path, problem.root)
     values, without = _known(head, text, module)
     if doubt := _probe.no_values(without) or await _probe.doubt(values, region, module, problem, tools):
         return Spec(doubts=(doubt,))
