@@ -31,6 +31,8 @@ async def specified(
     if not problem.regions:
         return calibration
     asked = await judging.collected(problem, tools)  # what settings name holds for whatever the target is
+    if told_of := judging.instruction(asked.cases):
+        problem = replace(problem, instruction=f"{problem.instruction}\n{told_of}".strip())
     if bed.target.kind is not TargetKind.FUNCTION:
         return replace(calibration, problem=replace(problem, spec=problem.spec + asked)) if asked.cases else calibration
     for name in WORDS:
@@ -82,4 +84,13 @@ async def _run(bed: Bed, calibration: Calibration, problem: Problem) -> Calibrat
         return green(bed, spec, execution, outcomes)
     around = {case: outcome for case, outcome in calibration.outcomes.items() if case in problem.neighbours}
     known = ready(bed, spec, problem.regions, execution, around, {}, left_out=calibration.left_out)
-    return replace(known, problem=replace(known.problem, approaches=problem.approaches, suspicion=problem.suspicion))
+    return replace(
+        known,
+        problem=replace(
+            known.problem,
+            approaches=problem.approaches,
+            suspicion=problem.suspicion,
+            instruction=problem.instruction,
+        ),
+        baseline=replace(known.baseline, verdict=judging.scored(known.baseline.verdict, spec.cases)),
+    )
