@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from greenloop import acceptance, basis, judging, polling, proofs, registry, walls, workspace
+from greenloop import acceptance, basis, interpreters, judging, polling, proofs, registry, walls, workspace, written
 from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import hardcoded, loop
@@ -177,7 +177,7 @@ class Course:
                 history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled.")))
                 raise
             usage = replace(outcome.usage, test_seconds=self.watch.seconds)
-            outcome = replace(self._judged(outcome), run=number, usage=usage)
+            outcome = await self._with_tests(replace(self._judged(outcome), run=number, usage=usage))
             if self.calibration.problem.spec != began:
                 history.rests(number, await self._basis())
             history.finish(number, outcome)
@@ -327,12 +327,28 @@ class Course:
         tests = {case.path: problem.files[case.path] for case in problem.spec.cases if case.path in problem.files}
         tests.update(problem.spec.files)
 
-        async def open_session() -> Session:
-            with self.watch:
-                return Timed(await self.sandbox.open(self.bed.place), self.watch)
-
-        verdict, self.evidence = await acceptance.accept(self._bench(), open_session, self._changed(files), tests)
+        verdict, self.evidence = await acceptance.accept(self._bench(), self._opened, self._changed(files), tests)
         return verdict
+
+    async def _opened(self) -> Session:
+        with self.watch:
+            return Timed(await self.sandbox.open(self.bed.place), self.watch)
+
+    async def _with_tests(self, outcome: Outcome) -> Outcome:
+        """The result with the tests that greenloop wrote down in the project's test file, where that is wanted."""
+        if not (outcome.solved and outcome.after and self.settings.spec.write):
+            return outcome
+        problem, snapshot = self.calibration.problem, self.bed.snapshot
+        encoded = {path: snapshot.encoded(path, text) for path, text in outcome.after.items()}
+        return await written.into(
+            outcome,
+            problem,
+            snapshot.text,
+            self._opened,
+            {**problem.buffers, **encoded},
+            snapshot.encoded,
+            hypothesis=interpreters.has_package(self.bed.place.environment, "hypothesis"),
+        )
 
     def _changed(self, files: Mapping[str, str]) -> dict[str, str]:
         """Only what differs from the user's own text is laid over the workspace."""

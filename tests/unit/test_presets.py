@@ -170,6 +170,13 @@ TABLE = [
         StopReason.ATTEMPTS,
     ),
     (
+        "properties",
+        [WRONG[0], RIGHT],
+        {},
+        ["drafter draft of 0", "refiner refine of 1"],
+        StopReason.SOLVED,
+    ),
+    (
         "reflexion",
         [*WRONG[:2], RIGHT],
         {"critic": ["I forgot to multiply.", "I added again."]},

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.source import FUNCTIONS, is_stub, tree
+from greenloop.core.source import FUNCTIONS, tree
+from greenloop.core.unwritten import is_stub
 from greenloop.specs import _types, _values
 from greenloop.specs._forms import Form
 from greenloop.specs._function import Head, Parameter

@@ -56,3 +56,34 @@ def _of(form: Form, value: str, depth: int) -> str | None:
         ]
         return " and ".join([outer, *(f"all({inner} for {each} in {where})" for where, inner in sides if inner)])
     return None
+
+
+def fits(annotation: str, value: object) -> bool:
+    """Is a value of the annotated type, as far as `check` would find out?"""
+    form = _forms.annotated(annotation) if check(annotation, "_") else None
+    return form is None or _fits(form, value)
+
+
+_CLASSES: dict[str, type | tuple[type, ...]] = {
+    "none": type(None), "int": int, "float": (int, float), "str": str, "bool": bool, "bytes": bytes, "complex": complex,
+    "list": list, "set": set, "frozenset": frozenset, "tuples": tuple, "tuple": tuple, "dict": dict,
+}  # fmt: skip
+
+
+def _fits(form: Form, value: object) -> bool:
+    if form.name == "union":
+        return any(_fits(each, value) for each in form.inner)
+    if form.name == "literal":
+        return repr(value) in (part.strip() for part in form.text.split(","))
+    if form.name not in _CLASSES:
+        return True
+    if not isinstance(value, _CLASSES[form.name]):
+        return False
+    if isinstance(value, dict):
+        sides = zip(form.inner, (list(value), list(value.values())), strict=False)
+        return all(_fits(inner, each) for inner, side in sides for each in side)
+    if form.name == "tuple" and isinstance(value, tuple):
+        return len(value) == len(form.inner) and all(map(_fits, form.inner, value))
+    if isinstance(value, list | set | frozenset | tuple) and form.inner:
+        return all(_fits(form.inner[0], each) for each in value)
+    return True

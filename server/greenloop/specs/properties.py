@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import re
 
-from greenloop import sources, templates
+from greenloop import sources
 from greenloop.core.docstring import Sections, sections
 from greenloop.core.nouns import Completion, Message, Problem, Region, Role, Spec
 from greenloop.core.ports import Tools
@@ -22,6 +22,7 @@ from greenloop.specs._forms import Form
 from greenloop.specs._function import Head
 from greenloop.specs._library import About
 from greenloop.specs._trials import Property
+from greenloop.specs._turns import turns
 from greenloop.specs._values import Values
 
 KIND = "property"
@@ -40,7 +41,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     head = _function.read(region, text)
     if head is None or not _askable(head):
         return Spec()
-    module = sources.module_name(region.path, problem.root)
+    module = sources.imported_as(region.path, problem.root)
     values, without = _known(head, text, module)
     if doubt := _probe.no_values(without) or await _probe.doubt(values, region, module, problem, tools):
         return Spec(doubts=(doubt,))
@@ -73,11 +74,13 @@ def spec(region: Region, text: str, module: str, answer: str) -> Spec:
     ]
     several = UNFIT if sum(each.drawn for each in values) > 1 else ()
     raised = tuple(each.name for each in said.raises if _known_error(each.name, text))
-    unique = {each.expression: each for each in reversed((*common, *stated))}
+    unique: dict[str, Property] = {}
+    for each in (*common, *stated):
+        unique.setdefault(each.expression, each)
     checks = []
-    for each in sorted(unique.values(), key=lambda one: one.source != _library.LIBRARY):
-        allowed = raised if not each.expression else tuple(dict.fromkeys((*UNDEFINED, *several, *raised)))
-        if (made := _trials.check(each, head, values, module, allowed)) is not None:
+    for each in unique.values():
+        allowed = (*UNDEFINED, *several, *raised) if each.expression else raised
+        if (made := _trials.check(each, head, values, module, tuple(dict.fromkeys(allowed)))) is not None:
             checks.append(made)
     if not checks:
         return Spec(doubts=(f"No property of `{head.name}` is known or could be read from the model's answer.",))
@@ -113,11 +116,12 @@ def _askable(head: Head) -> bool:
 
 def messages(head: Head) -> tuple[Message, ...]:
     """What the model is asked: signature and docstring, never a body."""
-    text = templates.part("specs/properties").substitute(
+    return turns(
+        "properties",
+        name=head.name,
         signature=head.signature,
         docstring=cut(head.docstring, ROOM, estimate).replace("\n", "\n    "),
     )
-    return (Message(role="user", content=text.strip()),)
 
 
 def question(head: Head) -> Completion:
