@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop import proofs
-from greenloop.core.nouns import Case, CaseResult, Evidence, Execution, Failure, Provenance, Run, Status, Verdict
+from greenloop.core.nouns import Case, CaseResult, Evidence, Execution, Failure, Provenance, Run, Spec, Status, Verdict
 from greenloop.core.ports import Session
 from greenloop.core.verdict import forged, judge
 from greenloop.proofs import ACCEPTING, Bench, of_candidate, selectors
@@ -135,20 +135,12 @@ async def _everything(bench: Bench, session: Session, files: Mapping[str, str]) 
 def evidence(
     bench: Bench, verdict: Verdict, sandbox: str, cases: Sequence[Case], *, canaried: Collection[str], outside: int
 ) -> Evidence:
-    counts: dict[str, tuple[int, int]] = {}
-    passed = {case.id for case in verdict.cases if case.passed}
-    for case in bench.problem.spec.cases:
-        good, every = counts.get(case.provenance, (0, 0))
-        counts[case.provenance] = (good + (case.id in passed), every + 1)
-    for case in bench.problem.spec.outvoted:
-        good, every = counts.get(case.provenance, (0, 0))
-        counts[case.provenance] = (good, every + 1)
     green = sum(bench.outcomes.get(case) == "passed" for case in bench.problem.neighbours)
     red = sum(bench.outcomes.get(case) in {"failed", "error", "missing"} for case in bench.problem.neighbours)
     return Evidence(
         sandbox=sandbox,
         network=bench.network,
-        cases=counts,
+        cases=counts(bench.problem.spec, verdict),
         neighbours_unchanged=green - len(verdict.flaky),
         neighbours_already_failing=red,
         neighbours_left_out=bench.left_out,
@@ -158,3 +150,16 @@ def evidence(
         canary_total=len(cases),
         out_of_process=outside,
     )
+
+
+def counts(spec: Spec, verdict: Verdict) -> dict[str, tuple[int, int]]:
+    """How many cases of each provenance passed, of how many; those that are believed no more count as not passed."""
+    found: dict[str, tuple[int, int]] = {}
+    passed = {case.id for case in verdict.cases if case.passed}
+    for case in spec.cases:
+        good, every = found.get(case.provenance, (0, 0))
+        found[case.provenance] = (good + (case.id in passed), every + 1)
+    for case in spec.outvoted:
+        good, every = found.get(case.provenance, (0, 0))
+        found[case.provenance] = (good, every + 1)
+    return found

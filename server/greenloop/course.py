@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from greenloop import acceptance, basis, polling, proofs, registry, walls, workspace
+from greenloop import acceptance, basis, interpreters, judging, polling, proofs, registry, walls, workspace, written
 from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import hardcoded, loop
@@ -126,6 +126,7 @@ class Course:
             user=self.user,
             rng=random.Random(0),  # noqa: S311
             place=self.bed.place,
+            options=judging.options(self.settings.spec),
         )
         self.calibration = calibration = await specified(
             self.bed, self.calibration, tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
@@ -153,7 +154,7 @@ class Course:
                 preset=self.preset.name,
                 model=drafter.name,
                 sandbox=self.bed.session.name,
-                basis=await asyncio.to_thread(basis.of, self.bed.place, problem, calibration.outcomes),
+                basis=await self._basis(),
             )
             history.attempt(number, baseline)
             move, prompt = self._beginning(parts, baseline, drafter)
@@ -169,13 +170,16 @@ class Course:
                 estimate=self._estimate(past, prompt, drafter),
             )
             keep.history, keep.run = history, number
+            began = problem.spec
             try:
                 outcome = await self._looped(problem, started, parts, keep)
             except asyncio.CancelledError:
                 history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled.")))
                 raise
             usage = replace(outcome.usage, test_seconds=self.watch.seconds)
-            outcome = replace(self._judged(outcome), run=number, usage=usage)
+            outcome = await self._with_tests(replace(self._judged(outcome), run=number, usage=usage))
+            if self.calibration.problem.spec != began:
+                history.rests(number, await self._basis())
             history.finish(number, outcome)
         finally:
             history.close()
@@ -190,6 +194,10 @@ class Course:
         """What parts ask, also before the loop: by then somebody must have said which model there is."""
         await self._drafter()
         return await self.asking.quietly(completion)
+
+    async def _basis(self) -> basis.Basis:
+        calibration = self.calibration
+        return await asyncio.to_thread(basis.of, self.bed.place, calibration.problem, calibration.outcomes)
 
     def _beginning(self, parts: loop.Parts, baseline: Attempt, drafter: Model) -> tuple[Move, int]:
         """The run's first move, and how many tokens a first whole question has, whether or not it is ever asked."""
@@ -231,9 +239,20 @@ class Course:
             emit(Specified(spec=problem.spec, said=said))
 
         async def over(problem: Problem, files: Mapping[str, str]) -> Verdict:
-            return await acceptance.verify(
-                replace(self._bench(), problem=problem), self.bed.session, self._changed(files)
-            )
+            return await verify(files, replace(self._bench(), problem=problem))
+
+        async def verify(files: Mapping[str, str], bench: proofs.Bench | None = None) -> Verdict:
+            tested = bench or self._bench()
+            return await judging.judged(tested.problem, files, tools, lambda: self._verify(files, tested))
+
+        async def glance(files: Mapping[str, str]) -> Verdict:
+            return await verify(files, self._hurried())
+
+        async def accept(files: Mapping[str, str]) -> Verdict:
+            problem = self.calibration.problem
+            verdict = await judging.judged(problem, files, tools, lambda: self._accept(files), final=True)
+            self.evidence = replace(self.evidence, cases=acceptance.counts(problem.spec, verdict))
+            return verdict
 
         self.polling = Polling(
             rule=registry.load("trust", self.preset.trust).rule,
@@ -247,9 +266,9 @@ class Course:
             plan=registry.load("search", self.preset.search).plan,
             assemble=prompt,
             ask=self.asking.ask,
-            verify=_unseen if self.preset.blind else self._verify,
-            glance=_unseen if self.preset.blind else self._glance,
-            accept=self._accept,
+            verify=_unseen if self.preset.blind else verify,
+            glance=_unseen if self.preset.blind else glance,
+            accept=accept,
             describe=describe,
             model_of=lambda draft: self.models.name_of(draft.role),
             count=drafter.count_tokens,
@@ -281,15 +300,14 @@ class Course:
             network=self.bed.place.network,
         )
 
-    async def _verify(self, files: Mapping[str, str]) -> Verdict:
-        return await acceptance.verify(self._bench(), self.bed.session, self._changed(files))
+    async def _verify(self, files: Mapping[str, str], bench: proofs.Bench) -> Verdict:
+        return await acceptance.verify(bench, self.bed.session, self._changed(files))
 
-    async def _glance(self, files: Mapping[str, str]) -> Verdict:
+    def _hurried(self) -> proofs.Bench:
         """For candidates that come by the hundred: one that takes much longer than the user's own code has failed."""
         bench = self._bench()
         seconds = max(GLANCE, SLOWER * self.calibration.baseline.verdict.seconds)
-        hurried = replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
-        return await acceptance.verify(hurried, self.bed.session, self._changed(files))
+        return replace(bench, limits=replace(bench.limits, seconds=min(seconds, bench.limits.seconds)))
 
     async def _run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
         """These selectors over an attempt's texts, lines watched."""
@@ -309,12 +327,28 @@ class Course:
         tests = {case.path: problem.files[case.path] for case in problem.spec.cases if case.path in problem.files}
         tests.update(problem.spec.files)
 
-        async def open_session() -> Session:
-            with self.watch:
-                return Timed(await self.sandbox.open(self.bed.place), self.watch)
-
-        verdict, self.evidence = await acceptance.accept(self._bench(), open_session, self._changed(files), tests)
+        verdict, self.evidence = await acceptance.accept(self._bench(), self._opened, self._changed(files), tests)
         return verdict
+
+    async def _opened(self) -> Session:
+        with self.watch:
+            return Timed(await self.sandbox.open(self.bed.place), self.watch)
+
+    async def _with_tests(self, outcome: Outcome) -> Outcome:
+        """The result with the tests that greenloop wrote down in the project's test file, where that is wanted."""
+        if not (outcome.solved and outcome.after and self.settings.spec.write):
+            return outcome
+        problem, snapshot = self.calibration.problem, self.bed.snapshot
+        encoded = {path: snapshot.encoded(path, text) for path, text in outcome.after.items()}
+        return await written.into(
+            outcome,
+            problem,
+            snapshot.text,
+            self._opened,
+            {**problem.buffers, **encoded},
+            snapshot.encoded,
+            hypothesis=interpreters.has_package(self.bed.place.environment, "hypothesis"),
+        )
 
     def _changed(self, files: Mapping[str, str]) -> dict[str, str]:
         """Only what differs from the user's own text is laid over the workspace."""
@@ -382,7 +416,7 @@ class Keeping:
         if isinstance(event, Started):
             self.attempts.append(event.baseline)
         if isinstance(event, Tested):
-            self.attempts[event.attempt.number :] = [event.attempt, *self.attempts[event.attempt.number + 1 :]]
+            event.into(self.attempts)
             if self.history is not None:
                 self.history.attempt(self.run, event.attempt)
         self.emit(event)

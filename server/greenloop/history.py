@@ -138,6 +138,12 @@ class History:
         identity: int | None = self._write(write)
         return identity
 
+    def rests(self, run: int | None, basis: Basis) -> None:
+        """What the result of a run rests on, where votes or answers changed it since the run began."""
+        if run is not None:
+            row = (run, json.dumps(to_json(basis)))
+            self._write(lambda c: c.execute("INSERT OR REPLACE INTO bases VALUES (?, ?)", row))
+
     def describe(self, run: int | None, *, model: str, sandbox: str) -> None:
         """What became known after the beginning: the model and the sandbox really used."""
         self._write(

@@ -153,7 +153,8 @@ def voting(spec: Spec) -> tuple[Case, ...]:
 
 def ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]:
     """One for each candidate that passes what must hold and breaks nothing; equal answers give it weight."""
-    binding = {case.id for case in problem.spec.cases if case.binding}
+    # A person's word comes last, when somebody is elected.
+    binding = {each.id for each in problem.spec.cases if each.binding and each.provenance is not Provenance.HUMAN}
     sources = {case.id: case.source for case in voting(problem.spec)}
     weights = Counter(fingerprint(problem, attempt.candidate) for attempt in attempts if attempt.candidate)
     found = []

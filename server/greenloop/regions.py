@@ -13,8 +13,8 @@ from math import sqrt
 from typing import Any, Protocol
 
 from greenloop import syntax
+from greenloop.core import unwritten as placeholders
 from greenloop.core.nouns import Failure, Frame, Region, Target
-from greenloop.core.source import FUNCTIONS, Piece, is_stub, piece
 from greenloop.faults import Fault as Fault  # noqa: PLC0414 - one of this module's answers
 from greenloop.faults import environment_fault as environment_fault  # noqa: PLC0414
 from greenloop.missing import Missing as Missing  # noqa: PLC0414
@@ -157,8 +157,7 @@ def _size(region: Region) -> int:
 def unwritten(region: Region, text_of: TextOf) -> bool:
     """Whether its body is a placeholder."""
     text = text_of(region.path)
-    parsed = piece(syntax.span(text, region.start, region.end)) if text is not None else None
-    return isinstance(parsed, Piece) and any(isinstance(node, FUNCTIONS) and is_stub(node) for node in parsed.body)
+    return text is not None and placeholders.unwritten(syntax.span(text, region.start, region.end))
 
 
 def _raised_in(failure: Failure, region: Region) -> bool:

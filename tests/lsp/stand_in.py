@@ -268,6 +268,19 @@ class Play:
         more = {"before": {"fresh.py": None}, "after": {"fresh.py": "def fresh():\n    return 1\n"}}
         return await self.solve(request, settings, emit, say, **more)
 
+    async def tests(self, request, settings, emit, say):
+        """Solved, with tests written into a file that is there and into a new one."""
+        old = self.problem(request).files
+        more = {
+            "before": {"m.py": old["m.py"], "test_m.py": old["test_m.py"], "tests/test_new.py": None},
+            "after": {
+                "m.py": "def double(x):\n    return x * 2\n",
+                "test_m.py": old["test_m.py"] + "\n\ndef test_double_of_0():\n    assert double(0) == 0\n",
+                "tests/test_new.py": "from m import double\n\n\ndef test_double_of_1():\n    assert double(1) == 2\n",
+            },
+        }
+        return await self.solve(request, settings, emit, say, **more)
+
     async def foreseen(self, request, settings, emit, say):
         """Says what is to come, and waits."""
         known = Estimate(

@@ -377,8 +377,8 @@ async def test_a_pytest_that_breaks_down_is_named(play):
 async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
     original = course.Course._verify
 
-    async def and_change(self, files):
-        verdict = await original(self, files)
+    async def and_change(self, files, bench):
+        verdict = await original(self, files, bench)
         (play.root / "test_m.py").write_text(TEST.replace("10", "11"))
         return verdict
 

@@ -111,7 +111,7 @@ class Terminal:
             self._estimate = f"It takes {told(event.estimate)}." if event.estimate else ""
             self._attempts = [event.baseline]
         elif isinstance(event, Tested):
-            self._attempts.append(event.attempt)
+            event.into(self._attempts)
         elif isinstance(event, Specified):
             # Above the table, where it stays.
             for line in self._freezing.lines(event):

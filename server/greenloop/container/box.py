@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop import inside
+from greenloop import guests, inside
 from greenloop.container import distribution, wheels
 from greenloop.container.engine import Engine, is_missing, labels, sentence
 from greenloop.container.shape import FOLDER, Shape, flags, modes
@@ -89,6 +89,7 @@ class Box:
         files: dict[str, bytes] = {}
         if self.hash_seed is None:
             files = {**inside.sources(), "bundle": inside.bundle(FOLDER), **distribution.files(self.shape.project)}
+            files[guests.NAME] = guests.archive()
             if not self.hello["pytest"] and not self.hello["packages"]:
                 files |= {f"packages/{name}": data for name, data in wheels.borrowed().items()}
         else:
@@ -101,6 +102,7 @@ class Box:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONNOUSERSITE": "1",
             "LANG": "C.UTF-8",
+            guests.VARIABLE: f"{FOLDER}/{guests.NAME}",
             "HOME": "/tmp",  # noqa: S108 - inside the wall
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",

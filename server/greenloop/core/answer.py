@@ -27,7 +27,6 @@ from greenloop.core.source import (
     Piece,
     definitions,
     dump,
-    is_stub,
     margin,
     piece,
     plain_name,
@@ -36,6 +35,7 @@ from greenloop.core.source import (
     start_of,
     unit_of,
 )
+from greenloop.core.unwritten import is_stub
 
 EMPTY = "EmptyAnswer"
 NO_CODE = "NoCode"

@@ -8,7 +8,16 @@ from collections.abc import Collection, Sequence
 from greenloop.core.nouns import Attempt, CaseResult, Failure, Finding, Frame, Group, Status, Verdict
 
 _SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
-_LOGIC = {"AssertionError", "Failed", "DocTestFailure", "MultipleFailures", "ComparisonFailure", "FalsifyingExample"}
+_LOGIC = {
+    "AssertionError",
+    "Failed",
+    "DocTestFailure",
+    "MultipleFailures",
+    "ComparisonFailure",
+    "FalsifyingExample",
+    "Constraint",
+    "Rejected",
+}
 _RESOURCE = {"MemoryError", "OutputFlood", "BlockingIOError"}
 _TIMEOUT = {"Timeout", "TimeoutExpired"}
 

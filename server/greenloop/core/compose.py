@@ -89,7 +89,7 @@ def _composed(text: str, texts: Mapping[Region, str], imports: Sequence[str], he
         blank = sum(not row.strip() for row in bare[max(at - 2, 0) : at][::-1][: 1 if bare[at - 1].strip() else 2])
         block = [*[""] * (2 - blank), *block]
     _insert(rows, at, block, newline)
-    _insert_imports(rows, module, bare, imports, newline)
+    insert_imports(rows, module, bare, imports, newline)
     if rows and not ended:
         rows[-1] = rows[-1].rstrip("\r\n")
     return "".join(rows)
@@ -118,7 +118,7 @@ def _statement_start(module: ast.Module, bare: Sequence[str], line: int) -> int:
     return at
 
 
-def _insert_imports(
+def insert_imports(
     rows: list[str], module: ast.Module, bare: Sequence[str], imports: Sequence[str], newline: str
 ) -> None:
     future = [text for text in imports if text.startswith("from __future__")]

@@ -74,9 +74,16 @@ class Checked:
 
 @dataclass(frozen=True, kw_only=True)
 class Tested:
-    """The attempt is complete: verdict, error class and usage stand in it."""
+    """The attempt is complete: verdict, error class and usage stand in it.
+
+    It is told once more where an election judges it anew.
+    """
 
     attempt: Attempt
+
+    def into(self, attempts: list[Attempt]) -> None:
+        """Puts it in its place among the attempts told so far."""
+        attempts[self.attempt.number : self.attempt.number + 1] = [self.attempt]
 
 
 @dataclass(frozen=True, kw_only=True)

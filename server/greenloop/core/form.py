@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from greenloop.core.compose import region_text
 from greenloop.core.nouns import Problem
-from greenloop.core.source import FUNCTIONS, Piece, is_stub, piece
 from greenloop.core.tokens import estimate
+from greenloop.core.unwritten import unwritten
 
 AUTO, WHOLE, SEARCH_REPLACE = "auto", "whole", "search-replace"
 SHARE = 0.8  # of an answer's tokens that a whole region may take
@@ -25,7 +25,7 @@ def chosen(wanted: str, problem: Problem, tokens: int) -> str:
     as they fit into an answer.
     """
     texts = [region_text(problem, region) for region in problem.regions if not region.created]
-    written = [text for text in texts if not _blank(text)]
+    written = [text for text in texts if not unwritten(text)]
     if not written:
         return WHOLE
     if wanted != AUTO:
@@ -40,9 +40,3 @@ def asking(templates: Mapping[str, str], form: Mapping[str, str]) -> dict[str, s
         before = templates[name].strip().rpartition("\n\n")[0]
         result[name] = f"{before}\n\n{form['answer']}".strip()
     return result
-
-
-def _blank(text: str) -> bool:
-    found = piece(text)
-    functions = [node for node in found.body if isinstance(node, FUNCTIONS)] if isinstance(found, Piece) else []
-    return bool(functions) and all(is_stub(node) for node in functions)

@@ -37,7 +37,16 @@ class Provenance(StrEnum):
 
 
 # Where a case may come from so that its passing makes a result the user's own.
-OWN = frozenset({Provenance.USER, Provenance.DOCTEST, Provenance.EXAMPLE, Provenance.TRACE, Provenance.CONFIRMED})
+OWN = frozenset(
+    {
+        Provenance.USER,
+        Provenance.DOCTEST,
+        Provenance.EXAMPLE,
+        Provenance.TRACE,
+        Provenance.SCORE,
+        Provenance.CONFIRMED,
+    }
+)
 
 
 class Status(StrEnum):

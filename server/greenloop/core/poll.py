@@ -47,7 +47,7 @@ class Ruling:
     """What a rule made of a poll: attempts that may be accepted, best first, and the ids of the cases believed.
 
     `order` empty: nobody is believed yet, and `why` says in one sentence what is missing.
-    `questions`: case ids by how much the user's answer would settle.
+    `questions`: case ids by how much the user's answer would settle; none while more candidates settle more.
     """
 
     order: tuple[int, ...] = ()

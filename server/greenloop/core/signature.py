@@ -17,12 +17,12 @@ from greenloop.core.source import (
     Function,
     Piece,
     definitions,
-    is_stub,
     piece,
     plain_name,
     role,
     tree,
 )
+from greenloop.core.unwritten import is_stub
 
 SIGNATURE = "SignatureChanged"
 DELETED = "RegionDeleted"

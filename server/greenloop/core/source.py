@@ -153,23 +153,6 @@ def docstring(node: ast.AST) -> ast.Expr | None:
     return None
 
 
-def is_stub(node: Function) -> bool:
-    """Does the body do nothing yet (docstring, `pass`, `...`, `raise NotImplementedError`)?"""
-    rest = node.body[1:] if docstring(node) else node.body
-    return all(_does_nothing(item) for item in rest)
-
-
-def _does_nothing(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Pass):
-        return True
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant) and node.value.value is Ellipsis
-    if isinstance(node, ast.Raise) and node.exc is not None:
-        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
-    return False
-
-
 def dump(node: ast.AST | None) -> str:
     """What a tree means, without positions: equal dumps, equal code."""
     return " ".join(told([node])) if node is not None else ""

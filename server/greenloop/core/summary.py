@@ -15,6 +15,7 @@ KINDS = {
     Provenance.DOCTEST: "doctests",
     Provenance.EXAMPLE: "examples",
     Provenance.TRACE: "recorded calls",
+    Provenance.SCORE: "score",
     Provenance.DESIGNED: "designed",
     Provenance.PROPERTY: "properties",
     Provenance.CONFIRMED: "confirmed",
@@ -26,11 +27,12 @@ KINDS = {
 
 
 def trust(evidence: Evidence) -> Verified:
-    """Design: tests or examples of the user's, all neighbours run, and a wall around it."""
+    """Design: tests or examples of the user's, all neighbours run, and a wall around it; his word where he wants it."""
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
-    if evidence.neighbours_left_out or not passed & OWN:
+    unanswered = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
+    if evidence.neighbours_left_out or unanswered or not passed & OWN:
         return Verified.PARTIALLY
     return Verified.VERIFIED
 

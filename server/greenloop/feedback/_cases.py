@@ -16,6 +16,7 @@ PASSING = 5  # cases by name
 VALUE = 160  # characters of one value
 LOOKED = 50  # cases that are read at all
 LONG = 40  # characters from which on the place of the first difference helps
+OWN_WORDS = frozenset({"Constraint", "Rejected"})  # failures that say all there is to say
 _CALLED = re.compile(r"^ *\+ +where (.{1,400}?) = ([^<\n]{1,400})$", re.MULTILINE)
 
 
@@ -82,6 +83,8 @@ def _pair(problem: Problem, case: CaseResult, texts: Sources) -> tuple[str, str]
     if failure is None:
         return _name(problem, case, texts), "it was not run" if case.outcome == "missing" else case.outcome
     name = short(case.id.rpartition("::")[2], VALUE)
+    if failure.type in OWN_WORDS:
+        return _source(problem, case) or name, short(failure.message, 3 * VALUE)
     said = asserted(problem, case, texts)
     if not said:
         return name, _told(problem, failure, "", texts)
@@ -89,6 +92,12 @@ def _pair(problem: Problem, case: CaseResult, texts: Sources) -> tuple[str, str]
     # The statement of a parametrised test tells no values, that of a fixture no test.
     which = f"{name}: " if "[" in name or case.outcome == "error" else ""
     return f"{which}{said}", _told(problem, failure, said, texts)
+
+
+def _source(problem: Problem, result: CaseResult) -> str:
+    """What is written down of a case that no test file holds."""
+    source = next((case.source for case in problem.spec.cases if case.id == result.id), "")
+    return short(source, VALUE)
 
 
 def _told(problem: Problem, failure: Failure, said: str, texts: Sources) -> str:

@@ -136,7 +136,7 @@ class Run:
             case Checked():
                 self.now = event.message if event.error_class else "testing"
             case Tested():
-                self.attempts.append(event.attempt)
+                event.into(self.attempts)
             case Finished():
                 self.outcome = event.outcome
 

@@ -15,7 +15,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from greenloop import inside
+from greenloop import guests, inside
 from greenloop.core.nouns import Place
 from greenloop.sandboxes import _interpreter
 from greenloop.sandboxes._hidden import Hidden
@@ -87,6 +87,8 @@ def _furniture(place: Place, identity: Identity, *, staged: bool) -> list[Word]:
     for name, text in inside.sources().items():
         result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
     result += ["--perms", "0444", "--ro-bind-data", inside.bundle(INSIDE), f"{INSIDE}/bundle"]
+    if lent := guests.archive():
+        result += ["--perms", "0444", "--ro-bind-data", lent, f"{INSIDE}/{guests.NAME}"]
     for name, path in inside.borrowed_packages().items():
         if staged or not identity.drop or reachable(str(path), identity):
             result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]
@@ -121,6 +123,7 @@ def _variables(place: Place, hash_seed: int) -> Iterator[str]:
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HOME": "/tmp",  # noqa: S108 (the sandbox's own; the supervisor makes a fresh home for each run below it)
         "LANG": "C.UTF-8",
+        guests.VARIABLE: f"{INSIDE}/{guests.NAME}",
         "USER": "user",
         "LOGNAME": "user",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop import inside
+from greenloop import guests, inside
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Probe, Run
 from greenloop.sandboxes import _hidden, _mounts, _supervisor
@@ -84,6 +84,7 @@ class NoWallSession:
             (folder / "packages").mkdir()
             for name, path in inside.borrowed_packages().items():
                 (folder / "packages" / name).symlink_to(path)
+            (folder / guests.NAME).write_bytes(guests.archive())
             await asyncio.to_thread(self._copy, root)
             return await self._supervised(run, root, scratch)
         except (_supervisor.Lost, OSError, ValueError) as error:
@@ -141,6 +142,7 @@ def _variables(place: Place, run: Run, scratch: Path) -> dict[str, str]:
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(scratch),
         "TMPDIR": str(scratch),
+        guests.VARIABLE: str(scratch.parent / guests.NAME),
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONNOUSERSITE": "1",

@@ -14,7 +14,8 @@ from greenloop.core.compose import region_text
 from greenloop.core.hole import inserts, masks, pairs
 from greenloop.core.loop import best
 from greenloop.core.nouns import Attempt, Draft, Group, Mask, Move, Problem, Role
-from greenloop.core.source import FUNCTIONS, Piece, is_stub, piece
+from greenloop.core.source import piece
+from greenloop.core.unwritten import unwritten
 from greenloop.search._progress import SAMPLED
 
 SIDE_BY_SIDE = 4
@@ -54,7 +55,7 @@ def _writing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Dra
         yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
         return
     if base := best(attempts):
-        if len(problem.spec.cases) > 1:  # a single one is passed too easily
+        if sum(case.executed for case in problem.spec.cases) > 1:  # a single one is passed too easily
             yield [_mutate(base)]
         yield _corrections(base)
 
@@ -93,12 +94,6 @@ def _left(rung: Sequence[Draft], done: Sequence[Draft]) -> list[Draft]:
 
 
 def _written(problem: Problem) -> bool:
-    """Is there code to repair, or only a place for it?"""
-    for region in problem.regions:
-        found = piece(region_text(problem, region))
-        if region.created or not isinstance(found, Piece):
-            continue
-        functions = [node for node in found.body if isinstance(node, FUNCTIONS)]
-        if not functions or not all(is_stub(node) for node in functions):
-            return True
-    return False
+    """Is there code to repair, or only a place for it? Code that Python cannot read is written anew."""
+    texts = [region_text(problem, region) for region in problem.regions if not region.created]
+    return any(not unwritten(text) and not isinstance(piece(text), SyntaxError) for text in texts)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from greenloop.specs._outline import Outline
-from greenloop.specs._pure import named, needs
+from greenloop.specs._safe import named, needs
 
 LONGEST = 400  # characters of a test
 _JOINED = 8  # rows over which one test may go
@@ -99,7 +99,7 @@ def _asserting(test: ast.expr, about: Outline) -> Line | None:
         return None
     call, value, form = pair
     used, needed = needs(call, about), needs(value, about)
-    if used is None or needed is None or not _calls(call, about) or _calls(value, about):
+    if used is None or needed is None or _calls(value, about) or not (_calls(call, about) and _fits(call, about)):
         return None
     says = ast.unparse(value)
     close = _close(value) if form == "==" else ""
@@ -167,12 +167,34 @@ def _run(call: ast.expr, about: Outline) -> str:
 
 def _calls(node: ast.expr, about: Outline) -> bool:
     """Is the function under test used in here?"""
+    return bool(_uses(node, about))
+
+
+def _uses(node: ast.expr, about: Outline) -> list[ast.expr]:
+    """The calls of the function under test, or where an attribute is read."""
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
     hidden = about.kind == "method" and about.last.startswith("__")
     if about.kind in {"function", "class"} or hidden:
-        return any(isinstance(each, ast.Call) and named(each.func, about.name) for each in ast.walk(node))
-    found = [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == about.last]
-    called = {each.func for each in ast.walk(node) if isinstance(each, ast.Call)}
-    return any(about.kind == "attribute" or each in called for each in found)
+        return [each for each in calls if named(each.func, about.name)]
+    if about.kind == "attribute":
+        return [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == about.last]
+    return [each for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr == about.last]
+
+
+def _fits(node: ast.expr, about: Outline) -> bool:
+    """Can the function be called so? What its signature refuses is a mistake of the test's."""
+    hidden = about.kind == "method" and about.last.startswith("__")
+    if about.arguments is None or about.kind == "attribute" or hidden:
+        return True
+    for each in _uses(node, about):
+        assert isinstance(each, ast.Call)
+        if any(isinstance(part, ast.Starred) for part in each.args) or not all(part.arg for part in each.keywords):
+            continue
+        try:
+            about.arguments.bind(*each.args, **{part.arg: part.value for part in each.keywords if part.arg})
+        except TypeError:
+            return False
+    return True
 
 
 def _close(value: ast.expr) -> str:

@@ -24,26 +24,23 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Outline:
     """`shown` is for the prompt. `kind` is function, method, attribute (a property) or class.
 
-    `name` is what tests name first (of a method its class), `last` the function's own name, `arguments` those a caller
-    gives; `classes` are the module's own; `docstring` is the function's, without its margin.
+    `name` is what tests name first (of a method its class), `last` the function's own name, `arguments` those that a
+    caller gives; `classes` are the module's own; `docstring` is the function's, without its margin.
     """
 
     shown: str
     kind: str
     name: str
     last: str
-    arguments: tuple[str, ...] = ()
+    arguments: inspect.Signature | None = None
     docstring: str = ""
     classes: tuple[str, ...] = ()
     asynchronous: bool = False
 
     @property
-    def call(self) -> str:
-        """How a test calls it, such as `f(x)` or `C(...).m(x)`."""
-        given = ", ".join(self.arguments)
-        forms = {"function": f"{self.name}({given})", "class": f"{self.name}({given})"}
-        forms |= {"method": f"{self.name}(...).{self.last}({given})", "attribute": f"{self.name}(...).{self.last}"}
-        return forms[self.kind]
+    def full(self) -> str:
+        """The name in full, such as `f` or `C.m`."""
+        return self.name if self.name == self.last else f"{self.name}.{self.last}"
 
 
 def outline(region: Region, text: str) -> Outline | None:
@@ -57,7 +54,7 @@ def outline(region: Region, text: str) -> Outline | None:
     docstring = ast.get_docstring(node) or ""
     if isinstance(node, ast.ClassDef):
         made = next((each for each in node.body if isinstance(each, Function) and each.name == "__init__"), None)
-        given = _arguments(made, bound=True) if made else ()
+        given = _arguments(made, bound=True) if made else None
         shown = _class(node, node.body)
         return Outline(
             shown=shown, kind="class", name=last, last=last, arguments=given, docstring=docstring, classes=classes
@@ -140,6 +137,20 @@ def _unparsed(node: ast.AST) -> str:
     return "\n".join(row.rstrip() for row in text.split("\n"))
 
 
-def _arguments(node: Function, *, bound: bool) -> tuple[str, ...]:
-    names = [each.arg for each in [*node.args.posonlyargs, *node.args.args]]
-    return (*names[1 if bound else 0 :], *(each.arg for each in node.args.kwonlyargs))
+def _arguments(node: Function, *, bound: bool) -> inspect.Signature:
+    kinds = inspect.Parameter
+    given, default = node.args, 0
+    plain = [
+        *((each.arg, kinds.POSITIONAL_ONLY) for each in given.posonlyargs),
+        *((each.arg, kinds.POSITIONAL_OR_KEYWORD) for each in given.args),
+    ]
+    needed = len(plain) - len(given.defaults)
+    found = [
+        kinds(name, kind, default=kinds.empty if number < needed else default)
+        for number, (name, kind) in enumerate(plain)
+    ][1 if bound else 0 :]
+    found += [kinds(given.vararg.arg, kinds.VAR_POSITIONAL)] if given.vararg else []
+    for each, value in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        found.append(kinds(each.arg, kinds.KEYWORD_ONLY, default=kinds.empty if value is None else default))
+    found += [kinds(given.kwarg.arg, kinds.VAR_KEYWORD)] if given.kwarg else []
+    return inspect.Signature(found)

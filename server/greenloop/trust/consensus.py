@@ -18,9 +18,9 @@ def rule(poll: Poll) -> Ruling:
     answers = sum(ballot.weight for ballot in poll.ballots)
     questions = splitting(found, poll.cases)
     if answers < ENOUGH and not poll.over:
-        return Ruling(questions=questions, why=f"Only {answers} of {ENOUGH} answers are there to compare.")
+        return Ruling(why=f"Only {answers} of {ENOUGH} answers are there to compare.")
     if not found:
-        return Ruling(questions=questions, why="No candidate passes what must hold.")
+        return Ruling(why="No candidate passes what must hold.")
     top = max(found, key=lambda each: (each.weight * len(each.passed), each.weight))
     kept = tuple(case.id for case in poll.cases if case.id in top.passed)
     if 2 * top.weight <= answers:

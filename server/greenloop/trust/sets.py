@@ -27,7 +27,7 @@ def rule(poll: Poll) -> Ruling:
     if not order:
         best = max((len(passed) for passed in whole.values()), default=0)
         why = f"{best} of {len(sets)} sets of designed tests pass; {needed} are needed."
-        return Ruling(questions=questions, why=why)
+        return Ruling(why=why)
     kept = tuple(case.id for case in poll.cases if case.id in ranked[0].passed)
     return Ruling(order=order, kept=kept, questions=questions)
 

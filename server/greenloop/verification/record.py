@@ -58,6 +58,7 @@ async def rerun(
     tests = {
         path: text for path in {case.path for case in then.spec.cases} if (text := snapshot.text(path)) is not None
     }
+    tests |= then.spec.files
     verdict, evidence = await acceptance.accept(bench, open_session, dict(outcome.after), tests)
     passed = tuple(case.id for case in verdict.cases if case.passed)
     canaried = evidence.canaried_cases

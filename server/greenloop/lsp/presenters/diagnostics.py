@@ -90,7 +90,8 @@ def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list
     results = {result.id: result for result in attempt.verdict.cases}
     # What the votes went against says nothing of the attempt.
     lost = {case.id for case in run.spec.outvoted} if run.spec else set()
-    failing = [(case, results.get(case.id)) for case in problem.spec.cases if case.id not in lost]
+    cases = [each for each in problem.spec.cases if each.id not in lost and (each.executed or each.id in results)]
+    failing = [(each, results.get(each.id)) for each in cases]
     failing += [
         (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
     ]

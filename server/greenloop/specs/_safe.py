@@ -52,6 +52,8 @@ def needs(node: ast.expr, about: Outline) -> Needs | None:
     for each in ast.walk(node):
         if not isinstance(each, _EXPRESSIONS) or _is_huge(each):
             return None
+        if isinstance(each, ast.Constant) and each.value is ...:
+            return None
         if isinstance(each, ast.Attribute) and (each.attr.startswith("_") or each.attr in _CHANGING):
             return None
         if not isinstance(each, ast.Name) or each.id in bound | _PURE | {about.name}:

@@ -1,0 +1,184 @@
+"""From a docstring: tests designed, voted on, asked about, frozen; what they speak for is offered, never more."""
+
+from __future__ import annotations
+
+import pytest
+
+from cast import Asked, Cast, Docstring, Knowing
+from greenloop.core.errors import CannotVerify
+from greenloop.core.nouns import Provenance, Role, StopReason, Verified
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+STUB = 'def rle(s):\n    """Run-length encode the string s as a list of (character, count) pairs."""\n    raise NotImplementedError\n'
+RIGHT = """def rle(s):
+    out = []
+    for c in s:
+        if out and out[-1][0] == c:
+            out[-1] = (c, out[-1][1] + 1)
+        else:
+            out.append((c, 1))
+    return out
+"""
+GROUPS = """from itertools import groupby
+
+
+def rle(s):
+    return [(c, len(list(run))) for c, run in groupby(s)]
+"""
+COUNTS = "def rle(s):\n    return [(c, s.count(c)) for c in s]\n"
+SORTED = "def rle(s):\n    return [(c, s.count(c)) for c in sorted(set(s))]\n"
+FIRST_SET = "# Basic\nassert rle('aab') == [('a', 2), ('b', 1)]\n# Edge\nassert rle('') == []\nassert rle('aba') == [('a', 2), ('b', 1)]"
+SECOND_SET = "assert rle('aab') == [('a', 2), ('b', 1)]\nassert rle('abc') == [('a', 1), ('b', 1), ('c', 1)]\nassert rle('') == [('', 0)]"
+THIRD_SET = "assert rle('zz') == [('z', 2)]\nassert rle('') == []"
+SETS = [FIRST_SET, SECOND_SET, THIRD_SET]
+
+
+def code(text: str) -> str:
+    return f"```python\n{text}```"
+
+
+@pytest.fixture
+def docstring(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    root = tmp_path / "project"
+    root.mkdir()
+    return Docstring(root)
+
+
+def cast(*answers: str, sets=SETS) -> Cast:
+    return Cast(tester=sets, drafter=[code(answer) for answer in answers])
+
+
+async def test_without_any_example_tests_are_designed_and_never_taken_for_the_users(docstring):
+    model = cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
+    outcome = await docstring(STUB, model)
+    assert outcome.solved
+    assert outcome.verified is Verified.PARTIALLY
+    assert not outcome.applicable
+    assert "user tests 0, designed 4/6" in outcome.message
+    first, last = docstring.specified
+    assert {case.provenance for case in first.spec.cases} == {Provenance.DESIGNED}
+    assert first.spec.doubts == ("The docstring does not say what rle('') is: designed tests say [] and [('', 0)].",)
+    assert {case.source for case in last.spec.outvoted} == {
+        "assert rle('aba') == [('a', 2), ('b', 1)]",
+        "assert rle('') == [('', 0)]",
+    }
+    assert docstring.events.index(first) < next(
+        number for number, event in enumerate(docstring.events) if type(event).__name__ == "Started"
+    )
+    names: dict = {}
+    exec(outcome.after["m.py"], names)
+    assert names["rle"]("aba") == [("a", 1), ("b", 1), ("a", 1)]
+
+
+async def test_the_tester_never_sees_a_candidate(docstring):
+    model = cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT)
+    await docstring(STUB, model)
+    prompts = model.asked(Role.TESTER)
+    assert len(prompts) == 3
+    for candidate in (RIGHT, GROUPS, COUNTS, SORTED):
+        for line in filter(None, map(str.strip, candidate.splitlines())):
+            assert line == "def rle(s):" or not any(line in prompt for prompt in prompts)
+    assert not any("NotImplementedError" in prompt for prompt in prompts)
+    # and whoever drafts sees none of the tests that will judge him
+    assert not any("assert rle" in prompt for prompt in model.asked(Role.DRAFTER))
+
+
+async def test_an_answer_makes_the_result_the_users_own(docstring):
+    user = Knowing(RIGHT)
+    outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT), user=user)
+    ((question, options),) = user.questions
+    assert question.startswith("Is `rle(")
+    assert options[:2] == ["Yes", "No"]
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.applicable
+    assert "confirmed 1" in outcome.message
+
+
+async def test_a_test_that_is_denied_is_corrected_and_the_order_changes(docstring):
+    agreed = "assert rle('aba') == [('a', 2), ('b', 1)]"
+    sets = [agreed, f"{agreed}\nassert rle('aa') == [('a', 2)]", "assert rle('b') == [('b', 1)]"]
+    answers = (SORTED, SORTED, SORTED, RIGHT, GROUPS)
+    trusting = await docstring(STUB, cast(*answers, sets=sets))
+    assert "sorted" in trusting.after["m.py"]  # three of five answers agree with the test, and all of them are wrong
+    user = Knowing(RIGHT)
+    outcome = await docstring(STUB, cast(*answers, sets=sets), user=user)
+    assert user.questions[0][0] == f"Is `{agreed.removeprefix('assert ')}` right?"
+    assert user.questions[0][1][2] == "It is [('a', 1), ('b', 1), ('a', 1)]"
+    assert len(user.questions) == 1
+    assert outcome.verified is Verified.VERIFIED
+    assert "sorted" not in outcome.after["m.py"]
+    assert [case.source for case in docstring.specified[-1].spec.cases if case.provenance is Provenance.CONFIRMED] == [
+        "assert rle('aba') == [('a', 1), ('b', 1), ('a', 1)]"
+    ]
+
+
+async def test_no_value_that_nobody_gave_is_typed(docstring):
+    sets = ["assert rle('ab') == {'a': 1, 'b': 1}"] * 3
+    user = Asked("The right value is …", texts=["[('a', 1), ('b', 1)]"])
+    outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT, sets=sets), user=user)
+    assert outcome.verified is Verified.VERIFIED
+    assert "confirmed 1" in outcome.message
+
+
+async def test_at_most_five_questions(docstring):
+    sets = ["\n".join(f"assert rle('{'a' * n}') == {n}" for n in range(7 * batch, 7 * batch + 7)) for batch in range(3)]
+    user = Asked(*["No"] * 20)
+    outcome = await docstring(STUB, cast(COUNTS, RIGHT, GROUPS, SORTED, RIGHT, sets=sets), user=user, ask=5)
+    assert len(user.questions) == 5
+    assert outcome is not None
+
+
+async def test_nobody_is_believed_where_candidates_do_not_agree(docstring):
+    constants = [f"def rle(s):\n    return [('{letter}', len(s))] if s else []\n" for letter in "abcdefghi"]
+    outcome = await docstring(STUB, cast(*constants))
+    assert not outcome.solved
+    assert "do not agree" in outcome.message
+    assert outcome.best is not None  # offered on request
+
+
+async def test_three_of_five_sets_are_enough_for_agentcoder(docstring):
+    model = cast(SORTED, RIGHT, sets=["assert rle('ba') == [('b', 1), ('a', 1)]"] * 2 + ["assert rle('') == None"])
+    outcome = await docstring(STUB, model, preset="agentcoder")
+    assert outcome.solved
+    assert [attempt.accepted for attempt in docstring.attempts] == [False, True]
+    # the programmer was shown what failed, the tester was asked once a set
+    assert "rle('ba')" in model.asked(Role.REFINER)[0]
+    assert len(model.asked(Role.TESTER)) == 3
+
+
+async def test_conair_asks_until_somebody_spoke(docstring):
+    user = Asked("Yes")
+    outcome = await docstring(STUB, cast(SORTED, COUNTS, RIGHT, GROUPS, RIGHT), preset="conair", user=user)
+    assert outcome.solved
+    assert outcome.verified is Verified.VERIFIED
+    assert len(user.questions) == 1
+
+
+async def test_without_a_designer_nothing_says_what_to_do(docstring):
+    for told in ({"preset": "plain"}, {"spec.design": "never"}):
+        with pytest.raises(CannotVerify, match="Nothing says what rle should do"):
+            await docstring(STUB, cast(RIGHT), **told)
+
+
+async def test_a_tester_that_writes_nonsense_is_named(docstring):
+    with pytest.raises(CannotVerify) as caught:
+        await docstring(STUB, cast(RIGHT, sets=["I am sorry, I cannot do that."] * 3))
+    assert "The tester wrote no test that can be read." in caught.value.remedy
+
+
+async def test_what_the_code_does_already_is_not_done_again(docstring):
+    outcome = await docstring(
+        RIGHT.replace(":\n", ':\n    """Run-length encode the string s."""\n', 1), cast(RIGHT, sets=[THIRD_SET] * 3)
+    )
+    assert outcome.reason is StopReason.ALREADY_GREEN
+    assert outcome.verified is Verified.PARTIALLY
+
+
+async def test_always_equal_results_do_not_fool_designed_tests(docstring):
+    fake = "class Same(list):\n    def __eq__(self, other):\n        return True\n\n\ndef rle(s):\n    return Same()\n"
+    outcome = await docstring(STUB, cast(fake))
+    assert not outcome.solved
+    assert any(attempt.verdict.status.value == "tampered" for attempt in docstring.attempts)
