@@ -11,13 +11,20 @@ from dataclasses import replace
 
 from greenloop import docket, judging, registry
 from greenloop.bed import Bed, Calibration, faulty, green, ready
+from greenloop.core.documented import read
+from greenloop.core.doubts import REMEDY, designable, doubts, unusable
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import OWN, Problem, Provenance, Spec, TargetKind
 from greenloop.core.ports import Tools
 from greenloop.runners.pytest import parse
 from greenloop.sources import imported_as
 
-MAKES = {"properties": Provenance.PROPERTY}  # of parts whose cases are not simply designed
+# What the parts' cases are; kept ones of an earlier run stand in for asking again.
+MAKES = {
+    "designer": Provenance.DESIGNED,
+    "properties": Provenance.PROPERTY,
+    "hints": Provenance.HINT,
+}
 
 
 async def specified(
@@ -32,7 +39,9 @@ async def specified(
     if not problem.regions:
         return calibration
     # What settings name holds for whatever the target is.
-    problem = replace(problem, spec=problem.spec + await judging.collected(problem, tools))
+    asked = await judging.collected(problem, tools)
+    wishes = "\n".join(text for text in (problem.instruction, judging.instruction(asked.cases)) if text)
+    problem = replace(problem, spec=problem.spec + asked, instruction=wishes)
     if bed.target.kind is not TargetKind.FUNCTION:
         return replace(calibration, problem=problem)
     problem = await _designed(bed, problem, tools, parts)
@@ -51,11 +60,16 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
     for sentence in known.said:
         bed.say(sentence)
     spec = problem.spec + known.spec(module)
-    if _designing(bed, spec):
-        for name in parts:
-            if not known.has(MAKES.get(name, Provenance.DESIGNED)):
+    if parts and _designing(bed, spec):
+        about = read(problem.files[region.path], region.start, region.end)
+        silent = unusable(region.qualname, about.docstring)
+        spec += Spec(doubts=doubts(about.header, about.docstring or ""))
+        for name in parts if not silent and designable(about.header, about.docstring or "") else ():
+            if not known.has(MAKES[name]):
                 bed.say("writing tests from the docstring")
                 spec += known.sifted(await registry.load("specs", name).collect(replace(problem, spec=spec), tools))
+        if silent and not spec.cases:
+            raise CannotVerify(silent, remedy=REMEDY)
     if not any(case.executed for case in spec.cases):
         raise CannotVerify(
             f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",
@@ -93,4 +107,13 @@ async def _run(bed: Bed, calibration: Calibration, problem: Problem) -> Calibrat
         return green(bed, spec, execution, outcomes)
     around = {case: outcome for case, outcome in calibration.outcomes.items() if case in problem.neighbours}
     known = ready(bed, spec, problem.regions, execution, around, {}, left_out=calibration.left_out)
-    return replace(known, problem=replace(known.problem, approaches=problem.approaches, suspicion=problem.suspicion))
+    return replace(
+        known,
+        problem=replace(
+            known.problem,
+            approaches=problem.approaches,
+            suspicion=problem.suspicion,
+            instruction=problem.instruction,
+        ),
+        baseline=replace(known.baseline, verdict=judging.scored(known.baseline.verdict, spec.cases)),
+    )

@@ -100,8 +100,8 @@ def _all(documented: Documented, subject: Subject) -> Iterator[tuple[int, Stated
         for entry in sections(text).raises:
             call = raising(entry.text, subject)
             if call is not None and entry.name in values.EXCEPTIONS | subject.exceptions:
-                rows = documented.pages[0].rows[entry.line - 1 :]
-                row = entry.line - 1 + next((at for at, row in enumerate(rows) if subject.name in row), 0)
+                below = documented.pages[0].rows[entry.line - 1 :]
+                row = entry.line - 1 + next((at for at, row in enumerate(below) if subject.name in row), 0)
                 yield documented.pages[0].lines[row], stated(row, call, "", entry.name), True
 
 
