@@ -74,7 +74,7 @@ def region(qualname: str) -> Region:
         end += 1
     if rows[start - 2].strip().startswith("@"):
         start -= 1
-    return Region(path="pkg/m.py", qualname=qualname, start=start, end=end)
+    return Region(path="m.py", qualname=qualname, start=start, end=end)
 
 
 def about(qualname: str = "rle"):
@@ -84,7 +84,7 @@ def about(qualname: str = "rle"):
 
 
 def problem(qualname: str = "rle") -> Problem:
-    texts = {"pkg/m.py": MODULE}
+    texts = {"m.py": MODULE}
     return Problem(root=Path("/w"), spec=Spec(), regions=(region(qualname),), originals=texts, files=texts)
 
 
@@ -132,7 +132,7 @@ async def test_designed_tests_are_cases_with_a_vote_and_the_sets_they_are_in():
     assert {case.provenance for case in found.cases} == {Provenance.DESIGNED}
     assert not any(case.binding for case in found.cases)
     (text,) = found.files.values()
-    assert "from pkg.m import rle" in text
+    assert "from m import rle" in text
     assert found.doubts == ()
 
 
@@ -230,8 +230,8 @@ def test_a_method_is_called_on_an_object_that_the_test_makes():
 async def test_classes_of_the_module_are_imported_in_the_test():
     found, _asked = await collected(["assert rle(Purse(3)) == ''\nwith pytest.raises(Odd): rle(1)", "", ""])
     (text,) = found.files.values()
-    assert "    from pkg.m import Purse\n    assert rle(Purse(3)) == ''" in text
-    assert "    from pkg.m import Odd\n    with pytest.raises(Odd): rle(1)" in text
+    assert "    from m import Purse\n    assert rle(Purse(3)) == ''" in text
+    assert "    from m import Odd\n    with pytest.raises(Odd): rle(1)" in text
     assert text.startswith("import pytest\n")
 
 
