@@ -11,13 +11,20 @@ from dataclasses import replace
 
 from greenloop import docket, judging, registry
 from greenloop.bed import Bed, Calibration, faulty, green, ready
+from greenloop.core.documented import read
+from greenloop.core.doubts import REMEDY, designable, doubts, unusable
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import OWN, Problem, Provenance, Spec, TargetKind
 from greenloop.core.ports import Tools
 from greenloop.runners.pytest import parse
 from greenloop.sources import imported_as
 
-MAKES = {"properties": Provenance.PROPERTY}  # of parts whose cases are not simply designed
+# What the parts' cases are; kept ones of an earlier run stand in for asking again.
+MAKES = {
+    "designer": Provenance.DESIGNED,
+    "properties": Provenance.PROPERTY,
+    "hints": Provenance.HINT,
+}
 
 
 async def specified(
@@ -53,11 +60,16 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
     for sentence in known.said:
         bed.say(sentence)
     spec = problem.spec + known.spec(module)
-    if _designing(bed, spec):
-        for name in parts:
-            if not known.has(MAKES.get(name, Provenance.DESIGNED)):
+    if parts and _designing(bed, spec):
+        about = read(problem.files[region.path], region.start, region.end)
+        silent = unusable(region.qualname, about.docstring)
+        spec += Spec(doubts=doubts(about.header, about.docstring or ""))
+        for name in parts if not silent and designable(about.header, about.docstring or "") else ():
+            if not known.has(MAKES[name]):
                 bed.say("writing tests from the docstring")
                 spec += known.sifted(await registry.load("specs", name).collect(replace(problem, spec=spec), tools))
+        if silent and not spec.cases:
+            raise CannotVerify(silent, remedy=REMEDY)
     if not any(case.executed for case in spec.cases):
         raise CannotVerify(
             f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",

@@ -36,7 +36,8 @@ class Line:
 def census(spec: Spec) -> str:
     """`3 examples in the docstring, 8 designed by the model, 2 properties`; what votes went against is counted too."""
     counted = Counter(WORDS[case.provenance] for case in (*spec.cases, *spec.outvoted))
-    return ", ".join(f"{counted[word]} {word}" for word in dict.fromkeys(WORDS.values()) if counted[word])
+    words = [word for word in dict.fromkeys(WORDS.values()) if counted[word]]
+    return ", ".join(f"{counted[word]} {_singular(word) if counted[word] == 1 else word}" for word in words)
 
 
 def lines(spec: Spec, *, voted: bool, struck: tuple[str, ...] = ()) -> list[Line]:
@@ -57,7 +58,13 @@ def lines(spec: Spec, *, voted: bool, struck: tuple[str, ...] = ()) -> list[Line
 
 def one(provenance: Provenance) -> str:
     """The same words, of a single test."""
-    return WORDS[provenance].replace("examples in", "example in").replace("properties", "property")
+    return _singular(WORDS[provenance])
+
+
+def _singular(words: str) -> str:
+    for many, single in (("examples", "example"), ("calls", "call"), ("limits", "limit"), ("properties", "property")):
+        words = words.replace(many, single)
+    return words
 
 
 def _worth(case: Case) -> str:
