@@ -10,6 +10,7 @@ MESSAGE = 2000
 REPR = 1000
 FRAMES = 40
 INTERNAL = ("_pytest", "pluggy")
+LENT = ("site-packages", "dist-packages", "guests.zip")  # Hypothesis is machinery where it is installed or lent
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -109,6 +110,8 @@ def _internal(path):
     if path.startswith("<frozen importlib"):
         return True
     parts = path.replace(os.sep, "/").split("/")
+    if "hypothesis" in parts[1:] and parts[parts.index("hypothesis", 1) - 1] in LENT:
+        return True
     return any(name in parts for name in INTERNAL) or "importlib" in parts[-2:] or path.startswith(HERE)
 
 

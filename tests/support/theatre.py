@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,7 +52,9 @@ class Theatre:
         assert warnings == []
         self.models = Models(settings=found, opened={name: Fake(name, self.log, answers) for name in names})
         self.course = Course(
-            bed=SimpleNamespace(settings=found),
+            bed=SimpleNamespace(
+                settings=found, target=SimpleNamespace(path="m.py"), snapshot=SimpleNamespace(root=Path())
+            ),
             calibration=SimpleNamespace(problem=problem),
             sandbox=None,
             preset=registry.preset(found.preset),
@@ -70,7 +73,7 @@ class Theatre:
             return executed(files)
 
         drafter = await self.models.of(Role.DRAFTER)
-        parts = replace(course._parts(drafter, tools), verify=verify, glance=verify, accept=verify)
+        parts = replace(course._parts(drafter, tools, self.emit), verify=verify, glance=verify, accept=verify)
         baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
         started = Started(
             problem=self.problem, baseline=baseline, model=drafter.name, preset="", sandbox="", attempts=5

@@ -135,6 +135,20 @@ TABLE = [
         StopReason.ATTEMPTS,
     ),
     (
+        "agentcoder",
+        [WRONG[0], RIGHT],
+        {},
+        ["drafter draft of 0", "refiner refine of 1"],
+        StopReason.SOLVED,
+    ),
+    (
+        "conair",
+        WRONG[:9],
+        {},
+        [*["drafter draft of 0"] * 5, *["drafter restart of 0"] * 4],
+        StopReason.STALLED,
+    ),
+    (
         "default",
         [WRONG[0], *WRONG[1:4], RIGHT],
         {},
@@ -154,6 +168,13 @@ TABLE = [
         {},
         ["drafter draft of 0"] * 8,
         StopReason.ATTEMPTS,
+    ),
+    (
+        "properties",
+        [WRONG[0], RIGHT],
+        {},
+        ["drafter draft of 0", "refiner refine of 1"],
+        StopReason.SOLVED,
     ),
     (
         "reflexion",

@@ -32,10 +32,10 @@ def strategies(text: str, name: str = "f") -> dict[str, str]:
 
 
 def test_the_model_sees_signature_and_docstring_and_no_body():
-    (message,) = properties.messages(head(SORT, "sort"))
-    assert "def sort(xs: list[int]) -> list[int]:" in message.content
-    assert "Sort the numbers." in message.content
-    assert "secret" not in message.content
+    text = "\n".join(message.content for message in properties.messages(head(SORT, "sort")))
+    assert "def sort(xs: list[int]) -> list[int]:" in text
+    assert "Sort the numbers." in text
+    assert "secret" not in text
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,10 @@ def test_a_property_becomes_a_test_with_values_and_a_message_that_names_it():
 
 
 def test_an_answer_without_properties_is_a_doubt():
-    spec = properties.spec(region(SORT, "sort"), SORT, "m", "I am sorry, I cannot do that.")
+    text = 'def f(n):\n    """Frobnicate the number."""\n'
+    spec = properties.spec(region(text, "f"), text, "m", "I am sorry, I cannot do that.")
     assert spec.cases == ()
-    assert spec.doubts == ("No property of `sort` could be read from the model's answer.",)
+    assert spec.doubts == ("No property of `f` is known or could be read from the model's answer.",)
 
 
 def test_a_parameter_for_which_there_are_no_values_is_a_doubt():

@@ -20,6 +20,7 @@ KINDS = {
     Provenance.PROPERTY: "properties",
     Provenance.CONFIRMED: "confirmed",
     Provenance.HUMAN: "accepted by you",
+    Provenance.SCORE: "scores",
     Provenance.CONSTRAINT: "constraints",
     Provenance.HINT: "type hints",
 }

@@ -15,7 +15,7 @@ FIRST = 5
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001
-    """Five at once, then four from the bare signature; then repairs of what the answers fail, as long as some do."""
+    """Five at once, then four more from the bare signature, where those did not settle it."""
     asked = sum(attempt.draft is not None for attempt in attempts)
     if not asked:
         return [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=each) for each in samples(FIRST)]

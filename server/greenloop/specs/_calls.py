@@ -18,25 +18,30 @@ LONGEST = 2000  # characters of one
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """Values by parameter name, as far as they are literals, and the values of whole calls."""
+    """Values by parameter name, as far as they are literals, and what calls give.
+
+    `calls` are all of them, `whole` those of which every argument is a literal.
+    """
 
     arguments: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     results: tuple[Any, ...] = ()
     calls: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 def read(head: Head) -> Shown:
     """Everything that the docstring shows: `>>>` lines, asserts, and calls in prose."""
     arguments: dict[str, list[Any]] = {}
-    calls: dict[str, None] = {}
+    calls: dict[str, bool] = {}
     for node in _calls(head):
-        calls[ast.unparse(node)] = None
+        calls[ast.unparse(node)] = all(map(_literal, [*node.args, *(word.value for word in node.keywords)]))
         for name, value in _bound(node, head):
             arguments.setdefault(name, []).append(value)
     return Shown(
         arguments={name: tuple(values) for name, values in arguments.items()},
         results=tuple(_results(head)),
         calls=tuple(calls),
+        whole=tuple(text for text, whole in calls.items() if whole),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,10 +33,11 @@ _YIELDED = 1000  # of what a generator gives
 
 @dataclass(frozen=True, kw_only=True)
 class Property:
-    """`expression` must be true of the parameters and `result`. `given` is a condition on the inputs; `source` says
-    whose it is (a check's batch); `own` are other functions of the module that it calls.
+    """`expression` must be true of the parameters and `result`; empty: the call must return.
 
-    `over`: the values that are drawn, where they are not the function's own; `call` replaces its call then.
+    `given` is a condition on the inputs; `source` says whose it is (a check's batch); `own` are other functions of the
+    module that it calls. `over`: the values that are drawn, where they are not the function's own; `call` replaces its
+    call then.
     """
 
     name: str
@@ -51,26 +53,29 @@ class Property:
 def check(claim: Property, head: Head, values: Sequence[Values], module: str, allowed: Sequence[str]) -> Check | None:
     """The test of a property; None where it needs a value that cannot be made up.
 
-    `allowed` are the exceptions that say that an input was none.
+    `allowed` are the exceptions that say that an input was none; the names in it that are no builtin ones are the
+    module's own.
     """
-    names = used(claim.expression) | used(claim.given or "None")
+    names = used(claim.expression or "None") | used(claim.given or "None")
     drawn = [each for each in claim.over or values if each.drawn or each.name in names or claim.over]
     if names & set(head.names) - {each.name for each in drawn}:
         return None
     call = claim.call or _call(head, drawn)
     told = ", ".join(f"{each.name}={{{each.name}!r}}" for each in drawn)
     message = f'f"`{claim.name}` does not hold: {head.name}({told}) gave {{result!r}}"'
-    body = [f"from {module} import {name}" for name in claim.own if name != head.name]
+    own = [*claim.own, *(each for each in allowed if not hasattr(builtins, each))]
+    body = [f"from {module} import {name}" for name in own if name != head.name]
     body += [f"if not ({claim.given}):", "    reject()"] if claim.given else []
-    body += ["try:", f"    result = {call}", f"except ({', '.join(allowed)}):", "    reject()"]
-    body += [f"assert {claim.expression}, {message}"]
+    tried = f"result = {call}" if claim.expression else call
+    body += ["try:", f"    {tried}", f"except ({', '.join(allowed)}):", "    reject()"] if allowed else [tried]
+    body += [f"assert {claim.expression}, {message}"] if claim.expression else []
     copies = ("from copy import deepcopy",) if "deepcopy(" in call else ()
     lazy = ("from itertools import islice",) if "islice(" in call else ()
     return Check(
         body="\n".join(body),
         line=head.line,
         provenance=Provenance.PROPERTY,
-        shown=f"{claim.name}: {claim.expression}",
+        shown=f"{claim.name}: {claim.expression or call}",
         imports=(*copies, *lazy, *claim.imports, HYPOTHESIS, NAMES),
         decorators=(SETTINGS, f"given({', '.join(f'{each.name}={each.strategy}' for each in drawn)})"),
         parameters=", ".join(each.name for each in drawn),
