@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,9 @@ def result(root: Path, text: str = GRADE, tests: str = TESTS) -> tuple[Problem, 
 
 
 def walled() -> settings.Settings:
-    return settings.load(None, command_line={"sandbox.kind": "bubblewrap"}, environ={})[0]
+    return settings.load(None, command_line={"sandbox.kind": "bubblewrap", "interpreter": sys.executable}, environ={})[
+        0
+    ]
 
 
 @pytest.mark.needs("bubblewrap")
