@@ -222,7 +222,8 @@ async def strength_of(
     bench = proofs.Bench(
         problem=problem,
         outcomes={},
-        limits=place.limits,
+        # How long the tests take was learnt by a run that is over.
+        limits=replace(place.limits, seconds=max(settings.sandbox.seconds, settings.sandbox.longest)),
         suite_seconds=settings.suite.seconds,
         network=place.network,
         encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
