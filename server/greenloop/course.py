@@ -13,7 +13,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from greenloop import acceptance, basis, interpreters, judging, polling, proofs, registry, walls, workspace, written
+from greenloop import (
+    acceptance,
+    basis,
+    docket,
+    interpreters,
+    judging,
+    polling,
+    proofs,
+    registry,
+    walls,
+    workspace,
+    written,
+)
 from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import hardcoded, loop
@@ -237,6 +249,10 @@ class Course:
         def ruled(problem: Problem, said: str) -> None:
             self.calibration = replace(self.calibration, problem=problem)
             emit(Specified(spec=problem.spec, said=said))
+            region = problem.regions[0]
+            text = problem.files[region.path]
+            for sentence in docket.update(problem.root, region, text, problem.spec, self.polling.module):
+                self.bed.say(sentence)
 
         async def over(problem: Problem, files: Mapping[str, str]) -> Verdict:
             return await verify(files, replace(self._bench(), problem=problem))
