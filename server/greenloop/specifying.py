@@ -39,7 +39,9 @@ async def specified(
     if not problem.regions:
         return calibration
     # What settings name holds for whatever the target is.
-    problem = replace(problem, spec=problem.spec + await judging.collected(problem, tools))
+    asked = await judging.collected(problem, tools)
+    wishes = "\n".join(text for text in (problem.instruction, judging.instruction(asked.cases)) if text)
+    problem = replace(problem, spec=problem.spec + asked, instruction=wishes)
     if bed.target.kind is not TargetKind.FUNCTION:
         return replace(calibration, problem=problem)
     problem = await _designed(bed, problem, tools, parts)
@@ -105,4 +107,13 @@ async def _run(bed: Bed, calibration: Calibration, problem: Problem) -> Calibrat
         return green(bed, spec, execution, outcomes)
     around = {case: outcome for case, outcome in calibration.outcomes.items() if case in problem.neighbours}
     known = ready(bed, spec, problem.regions, execution, around, {}, left_out=calibration.left_out)
-    return replace(known, problem=replace(known.problem, approaches=problem.approaches, suspicion=problem.suspicion))
+    return replace(
+        known,
+        problem=replace(
+            known.problem,
+            approaches=problem.approaches,
+            suspicion=problem.suspicion,
+            instruction=problem.instruction,
+        ),
+        baseline=replace(known.baseline, verdict=judging.scored(known.baseline.verdict, spec.cases)),
+    )

@@ -52,7 +52,7 @@ FORMS = {
     Examples
     --------
     half(4) -> 2
-    half(-1) -> -1
+    half(-2) -> -1
     """
     raise NotImplementedError
 ''',
