@@ -247,12 +247,9 @@ class Course:
 
         def ruled(problem: Problem, said: str) -> None:
             self.calibration = replace(self.calibration, problem=problem)
-            docket.save(docket.load(problem.root, region, problem.files[region.path]), problem.spec, module)
-            emit(Specified(spec=problem.spec, said=said))
-            region = problem.regions[0]
-            text = problem.files[region.path]
-            for sentence in docket.update(problem.root, region, text, problem.spec, self.polling.module):
+            for sentence in docket.update(problem.root, region, problem.files[region.path], problem.spec, module):
                 self.bed.say(sentence)
+            emit(Specified(spec=problem.spec, said=said))
 
         async def over(problem: Problem, files: Mapping[str, str]) -> Verdict:
             return await verify(files, replace(self._bench(), problem=problem))
