@@ -15,7 +15,7 @@ from greenloop.keeper import Keeper
 from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 
-SECONDS = 10.0
+SECONDS = 5.0
 PASSED, NEVER = "passed", "never"  # never: it did not end
 LONGEST = 500  # characters of a value that are kept
 

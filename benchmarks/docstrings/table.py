@@ -1,0 +1,92 @@
+"""The tables: what every way of accepting makes of the recorded matrix, and how good the tests are by themselves."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.docstrings import task, thresholds
+from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, Row, Score, rates, score
+
+from greenloop import registry
+from greenloop.bench.figures import wilson
+
+QUESTIONS = (0, 1, 3)
+
+
+def arms() -> Iterator[Arm]:
+    yield Arm(name="examples only", voters=(), bare=True)
+    yield Arm(name="all designed tests", voters=DESIGNED)
+    yield Arm(name="all properties", voters=PROPERTY)
+    yield Arm(name="all designed tests and properties", voters=BOTH)
+    for name in registry.names("trust"):
+        rule = registry.load("trust", name).rule
+        for kinds, voters in (("designed", DESIGNED), ("properties", PROPERTY), ("both", BOTH)):
+            for questions in QUESTIONS:
+                yield Arm(name=f"{name}, {kinds}, {questions} asked", voters=voters, rule=rule, questions=questions)
+    for name, rule in thresholds.RULES.items():
+        for kinds, voters in (("designed", DESIGNED), ("both", BOTH)):
+            for questions in QUESTIONS:
+                yield Arm(name=f"{name}, {kinds}, {questions} asked", voters=voters, rule=rule, questions=questions)
+
+
+def scores(rows: Sequence[Row]) -> str:
+    head = (
+        "| arm | solved | solved by the tests alone | false | false among accepted | nothing | kept tests right | "
+        "tokens | asked |"
+    )
+    return "\n".join([head, "|---" + "|---:" * 8 + "|", *(_line(score(rows, arm)) for arm in arms())])
+
+
+def _line(found: Score) -> str:
+    low, high = found.bounds
+    accepted = found.solved + found.false
+    share = f"{found.false / accepted:.0%} ({low:.0%} to {high:.0%})" if accepted else "-"
+    right = f"{found.precision:.2f} of {found.kept[1]}" if found.kept[1] else "-"
+    return (
+        f"| {found.arm} | {found.solved} | {found.lenient} | {found.false} | {share} | {found.nothing} | {right} | "
+        f"{found.tokens:.0f} | {found.asked:.1f} |"
+    )
+
+
+def tests(rows: Sequence[Row]) -> str:
+    """How good the tests are: TPR on references, TNR on wrong candidates and broken references."""
+    head = (
+        "| tasks | tests | right tests | TPR (references that pass all) | TNR (wrong programs found) | "
+        "TNR of right tests |"
+    )
+    out = [head, "|---|---|---:|---:|---:|---:|"]
+    for group, chosen in (
+        ("MBPP", [row for row in rows if not row["real"]]),
+        ("packages", [row for row in rows if row["real"]]),
+        ("all", list(rows)),
+    ):
+        for name, voters in (("designed", DESIGNED), ("properties", PROPERTY)):
+            found = rates(chosen, voters)
+            told = (_share(each) for each in (found.tests, found.right, found.wrong, found.sound))
+            out.append(f"| {group} | {name} | {' | '.join(told)} |")
+    return "\n".join(out)
+
+
+def _share(found: tuple[int, int]) -> str:
+    good, count = found
+    low, high = wilson(good, count)
+    return f"{good}/{count}, {good / count:.0%} ({low:.0%} to {high:.0%})" if count else "-"
+
+
+def page(rows: Sequence[Row]) -> str:
+    real = sum(row["real"] for row in rows)
+    bare = sum(not row["examples"] for row in rows)
+    single = [sum(len(each["numbers"]) for each in row["candidates"] if each["right"]) for row in rows]
+    intro = (
+        f"{len(rows)} tasks, {real} of them functions of packages; {bare} docstrings have no examples.\n"
+        f"Of {5 * len(rows)} answers {sum(single)} are right; "
+        f"{sum(map(bool, single))} tasks have a right one among five.\n"
+        "Shares with their 95 % Wilson intervals."
+    )
+    return f"{intro}\n\n{scores(rows)}\n\n{tests(rows)}\n"
+
+
+if __name__ == "__main__":
+    print(page(task.rows(Path(sys.argv[1]) / "matrix.jsonl")))
