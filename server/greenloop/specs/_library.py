@@ -83,9 +83,10 @@ class About:
 def properties(about: About) -> tuple[Property, ...]:
     """Each at most once, by name."""
     plain = not _TWISTS.search(about.said)
-    found = [*_inverse(about), *_typed(about), *_kept(about)]
+    found = [*_inverse(about), *_kept(about)]
     if plain:
         found += [*_arranged(about), *_cleaned(about), *_bounded(about), *_counted(about), *_forced(about)]
+    found += _typed(about)
     found += [] if found else _returning(about)
     unique = {each.name: each for each in reversed(found)}
     return tuple(each for each in found if unique.get(each.name) is each)
@@ -110,7 +111,7 @@ def _arranged(about: About) -> Iterator[Property]:
     if (
         alike
         and about.word("sort", "sorted")
-        and not re.search(r"\b(by|key|uniq\w+|distinct|dup\w+|first|accord\w+)\b", about.said)
+        and not re.search(r"\b(by|key|uniq\w+|distinct|dup\w+|the first|accord\w+)\b", about.said)
     ):
         yield _property("permutation", f"Counter(result) == Counter({xs})", "from collections import Counter")
         falling = re.search(
