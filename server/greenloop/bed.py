@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from greenloop import regions
 from greenloop.core.choice import approaches
 from greenloop.core.classify import classify
+from greenloop.core.diff import lines
 from greenloop.core.errors import CannotVerify, SandboxBroke
 from greenloop.core.nouns import (
     Attempt,
@@ -25,6 +26,7 @@ from greenloop.core.nouns import (
 )
 from greenloop.core.ports import Session
 from greenloop.core.records import Reach
+from greenloop.core.unwritten import remarks
 from greenloop.core.verdict import judge
 from greenloop.faults import Fault, broken, environment_fault
 from greenloop.runners.pytest import parse
@@ -34,6 +36,7 @@ from greenloop.sources import file_patterns
 
 # A candidate may take so many times what the user's own code took: a loaded machine, a slower way to the same end.
 SLOWER = 10
+LONGEST = 2000  # characters of comments that are read as an instruction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +60,10 @@ class Calibration:
 
 @dataclass(frozen=True, kw_only=True)
 class Bed:
-    """Where calibration happens: the target, the user's texts, an open session, and whom to tell."""
+    """Where calibration happens: the target, the user's texts, an open session, and whom to tell.
+
+    `comment` is what the user, or a reviewer, says of the target.
+    """
 
     target: Target
     snapshot: Snapshot
@@ -65,6 +71,7 @@ class Bed:
     place: Place
     settings: Settings
     say: Callable[[str], None]
+    comment: str = ""
 
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
         """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
@@ -143,9 +150,13 @@ def _problem(
     paths = dict.fromkeys([*(region.path for region in chosen), *stubs, bed.target.path, *(c.path for c in spec.cases)])
     originals = {path: bed.snapshot.text(path) for path in paths}
     files = {path: stubs.get(path, text or "") for path, text in originals.items()}
+    rows = ("".join(lines(files[region.path])[region.start - 1 : region.end]) for region in chosen)
+    remarked = [remarks(text) for text in rows]
+    asked = "\n".join(text for text in (bed.comment.strip(), *remarked) if text)
     return Problem(
         root=bed.snapshot.root,
         spec=spec,
+        instruction=f"A comment asks: {asked[:LONGEST]}" if asked else "",
         regions=chosen,
         originals=originals,
         files=files,

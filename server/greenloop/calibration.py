@@ -26,8 +26,9 @@ from greenloop.core.records import Reach, collect_errors, collected, of_kind, re
 from greenloop.faults import start_fault
 from greenloop.proofs import selectors
 from greenloop.runners.pytest import parse
-from greenloop.sources import is_trusted
+from greenloop.sources import imported_as, is_trusted
 from greenloop.specs.doctest import examples
+from greenloop.specs.examples import facts, stated
 from greenloop.specs.pytest import read
 from greenloop.targets import nearest
 from greenloop.workspace import importers
@@ -246,41 +247,39 @@ def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tupl
 async def _of_function(bed: Bed) -> Calibration:
     text = bed.snapshot.text(bed.target.path) or ""
     region = regions.for_function(bed.target, text)
-    documented = examples(bed.target, text)
+    if clash := facts(region, text).clash:
+        raise CannotVerify(clash, remedy="Only one of the two can hold; correct the docstring first.")
+    told = examples(bed.target, text) + stated(region, text, imported_as(region.path, bed.snapshot.root))
     bed.say("running its examples and the tests that reach it")
     reach: dict[str, Sequence[Reach]] = {}
     around = await _run_around(bed, [], {bed.target.path: None}, reach, {})
     mine = [case for case, hits in around.reach.items() if any(_inside(hit, region) for hit in hits)]
-    results = await _traced_results(bed, documented, mine)
-    execution, tests = results
-    spec = Spec(
-        cases=(*(documented.cases if documented else ()), *tests),
-        selectors=(*(documented.selectors if documented else ()), *(case.id for case in tests)),
-    )
+    execution, tests = await _traced_results(bed, told, mine)
+    spec = told + Spec(cases=tests, selectors=tuple(case.id for case in tests))
     if not spec.cases:
         if around.execution is not None and (early := _unfit(bed, around.execution)):
             return early
-        # What the docstring says in other ways, or has a model say, is still to come.
+        # What a model writes from the docstring, or settings ask for, is still to come.
         return ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
     if not collected(execution) and (early := _unfit(bed, execution)):
         return early
-    if early := await _ends_here(bed, spec, execution, {}):
+    if early := await _ends_here(bed, spec, execution, spec.files):
         return early
     known = ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
     return await spectrum.with_suspicion(bed, known, around.reach)
 
 
-async def _traced_results(bed: Bed, documented: Spec | None, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
+async def _traced_results(bed: Bed, told: Spec, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
     """Runs the examples and every test that reaches the function; failing tests become the specification."""
-    selectors = [*(documented.selectors if documented else ()), *mine]
+    selectors = [*told.selectors, *mine]
     if not selectors:
         return Execution(), ()
-    execution = await bed.run(selectors, {}, seconds=bed.settings.suite.seconds or bed.place.limits.seconds)
+    execution = await bed.run(selectors, told.files, seconds=bed.settings.suite.seconds or bed.place.limits.seconds)
     outcomes = {result.id: result.outcome for result in parse(execution)}
     red = [
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
         for item in collected(execution)
-        if item.id in mine and (outcomes.get(item.id) != "passed" or not documented)
+        if item.id in mine and (outcomes.get(item.id) != "passed" or not told.cases)
     ]
     return execution, tuple(red)
 

@@ -13,19 +13,29 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from greenloop import acceptance, basis, judging, polling, proofs, registry, walls, workspace
+from greenloop import (
+    acceptance,
+    basis,
+    docket,
+    interpreters,
+    judging,
+    polling,
+    proofs,
+    registry,
+    walls,
+    workspace,
+    written,
+)
 from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
-from greenloop.core import hardcoded, loop
-from greenloop.core.compose import before_after, compose, region_text
-from greenloop.core.errors import BaselineChanged, CannotVerify, GreenloopError, ModelProblem, SandboxBroke
+from greenloop.core import loop
+from greenloop.core.compose import compose, region_text
+from greenloop.core.errors import BaselineChanged, CannotVerify, ModelProblem, SandboxBroke
 from greenloop.core.estimate import EMBEDDED, foreseen
-from greenloop.core.events import Event, Specified, Started, Tested
-from greenloop.core.gate import warnings
+from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ledger import Ledger, Request, Spent, size
 from greenloop.core.loop import nearest
 from greenloop.core.nouns import (
-    OWN,
     Attempt,
     Budget,
     Completion,
@@ -44,13 +54,11 @@ from greenloop.core.nouns import (
     Role,
     Status,
     StopReason,
-    Usage,
     Verdict,
-    Verified,
 )
 from greenloop.core.ports import Model, Sandbox, Session, Tools, User
 from greenloop.core.redact import redact
-from greenloop.core.summary import caveat, solved, spent, trust, unsolved
+from greenloop.ending import Ending, Keeping, ended, reason_of
 from greenloop.history import History
 from greenloop.polling import Polling
 from greenloop.regions import unwritten
@@ -81,7 +89,7 @@ class Course:
     evidence: Evidence = field(default_factory=Evidence)
     ledger: Ledger = field(init=False)
     asking: Asking = field(init=False)
-    polling: Polling = field(init=False)
+    polling: Polling | None = None
     feedback: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +126,7 @@ class Course:
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
         if self.calibration.green or self.calibration.fault:
-            return self._without_model()
+            return self._ending().without_model(self.calibration, self.bed.target.selector)
         tools = Tools(
             ask=self._ask,
             run=self._run,
@@ -132,7 +140,7 @@ class Course:
             self.bed, self.calibration, tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
         )
         if calibration.green or calibration.fault:
-            return self._without_model()
+            return self._ending().without_model(self.calibration, self.bed.target.selector)
         drafter = await self._drafter()
         await self.models.of(Role.REFINER)
         self.asking.problem = problem = calibration.problem
@@ -177,7 +185,7 @@ class Course:
                 history.finish(number, self._judged(ended(keep.attempts, StopReason.CANCELLED, "Cancelled.")))
                 raise
             usage = replace(outcome.usage, test_seconds=self.watch.seconds)
-            outcome = replace(self._judged(outcome), run=number, usage=usage)
+            outcome = await self._with_tests(replace(self._judged(outcome), run=number, usage=usage))
             if self.calibration.problem.spec != began:
                 history.rests(number, await self._basis())
             history.finish(number, outcome)
@@ -234,8 +242,12 @@ class Course:
         async def describe(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
             return await self._describe(tools, problem, attempts)
 
+        region = self.calibration.problem.regions[0]
+        module = imported_as(region.path, self.bed.snapshot.root)
+
         def ruled(problem: Problem, said: str) -> None:
             self.calibration = replace(self.calibration, problem=problem)
+            docket.save(docket.load(problem.root, region, problem.files[region.path]), problem.spec, module)
             emit(Specified(spec=problem.spec, said=said))
 
         async def over(problem: Problem, files: Mapping[str, str]) -> Verdict:
@@ -254,11 +266,11 @@ class Course:
             self.evidence = replace(self.evidence, cases=acceptance.counts(problem.spec, verdict))
             return verdict
 
-        self.polling = Polling(
+        self.polling = polls = Polling(
             rule=registry.load("trust", self.preset.trust).rule,
             user=self.user,
             questions=min(self.settings.ask, polling.MOST),
-            module=imported_as(self.bed.target.path, self.bed.snapshot.root),
+            module=module,
             verify=over,
             ruled=ruled,
         )
@@ -273,7 +285,7 @@ class Course:
             model_of=lambda draft: self.models.name_of(draft.role),
             count=drafter.count_tokens,
             again=self.asking.again,
-            elect=nearest if self.preset.blind else self.polling.elect,
+            elect=nearest if self.preset.blind else polls.elect,
         )
 
     async def _describe(self, tools: Tools, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
@@ -327,111 +339,42 @@ class Course:
         tests = {case.path: problem.files[case.path] for case in problem.spec.cases if case.path in problem.files}
         tests.update(problem.spec.files)
 
-        async def open_session() -> Session:
-            with self.watch:
-                return Timed(await self.sandbox.open(self.bed.place), self.watch)
-
-        verdict, self.evidence = await acceptance.accept(self._bench(), open_session, self._changed(files), tests)
+        verdict, self.evidence = await acceptance.accept(self._bench(), self._opened, self._changed(files), tests)
         return verdict
+
+    async def _opened(self) -> Session:
+        with self.watch:
+            return Timed(await self.sandbox.open(self.bed.place), self.watch)
+
+    async def _with_tests(self, outcome: Outcome) -> Outcome:
+        """The result with the tests that greenloop wrote down in the project's test file, where that is wanted."""
+        if not (outcome.solved and outcome.after and self.settings.spec.write):
+            return outcome
+        problem, snapshot = self.calibration.problem, self.bed.snapshot
+        encoded = {path: snapshot.encoded(path, text) for path, text in outcome.after.items()}
+        return await written.into(
+            outcome,
+            problem,
+            snapshot.text,
+            self._opened,
+            {**problem.buffers, **encoded},
+            snapshot.encoded,
+            hypothesis=interpreters.has_package(self.bed.place.environment, "hypothesis"),
+        )
 
     def _changed(self, files: Mapping[str, str]) -> dict[str, str]:
         """Only what differs from the user's own text is laid over the workspace."""
         originals = self.calibration.problem.originals
         return {path: text for path, text in files.items() if originals.get(path) != text}
 
-    def _judged(self, outcome: Outcome) -> Outcome:
-        """Adds the result's texts, what speaks for it, and the sentence for the user."""
-        problem = self.calibration.problem
-        if self.preset.blind:
-            outcome = replace(outcome, best=_last(outcome.attempts))
-        if outcome.best is None:
-            return self._walled(replace(outcome, message=outcome.message or self._unsolved(outcome)))
-        attempt = outcome.attempts[outcome.best]
-        assert attempt.candidate is not None
-        before, after = before_after(problem, attempt.candidate)
-        outcome = replace(outcome, before=before, after=after)
-        if not outcome.solved:
-            return self._walled(replace(outcome, message=outcome.message or self._unsolved(outcome)))
-        doubtful = hardcoded.warnings(problem, attempt.candidate, after)
-        evidence = replace(self.evidence, warnings=(*warnings(problem, after), *doubtful))
-        verified = trust(evidence)
-        return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
-
-    def _unsolved(self, outcome: Outcome) -> str:
-        return f"{unsolved(outcome)} {self.polling.why}".strip()
-
-    def _walled(self, outcome: Outcome) -> Outcome:
-        """An outcome without a proof names the wall all the same, and says what of it was open."""
+    def _ending(self) -> Ending:
         wall = Evidence(sandbox=self.bed.session.name, network=self.bed.place.network)
-        return replace(outcome, evidence=wall, message=f"{outcome.message} {caveat(wall)}".strip())
+        return Ending(wall=wall, why=self.polling.why if self.polling else "", blind=self.preset.blind)
 
-    def _trusted(self, calibration: Calibration) -> Verified:
-        """How far the user's own code may be trusted that passes everything."""
-        if not calibration.green or self.bed.session.name == "none":
-            return Verified.UNVERIFIED
-        own = any(case.provenance in OWN for case in calibration.problem.spec.cases)
-        return Verified.VERIFIED if own else Verified.PARTIALLY
-
-    def _without_model(self) -> Outcome:
-        calibration = self.calibration
-        outcome = Outcome(
-            solved=calibration.green,
-            verified=self._trusted(calibration),
-            reason=StopReason.ALREADY_GREEN if calibration.green else StopReason.ENVIRONMENT,
-            message=f"{self.bed.target.selector} is already green; nothing was changed."
-            if calibration.green
-            else f"{calibration.fault} {calibration.remedy}".strip(),
-            attempts=(calibration.baseline,),
-            usage=Usage(test_seconds=calibration.baseline.verdict.seconds),
-        )
-        return self._walled(outcome)
-
-
-@dataclass(kw_only=True)
-class Keeping:
-    """Passes events on; every attempt is in the history before anybody sees it."""
-
-    emit: Callable[[Event], None]
-    history: History | None = None
-    run: int | None = None
-    attempts: list[Attempt] = field(default_factory=list)
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Started):
-            self.attempts.append(event.baseline)
-        if isinstance(event, Tested):
-            event.into(self.attempts)
-            if self.history is not None:
-                self.history.attempt(self.run, event.attempt)
-        self.emit(event)
-
-
-def ended(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outcome:
-    """The outcome of a run that somebody or something stopped in the middle."""
-    top = loop.best(attempts)
-    return Outcome(
-        solved=False,
-        verified=Verified.UNVERIFIED,
-        reason=reason,
-        message=message,
-        attempts=tuple(attempts),
-        best=top.number if top else None,
-        usage=spent(attempts),
-    )
-
-
-def reason_of(error: GreenloopError) -> StopReason:
-    """Why a run ended that an error ended."""
-    if isinstance(error, BaselineChanged):
-        return StopReason.CHANGED
-    return StopReason.MODEL if isinstance(error, ModelProblem) else StopReason.ENVIRONMENT
+    def _judged(self, outcome: Outcome) -> Outcome:
+        return self._ending().judged(outcome, self.calibration.problem, self.evidence)
 
 
 async def _unseen(_files: Mapping[str, str]) -> Verdict:
     """The same of every candidate: what the tests would say stays unknown."""
     return Verdict(status=Status.FAILED)
-
-
-def _last(attempts: Sequence[Attempt]) -> int | None:
-    """The newest attempt that holds a candidate."""
-    return next((attempt.number for attempt in reversed(attempts) if attempt.number and attempt.candidate), None)

@@ -159,6 +159,14 @@ def _saved(docket: Docket, tests: Sequence[Written], others: Sequence[str], modu
     return replace(docket, seen=text)
 
 
+def struck(root: Path, path: str, qualname: str) -> tuple[str, ...]:
+    """The lines that show what the user struck out, without a look at what the function says now."""
+    with contextlib.suppress(OSError):
+        record = _record(path_of(root, path, qualname))
+        return tuple(record.struck.values()) if record else ()
+    return ()
+
+
 # -- what was written, and what was made of it ----------------------------------------------------------------------
 
 

@@ -34,13 +34,14 @@ class Request:
 
     `target` is a found target, or text as typed: a pytest node id, `file.py::function`, `file.py:LINE`.
     `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
-    `base` is the folder that a typed relative path counts from first.
+    `base` is the folder that a typed relative path counts from first; `comment` is what a reviewer says of the target.
     """
 
     root: Path
     target: Target | str
     buffers: Mapping[str, bytes] = field(default_factory=dict)
     base: Path | None = None
+    comment: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +92,15 @@ async def refine(
         # Before the baseline: what changes after this moment is a change, whenever it happens.
         trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
         timed = Timed(session, watch)
-        bed = Bed(target=target, snapshot=snapshot, session=timed, place=place, settings=settings, say=say)
+        bed = Bed(
+            target=target,
+            snapshot=snapshot,
+            session=timed,
+            place=place,
+            settings=settings,
+            say=say,
+            comment=request.comment,
+        )
         calibration = await calibrate(bed)
         course = Course(
             bed=bed,

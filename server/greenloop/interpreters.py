@@ -214,7 +214,16 @@ def site_packages(prefix: Path, version: tuple[int, int]) -> list[Path]:
 
 
 def _has_pytest(prefix: Path, version: tuple[int, int]) -> bool:
-    return any((folder / "pytest" / "__init__.py").is_file() for folder in site_packages(prefix, version))
+    return _has(prefix, version, "pytest")
+
+
+def has_package(environment: Environment, name: str) -> bool:
+    """Is a package installed where this environment looks for its own?"""
+    return _has(environment.prefix, environment.version, name)
+
+
+def _has(prefix: Path, version: tuple[int, int], name: str) -> bool:
+    return any((folder / name / "__init__.py").is_file() for folder in site_packages(prefix, version))
 
 
 # -- the system's, asked --------------------------------------------------------------------------------------------

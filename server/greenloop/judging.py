@@ -12,11 +12,14 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from greenloop import registry
+from greenloop.core.constraints import parse
 from greenloop.core.nouns import Case, CaseResult, Problem, Provenance, Spec, Status, Verdict
 from greenloop.core.ports import Tools
 from greenloop.settings import SpecSettings
 
 PARTS = ("trace", "constraints", "score", "human")  # that a setting of the same name asks for
+SHOWN = 8  # recorded calls that a model is told of beforehand
+LONGEST = 200  # characters of one of them
 _SCORE = re.compile(r"(?:AssertionError: )?score (\d(?:\.\d+)?(?:e-\d+)?)\b")
 
 
@@ -32,6 +35,15 @@ async def collected(problem: Problem, tools: Tools) -> Spec:
         if tools.options.get(name):
             spec += await registry.load("specs", name).collect(problem, tools)
     return spec
+
+
+def instruction(cases: Sequence[Case]) -> str:
+    """What a model should know of these cases before it begins: the limits, and calls that were recorded."""
+    words = [case.source for case in cases if case.provenance is Provenance.CONSTRAINT]
+    limits = "; ".join(dict.fromkeys(each.wish for each in parse(words)))
+    calls = [case.source for case in cases if case.provenance is Provenance.TRACE and len(case.source) <= LONGEST]
+    recorded = "\n".join(["This was recorded and must hold:", *calls[:SHOWN]]) if calls else ""
+    return "\n".join(text for text in (f"Limits: {limits}." if limits else "", recorded) if text)
 
 
 async def judged(

@@ -9,14 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from greenloop import judging, registry
+from greenloop import docket, judging, registry
 from greenloop.bed import Bed, Calibration, faulty, green, ready
+from greenloop.core.documented import read
+from greenloop.core.doubts import REMEDY, designable, doubts, unusable
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import OWN, Problem, Spec, TargetKind
+from greenloop.core.nouns import OWN, Problem, Provenance, Spec, TargetKind
 from greenloop.core.ports import Tools
 from greenloop.runners.pytest import parse
+from greenloop.sources import imported_as
 
-WORDS: tuple[str, ...] = ()  # parts that read what the user wrote; they ask nobody
+# What the parts' cases are; kept ones of an earlier run stand in for asking again.
+MAKES = {
+    "designer": Provenance.DESIGNED,
+    "properties": Provenance.PROPERTY,
+    "hints": Provenance.HINT,
+}
 
 
 async def specified(
@@ -30,21 +38,13 @@ async def specified(
     problem = calibration.problem
     if not problem.regions:
         return calibration
-    asked = await judging.collected(problem, tools)  # what settings name holds for whatever the target is
+    # What settings name holds for whatever the target is.
+    asked = await judging.collected(problem, tools)
+    wishes = "\n".join(text for text in (problem.instruction, judging.instruction(asked.cases)) if text)
+    problem = replace(problem, spec=problem.spec + asked, instruction=wishes)
     if bed.target.kind is not TargetKind.FUNCTION:
-        return replace(calibration, problem=replace(problem, spec=problem.spec + asked)) if asked.cases else calibration
-    for name in WORDS:
-        problem = await _with(problem, name, tools)
-    problem = replace(problem, spec=problem.spec + asked)
-    if _designing(bed, problem):
-        for name in parts:
-            bed.say("writing tests from the docstring")
-            problem = await _with(problem, name, tools)
-    if not any(case.executed for case in problem.spec.cases):
-        raise CannotVerify(
-            f"Nothing says what {bed.target.qualname} should do: no test reaches it and its docstring has no examples.",
-            remedy=_remedy(problem.spec.doubts, parts),
-        )
+        return replace(calibration, problem=problem)
+    problem = await _designed(bed, problem, tools, parts)
     if problem.spec == calibration.problem.spec:
         return calibration
     if problem.spec.open:
@@ -52,15 +52,39 @@ async def specified(
     return await _run(bed, calibration, problem)
 
 
-def _designing(bed: Bed, problem: Problem) -> bool:
+async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[str]) -> Problem:
+    """With the tests of an earlier run that the user may have edited, else with new ones."""
+    region = problem.regions[0]
+    module = imported_as(region.path, problem.root)
+    known = docket.load(problem.root, region, problem.files[region.path])
+    for sentence in known.said:
+        bed.say(sentence)
+    spec = problem.spec + known.spec(module)
+    if parts and _designing(bed, spec):
+        about = read(problem.files[region.path], region.start, region.end)
+        silent = unusable(region.qualname, about.docstring)
+        spec += Spec(doubts=doubts(about.header, about.docstring or ""))
+        for name in parts if not silent and designable(about.header, about.docstring or "") else ():
+            if not known.has(MAKES[name]):
+                bed.say("writing tests from the docstring")
+                spec += known.sifted(await registry.load("specs", name).collect(replace(problem, spec=spec), tools))
+        if silent and not spec.cases:
+            raise CannotVerify(silent, remedy=REMEDY)
+    if not any(case.executed for case in spec.cases):
+        raise CannotVerify(
+            f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",
+            remedy=_remedy(spec.doubts, parts),
+        )
+    if spec.open or known.own:
+        for sentence in docket.save(known, spec, module).said:
+            bed.say(sentence)
+    return replace(problem, spec=spec)
+
+
+def _designing(bed: Bed, spec: Spec) -> bool:
     wanted = bed.settings.spec.design
-    speaks = any(case.provenance in OWN for case in problem.spec.cases)
+    speaks = any(case.provenance in OWN for case in spec.cases)
     return wanted == "always" or (wanted == "auto" and not speaks)
-
-
-async def _with(problem: Problem, name: str, tools: Tools) -> Problem:
-    found: Spec = await registry.load("specs", name).collect(problem, tools)
-    return replace(problem, spec=problem.spec + found)
 
 
 def _remedy(doubts: Sequence[str], parts: Sequence[str]) -> str:
@@ -78,8 +102,18 @@ async def _run(bed: Bed, calibration: Calibration, problem: Problem) -> Calibrat
     if fault := bed.fault([result.failure for result in results if result.failure]):
         return faulty(bed, execution, fault.sentence, fault.remedy, spec)
     outcomes = {result.id: result.outcome for result in results}
-    if all(outcomes.get(case.id) == "passed" for case in spec.cases if case.executed) and not execution.killed:
+    ran = [case for case in spec.cases if case.executed]
+    if ran and all(outcomes.get(case.id) == "passed" for case in ran) and not execution.killed:
         return green(bed, spec, execution, outcomes)
     around = {case: outcome for case, outcome in calibration.outcomes.items() if case in problem.neighbours}
     known = ready(bed, spec, problem.regions, execution, around, {}, left_out=calibration.left_out)
-    return replace(known, problem=replace(known.problem, approaches=problem.approaches, suspicion=problem.suspicion))
+    return replace(
+        known,
+        problem=replace(
+            known.problem,
+            approaches=problem.approaches,
+            suspicion=problem.suspicion,
+            instruction=problem.instruction,
+        ),
+        baseline=replace(known.baseline, verdict=judging.scored(known.baseline.verdict, spec.cases)),
+    )

@@ -7,6 +7,7 @@ the file (`core/testfile.py`). What is written was run in the sandbox with the a
 from __future__ import annotations
 
 import ast
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -14,14 +15,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from greenloop import sources
+from greenloop.core.access import Access, access
 from greenloop.core.diff import flat
 from greenloop.core.encoding import declared, encodable
+from greenloop.core.errors import GreenloopError
 from greenloop.core.naming import title_of
-from greenloop.core.nouns import Attempt, Problem, Provenance, Run
+from greenloop.core.nouns import Attempt, Outcome, Problem, Provenance, Run
 from greenloop.core.ports import Session
 from greenloop.core.retelling import KINDS, remarked, retold
 from greenloop.core.source import plain_name, tree
-from greenloop.core.testfile import Access, Kind, access, appended, style
+from greenloop.core.testfile import Kind, appended, fresh, style
 from greenloop.runners.pytest import parse
 
 SECONDS = 60.0  # for the written tests together
@@ -84,10 +87,11 @@ def written(
             continue
         taken.add(test.name)
         tests.append(test)
-    if not tests:
-        return Addition(left_out=tuple(left))
     names = sorted({each for test in tests for each in test.uses})
     reached = _access(text, path, module, names, problem)
+    tests = fresh(text, hand, reached, tests)
+    if not tests:
+        return Addition(left_out=tuple(left))
     title = title_of(name, taken)
     prefix = path if hand.kind is Kind.FUNCTIONS else f"{path}::{title}"
     return Addition(
@@ -121,6 +125,36 @@ async def proved(
     return {case: outcome for case, outcome in outcomes.items() if outcome != "passed"}
 
 
+async def into(
+    outcome: Outcome,
+    problem: Problem,
+    text_of: Callable[[str], str | None],
+    open_session: Callable[[], Awaitable[Session]],
+    files: Mapping[str, bytes],
+    encode: Callable[[str, str], bytes],
+    *,
+    hypothesis: bool,
+) -> Outcome:
+    """The outcome whose edit also writes the tests; what it says tells of them. It never becomes worse for that."""
+
+    def readable(path: str) -> str | None:
+        try:
+            return text_of(path)
+        except GreenloopError:
+            return None
+
+    attempts = outcome.attempts
+    try:
+        addition = await added(problem, attempts, readable, open_session, files, encode, hypothesis=hypothesis)
+    except GreenloopError as error:
+        return replace(outcome, message=f"{outcome.message}; no tests are written: {error}")
+    said = f"{outcome.message}; {addition.sentence}" if addition.sentence else outcome.message
+    if not addition.ids:
+        return replace(outcome, message=said)
+    before = {**outcome.before, addition.path: addition.before}
+    return replace(outcome, message=said, before=before, after={**outcome.after, addition.path: addition.after})
+
+
 async def added(
     problem: Problem,
     attempts: Sequence[Attempt],
@@ -132,7 +166,7 @@ async def added(
     hypothesis: bool,
 ) -> Addition:
     """What may be offered: the written tests that pass where they will stand; the others are named in `left_out`."""
-    first = addition = written(problem, attempts, text_of, hypothesis=hypothesis)
+    first = addition = await asyncio.to_thread(written, problem, attempts, text_of, hypothesis=hypothesis)
     dropped: set[str] = set()
     for _round in range(2):
         if not addition.ids:

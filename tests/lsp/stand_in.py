@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.events import Checked, Finished, Planned, Proposed, Started, Tested, Token
+from greenloop.core.events import Checked, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.nouns import (
     Attempt,
     Candidate,
@@ -26,6 +26,7 @@ from greenloop.core.nouns import (
     Note,
     Outcome,
     Problem,
+    Provenance,
     Region,
     Role,
     Span,
@@ -36,6 +37,7 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
+from greenloop.core.sheet import Check, sheet
 from greenloop.lsp import user
 from greenloop.lsp.server import create_server, serve
 
@@ -203,6 +205,37 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
+    async def specified(self, request, settings, emit, say, **more):
+        """A function whose docstring became tests: two of them stay, one is voted down."""
+        problem = self.problem(request)
+        region = problem.regions[0]
+        bodies = ("assert double(2) == 4", "assert double(0) == 1", 'assert double("a") == "aa"')
+        checks = [Check(body=body, line=1, provenance=Provenance.DESIGNED, batch="1") for body in bodies]
+        yes = [Check(body="assert double(7) == 14", line=1, provenance=Provenance.CONFIRMED)]
+        spec = sheet(region, "m", "designed", checks) + sheet(region, "m", "confirmed", yes)
+        spec = replace(spec, doubts=("The docstring does not say what double(None) is.",))
+        emit(Specified(spec=spec))
+        if more.get("wait"):
+            await self.go.wait()
+        problem, baseline = self.start(request, settings, emit)
+        if more.get("stuck"):
+            attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
+            outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
+        else:
+            lost = replace(spec, cases=(spec.cases[0], *spec.cases[2:]), outvoted=(spec.cases[1],))
+            emit(Specified(spec=lost, said="2 of 3 tests that were written for the docstring are believed."))
+            attempts = [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))]
+            evidence = Evidence(sandbox="play", cases={"designed": (2, 3)})
+            outcome = self.outcome(problem, attempts, verified=Verified.PARTIALLY, evidence=evidence)
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def specifiedstuck(self, request, settings, emit, say):
+        return await self.specified(request, settings, emit, say, stuck=True)
+
+    async def specifying(self, request, settings, emit, say):
+        return await self.specified(request, settings, emit, say, wait=True)
+
     async def stuck(self, request, settings, emit, say):
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
@@ -233,6 +266,19 @@ class Play:
 
     async def create(self, request, settings, emit, say):
         more = {"before": {"fresh.py": None}, "after": {"fresh.py": "def fresh():\n    return 1\n"}}
+        return await self.solve(request, settings, emit, say, **more)
+
+    async def tests(self, request, settings, emit, say):
+        """Solved, with tests written into a file that is there and into a new one."""
+        old = self.problem(request).files
+        more = {
+            "before": {"m.py": old["m.py"], "test_m.py": old["test_m.py"], "tests/test_new.py": None},
+            "after": {
+                "m.py": "def double(x):\n    return x * 2\n",
+                "test_m.py": old["test_m.py"] + "\n\ndef test_double_of_0():\n    assert double(0) == 0\n",
+                "tests/test_new.py": "from m import double\n\n\ndef test_double_of_1():\n    assert double(1) == 2\n",
+            },
+        }
         return await self.solve(request, settings, emit, say, **more)
 
     async def foreseen(self, request, settings, emit, say):

@@ -173,6 +173,41 @@ async def test_a_new_file_is_created_where_declared(editor, project):
     assert not (project / "fresh.py").exists()
 
 
+async def test_code_and_tests_land_in_one_edit_with_one_undo(editor, project):
+    """A changed test file and a new one go with the code: one request, so that one undo takes all of it back."""
+    await editor.start(model="play:tests")
+    before = {uri: text for uri, (_version, text) in editor.buffers.items()}
+    assert (await refine(editor))["applied"]
+    (only,) = editor.edits
+    changed = [change.get("kind") or change["textDocument"]["uri"] for change in only["edit"]["documentChanges"]]
+    new = editor.uri("tests/test_new.py")
+    assert changed == [editor.uri("m.py"), editor.uri("test_m.py"), "create", new]
+    assert editor.text("m.py") == FIXED
+    assert editor.text("test_m.py").startswith(FILES["test_m.py"])
+    assert "def test_double_of_0" in editor.text("test_m.py")
+    assert "def test_double_of_1" in editor.buffers[new][1]
+    await editor.told("fixed, verified")
+    # The undo of that one edit: the texts as they were, the new file gone.
+    del editor.buffers[new]
+    for name in ("m.py", "test_m.py"):
+        editor.change(name, before[editor.uri(name)])
+    assert {uri: text for uri, (_version, text) in editor.buffers.items()} == before
+    assert not (project / "tests").exists()
+
+
+async def test_tests_typed_meanwhile_into_the_same_file_are_kept(editor):
+    await editor.start(model="play:tests")
+    typed = "X = 1\n" + FILES["test_m.py"]
+    editor.answers["workspace/applyEdit"] = Exception("busy")
+    assert not (await refine(editor))["applied"]
+    editor.change("test_m.py", typed)
+    editor.answers["workspace/applyEdit"] = editor.apply
+    await editor.action("Apply refined double", line=4)
+    await editor.told("fixed, verified")
+    assert editor.text("test_m.py").startswith(typed)
+    assert "def test_double_of_0" in editor.text("test_m.py")
+
+
 async def test_a_new_file_is_offered_where_not(editor):
     await editor.start(without(EVERYTHING, "workspace.workspaceEdit.resourceOperations"), model="play:create")
     assert not (await refine(editor))["applied"]

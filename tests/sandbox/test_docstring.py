@@ -60,7 +60,7 @@ async def test_without_any_example_tests_are_designed_and_never_taken_for_the_us
     assert "user tests 0, designed 4/6" in outcome.message
     first, last = docstring.specified
     assert {case.provenance for case in first.spec.cases} == {Provenance.DESIGNED}
-    assert first.spec.doubts == ("The docstring does not say what rle('') is: designed tests say [] and [('', 0)].",)
+    assert "The docstring does not say what rle('') is: designed tests say [] and [('', 0)]." in first.spec.doubts
     assert {case.source for case in last.spec.outvoted} == {
         "assert rle('aba') == [('a', 2), ('b', 1)]",
         "assert rle('') == [('', 0)]",

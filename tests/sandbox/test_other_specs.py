@@ -32,14 +32,16 @@ def code(body: str) -> str:
 
 
 class Stage:
-    """One request on a project in a folder; `prompts` are what the model was asked, in order."""
+    """One request on a project in a folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.attempts: list = []
         self.said: list[str] = []
 
-    async def __call__(self, files: dict[str, str], *answers: str, user=None, target="m.py::double", **keys) -> Outcome:
+    async def __call__(
+        self, files: dict[str, str], *answers: str, user=None, target="m.py::double", comment="", **keys
+    ) -> Outcome:
         for name, text in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +56,7 @@ class Stage:
             if isinstance(event, Tested):
                 self.attempts.append(event.attempt)
 
-        request = engine.Request(root=self.root, target=target)
+        request = engine.Request(root=self.root, target=target, comment=comment)
         return await engine.refine(request, settings=found, emit=emit, say=self.said.append, user=user)
 
     @property
@@ -179,3 +181,37 @@ async def test_a_score_may_be_enough_below_one(stage):
     files = {"m.py": BARE, "bench/scoring.py": SCORER}
     outcome = await stage(files, code("return 2"), **{"spec.score": "bench/scoring.py::how_close>=0.6"})
     assert outcome.solved
+
+
+@pytest.fixture
+def instructions(monkeypatch):
+    """What the runs that begin are told beside tests and code."""
+    seen = []
+    original = engine.Course._looped
+
+    async def looped(self, problem, started, parts, keep):
+        seen.append(problem.instruction)
+        return await original(self, problem, started, parts, keep)
+
+    monkeypatch.setattr(engine.Course, "_looped", looped)
+    return seen
+
+
+async def test_a_comment_in_the_function_and_one_typed_are_told_to_the_model(stage, instructions):
+    text = STUB.replace("    raise", "    # TODO: no loop\n    raise")
+    outcome = await stage({"m.py": text}, code("return 2 * x"), comment="keep it short")
+    assert outcome.solved
+    assert instructions == ["A comment asks: keep it short\nno loop"]
+
+
+async def test_limits_and_recorded_calls_are_told_before_the_first_attempt(stage, instructions):
+    files = {"m.py": STUB, "calls.jsonl": json.dumps({"args": [4], "returns": 8}) + "\n"}
+    keys = {"spec.trace": "calls.jsonl", "spec.constraints": ["no-imports", "max-lines 20"]}
+    outcome = await stage(files, code("return 2 * x"), **keys)
+    assert outcome.solved
+    (told,) = instructions
+    assert told.split("\n") == [
+        "Limits: import nothing; at most 20 lines of code in a function.",
+        "This was recorded and must hold:",
+        "assert double(4) == 8",
+    ]

@@ -179,6 +179,14 @@ def test_names_given_twice_add_up_and_commas_may_have_split_them():
     assert [each.source for each in found] == ["forbid eval exec", "max-lines 5", "ruff E F B904"]
 
 
+def test_every_constraint_can_be_told_beforehand():
+    for word, kind in constraints.KINDS.items():
+        (found,) = constraints.parse([f"{word} {kind.example}".strip()])
+        assert found.wish
+        assert "{}" not in found.wish
+    assert constraints.parse(["forbid eval exec"])[0].wish == "do not use eval, exec"
+
+
 @pytest.mark.parametrize(
     ("word", "sentence", "remedy"),
     [

@@ -104,6 +104,27 @@ async def test_examples_as_they_are_written(docstring, expected):
     assert [excerpt.text for excerpt in found] == (["\n\n".join(expected)] if expected else [])
 
 
+STATED = (
+    '# f(5) == 25\ndef f(x):\n    """Squares.\n\n    f(2) returns 4; `f(3)` gives 9.\n\n    >>> f(1)\n    1\n\n'
+    '    assert f(\n        4\n    ) == 16\n    """\n    # TODO: f(-1) raises ValueError\n'
+    "    raise NotImplementedError  # assert f(6) == 36\n"
+)
+SAID = (
+    ">>> f(1)\n1\n\n# f(5) == 25\nf(2) returns 4; `f(3)` gives 9.\nassert f(\n    4\n) == 16\n"
+    "# TODO: f(-1) raises ValueError\n# assert f(6) == 36"
+)
+
+
+async def test_examples_in_other_words_and_in_comments_are_in_the_first_prompt():
+    [found] = await examples.gather(problem(STATED, "f"), tools())
+    assert found.text == SAID
+    text = await first_prompt(
+        problem(STATED.replace("Squares.", "Squares. " * 900), "f"), [source, examples], budget=400
+    )
+    assert SAID in text
+    assert len(text) // 4 <= 400
+
+
 async def test_examples_of_the_class_or_module_that_the_specification_names():
     text = '"""Doc.\n\n>>> A().f()\n1\n"""\n\n\nclass A:\n    """A.\n\n    >>> A().f() + 1\n    2\n    """\n\n    def f(self):\n        return 0\n'
     of_class = problem(text, "A.f", provenance=Provenance.DOCTEST, line=10)

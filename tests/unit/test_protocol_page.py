@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+from lsprotocol import types as lsp
 
 from greenloop.cli import events_json
 from greenloop.core.encode import to_json
-from greenloop.core.events import Checked, Planned, Proposed, Started, Tested
+from greenloop.core.events import Checked, Planned, Proposed, Specified, Started, Tested
 from greenloop.core.nouns import (
     Attempt,
     Case,
@@ -22,6 +24,7 @@ from greenloop.core.nouns import (
     Move,
     Outcome,
     Problem,
+    Provenance,
     Region,
     Role,
     Spec,
@@ -31,6 +34,9 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
+from greenloop.lsp.abilities import abilities
+from greenloop.lsp.protocol import QUESTION, QUESTION_OVER, REFINE, answer_params
+from greenloop.lsp.server import create_server
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")
 FAILURE = Failure(type="AssertionError", message="assert 1 == 2", frames=(Frame(path="m.py", line=2, function="f"),))
@@ -52,6 +58,7 @@ OUTCOME = Outcome(
     solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ATTEMPTS, message="", attempts=(ATTEMPT,)
 )
 EVENTS = {
+    "specified": events_json.of_event(Specified(spec=PROBLEM.spec)),
     "started": events_json.of_event(
         Started(problem=PROBLEM, baseline=ATTEMPT, model="m", preset="plain", sandbox="bubblewrap", attempts=5)
     )
@@ -85,16 +92,35 @@ def test_every_field_is_on_the_page(name):
 
 
 def test_parts_of_fields_are_on_the_page_too():
-    page = section("finished") + section("tested") + section("started")
+    page = section("finished") + section("tested") + section("started") + section("specified")
     parts = {
         *events_json.usage(Usage()),
         *to_json(Evidence()),
         *EVENTS["tested"]["cases"][0],
         *EVENTS["started"]["regions"][0],
+        *EVENTS["specified"]["cases"][0],
     }
     assert parts <= set(re.findall(r"`(\w+)`", page))
 
 
-@pytest.mark.parametrize("words", [StopReason, Status, Group, Move, Role, Verified])
+@pytest.mark.parametrize("words", [StopReason, Status, Group, Move, Role, Verified, Provenance])
 def test_every_word_is_on_the_page(words):
     assert {word.value for word in words} <= set(re.findall(r"`([\w-]+)`", PAGE))
+
+
+def test_every_command_and_message_is_on_the_page():
+    """As the server registers them."""
+    commands = set(create_server().protocol.fm.commands)
+    named_commands = set(re.findall(r"^\| `(greenloop\.\w+)` \|", PAGE, re.MULTILINE))
+    assert commands == named_commands
+    assert {QUESTION, QUESTION_OVER, REFINE} <= set(re.findall(r"`(greenloop/\w+)`", PAGE))
+
+
+def test_its_json_examples_can_be_read_and_sent():
+    examples = [json.loads(text) for text in re.findall(r"```json\n(.*?)\n```", PAGE, re.DOTALL)]
+    specified = next(each for each in examples if each.get("event") == "specified")
+    assert set(specified) == {"event", *named("specified")}
+    answered = next(each for each in examples if each.get("command") == "greenloop.answer")
+    assert answer_params(answered["arguments"][0]).value == "[('', 0)]"
+    declared = next(each for each in examples if "capabilities" in each)
+    assert abilities(lsp.ClientCapabilities(experimental=declared["capabilities"]["experimental"])).typed_answers

@@ -266,6 +266,12 @@ def test_names_are_readable_and_never_taken(project):
     assert project.runs(made) == "6 passed"
 
 
+def test_what_the_file_says_already_is_not_written_again(project):
+    project({"test_codec.py": "from codec import rle\n\n\ndef test_empty():\n    assert rle('') == []\n"})
+    made = project.add(project.checks(*LINES[:2]))
+    assert [each.rpartition("::")[2] for each in made.ids.values()] == ["test_rle_of_aab"]
+
+
 def test_a_file_that_cannot_be_parsed_is_left_alone(project):
     project({"test_codec.py": "from codec import rle\n\n\ndef test_one(:\n"})
     made = project.add()

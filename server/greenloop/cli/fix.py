@@ -37,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="without TARGET: every red test, one after another")
     parser.add_argument("--apply", action="store_true", help="write a verified result without asking")
     parser.add_argument("--json", action="store_true", help="one JSON object a line on standard output; never asks")
+    parser.add_argument(
+        "--comment", metavar="TEXT", default="", help="what a reviewer says of the target, for the model"
+    )
     parser.add_argument("--preset", metavar="NAME", help="named choice of prompt, feedback and search")
     parser.add_argument("--attempts", type=int, metavar="N", help="candidates that the model may make")
     parser.add_argument("--seconds", type=float, metavar="N", help="wall time of the run")
@@ -161,7 +164,7 @@ def _one(job: Job, target: str) -> int:
             if job.put is not None:
                 job.put(events_json.finished(_cancelled(attempts)))
 
-        request = engine.Request(root=job.root, target=target)
+        request = engine.Request(root=job.root, target=target, comment=job.arguments.comment)
         work = engine.refine(request, settings=job.settings, emit=emit, say=view.say, user=view.user)
         try:
             outcome = interrupt.run(work, last_words=last_words)

@@ -14,8 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import show
+from greenloop.cli.specified import Freezing
 from greenloop.core.estimate import told
-from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
+from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.nouns import Attempt, Status
 from greenloop.core.summary import label
 
@@ -80,6 +81,7 @@ class Terminal:
         self._activity = Activity(clock)
         self._attempts: list[Attempt] = []
         self._title = self._estimate = ""
+        self._freezing = Freezing()
         self._spinner = Spinner("dots")
         self._live = Live(
             console=console, get_renderable=self._render, refresh_per_second=8, redirect_stdout=False, transient=False
@@ -110,6 +112,10 @@ class Terminal:
             self._attempts = [event.baseline]
         elif isinstance(event, Tested):
             event.into(self._attempts)
+        elif isinstance(event, Specified):
+            # Above the table, where it stays.
+            for line in self._freezing.lines(event):
+                self._console.print(Text(line), soft_wrap=True)
 
     def _render(self) -> Group:
         parts: list[Table | Text | Spinner] = []
@@ -131,6 +137,7 @@ class Lines:
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
         self._attempts = 0
+        self._freezing = Freezing()
 
     def __enter__(self) -> Self:
         return self
@@ -156,6 +163,9 @@ class Lines:
             self._write(f"  as it stands: {_line(event.baseline)}")
         elif isinstance(event, Tested):
             self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_line(event.attempt)}")
+        elif isinstance(event, Specified):
+            for line in self._freezing.lines(event):
+                self._write(line)
 
 
 def title(event: Started) -> str:

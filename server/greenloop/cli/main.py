@@ -17,7 +17,7 @@ from greenloop.cli.codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.cli.problems import report_unexpected, tell
 from greenloop.core.errors import GreenloopError
 
-SUBCOMMANDS = ("fix", "verify", "serve", "doctor", "setup", "model", "history", "bench")
+SUBCOMMANDS = ("fix", "tests", "verify", "serve", "doctor", "setup", "model", "history", "bench")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,6 +72,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 _ABOUT = {
     "fix": "make a red test green, or a docstring true",
+    "tests": "the tests that a docstring became: look at them, strike out, correct",
     "verify": "tests of a commit, code of the working tree: does it honestly pass?",
     "serve": "the language server, on standard input and output",
     "doctor": "what this machine has, what is missing, and the remedy",

@@ -1,5 +1,6 @@
-"""Every `>>>` example that documents the code: the first prompt must hold them all, also when it is short.
+"""Every example that documents the code: the first prompt must hold them all, also when it is short.
 
+Those after `>>>`, and what docstring and comments state in other words (`f(2) returns 4`, `assert f(1) == 2`).
 Nearly all that examples bring they bring in the first round ("The First Prompt Counts the Most!", arXiv 2411.06774).
 Where the code is shown whole they stand in its docstring already, and `core/prompt.fit` does not say them twice.
 """
@@ -10,17 +11,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from greenloop import syntax
-from greenloop.core.nouns import Excerpt, Problem, Provenance
+from greenloop.core.documented import read
+from greenloop.core.nouns import Excerpt, Problem, Provenance, Region
 from greenloop.core.ports import Tools
+from greenloop.core.stated import told
 
 PROMPT = ">>>"
+_CODE = re.compile(r"[#\s]*(?:assert|with)\b")
 _ENDS = {"", '"""', "'''"}
 
 
 async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
     """One excerpt with the examples of the regions' docstrings and of those that the specification names."""
     del tools
-    shown = "\n\n".join(dict.fromkeys(block for path, text in _texts(problem) for block in examples(text)))
+    prompted = "\n\n".join(dict.fromkeys(block for path, text in _texts(problem) for block in examples(text)))
+    others = "\n".join(dict.fromkeys(row for region in problem.regions for row in stated(region, problem)))
+    shown = "\n\n".join(filter(None, (prompted, others)))
     if not shown:
         return ()
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(region.qualname for region in problem.regions))
@@ -43,6 +49,18 @@ def examples(text: str) -> Iterator[str]:
         else:
             yield "\n".join(block)
             block = []
+
+
+def stated(region: Region, problem: Problem) -> Iterator[str]:
+    """The rows of the file in which something is stated; statements of several rows as code."""
+    text = problem.files.get(region.path, "")
+    documented = read(text, region.start, region.end)
+    inside = documented.pages[0].lines if documented.docstring is not None else ()
+    rows = syntax.lines(text)
+    for line, one in told(documented, region.qualname).checks:
+        row = rows[line - 1].strip()
+        row = row if line in inside else row[max(row.find("#"), 0) :]
+        yield one.body if _CODE.match(row) and "\n" in one.body else row
 
 
 def _texts(problem: Problem) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from textwrap import dedent
 
 from greenloop.core import sheet, values
-from greenloop.core.calls import Subject, arguments, is_literal
+from greenloop.core.calls import Subject, arguments, plain
 from greenloop.core.equations import Stated, is_governed, stated
 
 ROWS = 8  # of one statement
@@ -47,7 +47,8 @@ def _statement(rows: Sequence[str], at: int, margin: int) -> tuple[int, str]:
     """How many rows a statement takes that begins at a row, and its source; empty where it cannot be read."""
     taken: list[str] = []
     for row in rows[at : at + ROWS]:
-        taken.append(row[margin:] if not taken or not row[:margin].strip() else row.lstrip())
+        below = f"    {row}" if not at else row  # the first row of a docstring has lost its margin
+        taken.append(row[margin:] if not taken else below[margin:] if not below[:margin].strip() else below.lstrip())
         for code in dict.fromkeys(("\n".join(taken), "\n".join(taken).rstrip("`. "))):
             tree = _tree(code)
             if tree is not None and len(tree.body) == 1:
@@ -96,14 +97,14 @@ def _from_code(row: int, body: str, shown: str, subject: Subject) -> Stated:
     body, shown = (_RAISES.sub("with pytest.raises(", text) for text in (body, shown))
     equation = sheet.equation(shown)
     call = values.parsed(equation.call) if equation else None
-    plain = isinstance(call, ast.Call) and subject.called_in(call) and is_literal(call, subject)
+    known = equation if plain(call, subject) else None
     return Stated(
         row=row,
         body=body,
         shown=" ".join(ast.unparse(ast.parse(shown)).split("\n    ")) if "\n" in shown else shown,
-        call=ast.unparse(call) if call and plain else "",
-        expected=equation.expected if equation and plain else "",
-        raises=equation.raises if equation and plain else "",
+        call=ast.unparse(call) if call and known else "",
+        expected=known.expected if known else "",
+        raises=known.raises if known else "",
         imports=values.imports(ast.parse(body)),
     )
 
@@ -115,8 +116,7 @@ def compared(rows: Sequence[str], subject: Subject) -> Iterator[Stated]:
         node = values.parsed(match["code"]) if match else None
         if not isinstance(node, ast.Compare) or len(node.ops) > 1 or not isinstance(node.ops[0], ast.Eq):
             continue
-        alone = isinstance(node.left, ast.Call) and subject.called_in(node.left) and is_literal(node.left, subject)
-        if alone and values.is_value(node.comparators[0]):
+        if plain(node.left, subject) and values.is_value(node.comparators[0]):
             continue  # a plain equation
         if subject.called_in(node) and not values.unknown(node, {subject.name}) and not is_governed(rows, at):
             code = f"assert {ast.unparse(node)}"
@@ -163,5 +163,5 @@ def _equated(row: int, call: ast.expr | None, written: str, subject: Subject) ->
     value = values.parsed(written)
     if value is None or not values.is_value(value):
         return
-    if isinstance(call, ast.Call) and subject.called_in(call) and is_literal(call, subject):
-        yield stated(row, call, written, "")
+    if (found := plain(call, subject)) is not None:
+        yield stated(row, found, written, "")

@@ -31,6 +31,19 @@ class Subject:
         last = self.method or self.name
         return self.name in names and any(text.rpartition(".")[2] == last for text in called)
 
+    def is_callee(self, call: ast.Call) -> bool:
+        """Is it the function itself that the call is of, and not one around it?"""
+        return self.called_in(call.func) or (self.called_in(call) and _callee(call) == (self.method or self.name))
+
+
+def _callee(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+def plain(node: ast.AST | None, subject: Subject) -> ast.Call | None:
+    """The node as a call of the subject itself with literal arguments, else None."""
+    return node if isinstance(node, ast.Call) and subject.is_callee(node) and is_literal(node, subject) else None
+
 
 def named(text: str, subject: Subject) -> Iterator[re.Match[str]]:
     pattern = re.compile(rf"(?<![\w.]){re.escape(subject.name)}(?=[.(\[])")
@@ -83,10 +96,7 @@ def is_literal(node: ast.Call, subject: Subject) -> bool:
     own = node.func.value if isinstance(node.func, ast.Attribute) else None
     if isinstance(own, ast.Call) and not is_literal(own, subject):
         return False
-    return all(
-        values.is_value(part) or (isinstance(part, ast.Call) and subject.called_in(part) and is_literal(part, subject))
-        for part in parts
-    )
+    return all(values.is_value(part) or (plain(part, subject) is not None) for part in parts)
 
 
 def fits(header: str, call: ast.Call) -> bool:

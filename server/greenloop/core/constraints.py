@@ -37,6 +37,11 @@ class Constraint:
     def number(self) -> int:
         return int(self.values[0])
 
+    @property
+    def wish(self) -> str:
+        """The limit as it is told to a model beforehand."""
+        return _WISHES[self.word].format(", ".join(self.values))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
@@ -119,6 +124,22 @@ KINDS = {
     "docstring": BARE,
     "typed": BARE,
     RUFF: NAMES,
+}
+
+
+_WISHES = {
+    "no-imports": "import nothing",
+    "imports": "import nothing but {}",
+    "signature": "keep the signature as it is",
+    "max-lines": "at most {} lines of code in a function",
+    "max-complexity": "a cyclomatic complexity of at most {}",
+    "max-nesting": "blocks nested at most {} deep",
+    "forbid": "do not use {}",
+    "no-recursion": "no recursion",
+    "no-globals": "no global variables",
+    "docstring": "keep the docstring as it is",
+    "typed": "annotate all parameters and the result",
+    RUFF: "keep to ruff's rules {}",
 }
 
 

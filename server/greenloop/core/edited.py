@@ -13,22 +13,10 @@ from dataclasses import dataclass
 from greenloop.core.diff import flat
 from greenloop.core.nouns import Case, Provenance, Region, Spec
 from greenloop.core.sheet import Check
+from greenloop.core.told import one
 
 # What may be edited; tests, doctests and recordings are the user's where they stand.
 EDITABLE = (Provenance.EXAMPLE, Provenance.CONFIRMED, Provenance.DESIGNED, Provenance.PROPERTY, Provenance.HINT)
-WORDS = {
-    Provenance.USER: "written by you",
-    Provenance.DOCTEST: "an example in the docstring",
-    Provenance.EXAMPLE: "an example in the docstring",
-    Provenance.TRACE: "recorded",
-    Provenance.CONFIRMED: "confirmed by you",
-    Provenance.HUMAN: "your word on a candidate",
-    Provenance.SCORE: "measured by your scorer",
-    Provenance.CONSTRAINT: "a limit that you set",
-    Provenance.HINT: "from the type hints",
-    Provenance.DESIGNED: "designed by the model",
-    Provenance.PROPERTY: "a property",
-}
 MOST = 300  # tests in one file
 LONGEST = 256_000  # characters of such a file
 _YOURS = re.compile(r"#\s*yours\b", re.IGNORECASE)
@@ -106,7 +94,7 @@ def render(tests: Sequence[Written], region: Region, module: str, others: Sequen
 
 def _function(test: Written, name: str) -> str:
     check = test.check
-    said = WORDS[check.provenance] + ("" if test.believed else "; the candidates' votes went against it")
+    said = one(check.provenance) + ("" if test.believed else "; the candidates' votes went against it")
     if check.provenance is Provenance.PROPERTY and check.shown:
         said += f": {check.shown}".replace("\n", " ")
     rows = [f"# {said}", *(f"@{each}" for each in check.decorators), f"def {name}({check.parameters}):"]

@@ -35,15 +35,15 @@ class Stated:
     imports: tuple[str, ...] = ()
 
 
-_DOUBTED = (
-    r"wrong\w*|incorrect\w*|invalid\w*|bad|bugs?|buggy|broken|fail(?:s|ed|ing)?|no longer|used to|previously|formerly"
+_WRONG = (
+    r"wrong\w*|incorrect\w*|invalid\w*|bad|bugs?|buggy|broken|fail(?:s|ed|ing)?|no longer|used to|previously|untrue"
 )
-_DOUBTED += (
-    r"|instead|deprecated|versionchanged|versionadded|counter-?examples?|don'?t|do not|does not|never|cannot|fixme"
+_STALE = (
+    r"formerly|instead|deprecated|versionchanged|versionadded|counter-?examples?|don'?t|do not|does not|never|cannot"
 )
-_DOUBTED += (
-    r"|approximately|roughly|approx|about|around|nearly|almost|sometimes|usually|may|might|could|pseudo-?code|not yet"
-)
+_VAGUE = r"approximately|roughly|approx|about|around|nearly|almost|sometimes|usually|possibl[ey]|perhaps|maybe|seems?"
+_UNSURE = r"likely|unlikely|may|might|could|pseudo-?code|not yet"
+_DOUBTED = f"{_WRONG}|{_STALE}|{_VAGUE}|{_UNSURE}"
 _BOUND = r"if|when|whenever|unless|until|before|after|once|suppose|supposing|assum\w+|given|with|without|were|where|not"
 _BOUND += r"|in case|depending|otherwise|while|whereas|for (?!example|instance)\w+"
 DOUBTED = re.compile(rf"\b(?:{_DOUBTED})\b", re.IGNORECASE)
@@ -117,7 +117,7 @@ def _read(text: str, start: int, end: int, subject: Subject, *, since: int, loos
     if not (alone and (symbol or _begins(text, begin, since))) and not _is_led(text, start, since, loose):
         return None
     before = text[max(begin if alone else _sentence(text, start), since) : start]
-    if CONDITION.search(re.sub(r"(?i)\bfixme\b", "", before)):
+    if CONDITION.search(before):
         return None
     if raised := _RAISES.match(text, end):
         return _raised(text, raised.end(), raised["name"], subject)

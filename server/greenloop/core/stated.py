@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from greenloop.core import values
 from greenloop.core.asserts import asserts, cells, compared, pairs
-from greenloop.core.calls import Subject, fits, is_literal
+from greenloop.core.calls import Subject, fits, plain
 from greenloop.core.docstring import MOST, sections
 from greenloop.core.documented import Documented
 from greenloop.core.equations import Stated, equations, raising, stated
@@ -83,7 +83,7 @@ def told(documented: Documented, qualname: str, exceptions: Collection[str] = ()
 def _all(documented: Documented, subject: Subject) -> Iterator[tuple[int, Stated, bool]]:
     """Line and statement, and whether a check is to be written for it: `>>>` examples are cases already."""
     text = (documented.docstring or "")[:MOST]
-    plain = not (
+    prose = not (
         documented.header.startswith("async")
         or _LAZY.search(f"{text}\n{documented.header}")
         or _ELSEWHERE.search(text)
@@ -94,19 +94,21 @@ def _all(documented: Documented, subject: Subject) -> Iterator[tuple[int, Stated
         if documented.docstring is not None and not number:
             for row, one in _doctests(rows, subject):
                 yield page.lines[row], one, False
-        for one in _found(rows, subject, documented.header, plain=plain, quiet=not _READS.search(text)):
+        for one in _found(rows, subject, documented.header, prose=prose, quiet=not _READS.search(text)):
             yield page.lines[one.row], one, True
-    if plain and documented.docstring is not None:
+    if prose and documented.docstring is not None:
         for entry in sections(text).raises:
             call = raising(entry.text, subject)
             if call is not None and entry.name in values.EXCEPTIONS | subject.exceptions:
-                yield documented.pages[0].lines[entry.line - 1], stated(entry.line - 1, call, "", entry.name), True
+                below = documented.pages[0].rows[entry.line - 1 :]
+                row = entry.line - 1 + next((at for at, row in enumerate(below) if subject.name in row), 0)
+                yield documented.pages[0].lines[row], stated(row, call, "", entry.name), True
 
 
-def _found(rows: Sequence[str], subject: Subject, header: str, *, plain: bool, quiet: bool) -> Iterator[Stated]:
+def _found(rows: Sequence[str], subject: Subject, header: str, *, prose: bool, quiet: bool) -> Iterator[Stated]:
     yield from asserts(rows, subject)
     yield from compared(rows, subject)
-    if plain:
+    if prose:
         yield from equations(rows, subject)
         yield from cells(rows, subject)
         yield from pairs(rows, subject, header) if quiet else ()
@@ -122,8 +124,8 @@ def _doctests(rows: list[str], subject: Subject) -> Iterator[tuple[int, Stated]]
     for example in examples:
         size = example.source.count("\n") + example.want.count("\n")
         rows[example.lineno : example.lineno + size] = [""] * size
-        call = values.parsed(example.source)
-        if not isinstance(call, ast.Call) or not subject.called_in(call) or not is_literal(call, subject):
+        call = plain(values.parsed(example.source), subject)
+        if call is None:
             continue
         want = values.parsed(example.want)
         raises = (example.exc_msg or "").partition(":")[0].strip().rpartition(".")[2]

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from greenloop.core.access import Access
 from greenloop.core.compose import insert_imports
 from greenloop.core.diff import flat, lines, newline_of
-from greenloop.core.names import bound_by
 from greenloop.core.source import FUNCTIONS, tree, unit_of
 from greenloop.core.wrapping import wrapped
 
@@ -104,55 +104,6 @@ def _tokens(text: str) -> list[tokenize.TokenInfo]:
     return found
 
 
-# -- how the module is called there -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Access:
-    """How a file reaches names of the module: `spelled` (`m.f`) by name, and the imports it still needs."""
-
-    spelled: Mapping[str, str]
-    imports: tuple[str, ...]
-
-
-def access(text: str, module: str, own: Sequence[str], names: Sequence[str]) -> Access:
-    """The way this file imports `module`; `own` are the ways in which it is spelled there (`.m`, `pkg.m`)."""
-    parsed = tree(flat(text))
-    body = [] if isinstance(parsed, SyntaxError) else parsed.body
-    spelled: dict[str, str] = {}
-    prefix = source = ""
-    for node in body:
-        if isinstance(node, ast.ImportFrom):
-            written = "." * node.level + (node.module or "")
-            if written in own:
-                source = source or written
-                spelled |= {each.name: each.asname or each.name for each in node.names}
-            for each in node.names:
-                if f"{written}{'' if written.endswith('.') else '.'}{each.name}" in own:
-                    prefix = prefix or each.asname or each.name
-        elif isinstance(node, ast.Import):
-            prefix = prefix or next((each.asname or each.name for each in node.names if each.name in own), "")
-    taken = set().union(*(bound_by(node) for node in body)) if body else set()
-    found: dict[str, str] = {}
-    imports: list[str] = []
-    for name in names:
-        if name in spelled:
-            found[name] = spelled[name]
-        elif prefix:
-            found[name] = f"{prefix}.{name}"
-        elif name in taken:  # something else has that name here
-            imports.append(f"import {module}")
-            found[name] = f"{module}.{name}"
-        else:
-            imports.append(f"from {source or module} import {name}")
-            found[name] = name
-    plain = [line for line in imports if line.startswith("from ")]
-    joined = (
-        [f"from {source or module} import {', '.join(sorted(line.split()[-1] for line in plain))}"] if plain else []
-    )
-    return Access(spelled=found, imports=tuple(dict.fromkeys([*joined, *(i for i in imports if i not in plain)])))
-
-
 # -- new tests ----------------------------------------------------------------------------------------------------
 
 
@@ -222,12 +173,26 @@ def _one(node: ast.ImportFrom, alias: ast.alias) -> str:
     return f"from {'.' * node.level}{node.module or ''} import {alias.name} as {alias.asname}"
 
 
+def fresh(text: str, hand: Style, reached: Access, tests: Sequence[Written]) -> list[Written]:
+    """Those of the tests that say what no function of the file says already."""
+    parsed = tree(flat(text))
+    nodes = [] if isinstance(parsed, SyntaxError) else [*ast.walk(parsed)]
+    said = {_meant(node.body) for node in nodes if isinstance(node, FUNCTIONS)}
+    return [test for test in tests if _meant(_body(test, hand, reached)) not in said]
+
+
+def _meant(body: Sequence[ast.stmt]) -> str:
+    return "\n".join(ast.unparse(ast.fix_missing_locations(node)) for node in body)
+
+
+def _body(test: Written, hand: Style, reached: Access) -> list[ast.stmt]:
+    module = ast.parse(test.body)
+    _Spelled(reached.spelled).visit(module)
+    return [_asserting(node) for node in module.body] if hand.kind is Kind.UNITTEST else module.body
+
+
 def _test(test: Written, hand: Style, reached: Access) -> list[str]:
-    body = ast.parse(test.body)
-    _Spelled(reached.spelled).visit(body)
-    if hand.kind is Kind.UNITTEST:
-        body.body = [_asserting(node) for node in body.body]
-    inner = ast.unparse(ast.fix_missing_locations(body)).split("\n")
+    inner = _meant(_body(test, hand, reached)).split("\n")
     own = [] if hand.kind is Kind.FUNCTIONS else ["self"]
     rows = [f"# {test.remark}"] if test.remark else []
     rows += [f"@{each}" for each in test.decorators]

@@ -15,7 +15,8 @@ from greenloop.core.diff import flat
 from greenloop.core.source import FUNCTIONS, Function, docstring, piece
 
 _TODO = re.compile(r"#+:?\s*(?:TODO|FIXME|XXX)\b(?:\([^)]*\))?\s*[:\-]?\s*", re.IGNORECASE)
-_SAID = re.compile(r"\b(?:todo|fixme|not (?:yet )?implemented|unimplemented|implement (?:me|this|it))\b", re.IGNORECASE)
+_REMARK = re.compile(rf"{_TODO.pattern}|#+:?\s*REVIEW(?:\([^)]*\))?\s*:\s*", re.IGNORECASE)
+_SAYS = re.compile(r"\b(?:todo|fixme|not (?:yet )?implemented|unimplemented|implement (?:me|this|it))\b", re.IGNORECASE)
 _ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
@@ -53,10 +54,19 @@ def unwritten(text: str) -> bool:
 
 def todo(text: str) -> str:
     """What the TODO comments in a piece of source say, one a row; comment lines that follow one belong to it."""
+    return _said(_TODO, text)
+
+
+def remarks(text: str) -> str:
+    """What the TODO and `# review:` comments in a piece of source ask for, as `todo`."""
+    return _said(_REMARK, text)
+
+
+def _said(pattern: re.Pattern[str], text: str) -> str:
     said: list[str] = []
     before = 0
     for line, comment in comments(flat(text)):
-        if match := _TODO.match(comment):
+        if match := pattern.match(comment):
             said.append(comment[match.end() :].strip())
             before = line
         elif before and line == before + 1:
@@ -94,7 +104,7 @@ def _refuses(node: ast.stmt) -> bool:
 
 
 def _says_so(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_SAID.search(node.value))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_SAYS.search(node.value))
 
 
 def _returns_none(node: ast.stmt) -> bool:

@@ -118,3 +118,8 @@ def flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
         elif value is not None:
             result[prefix + name] = value
     return result
+
+
+def command(title: str, name: str, argument: dict[str, object]) -> lsp.CodeAction:
+    """A code action that does nothing but one of the server's commands."""
+    return lsp.CodeAction(title=title, command=lsp.Command(title=title, command=name, arguments=[argument]))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.nouns import Target
+from greenloop.core.nouns import Region, Target, TargetKind
 from greenloop.lsp.documents import path_of
 from greenloop.lsp.edits import text_of
 
@@ -56,6 +56,18 @@ def target_at(place: Place, line: int) -> Target | None:
     if not place.path.endswith((".py", ".pyi")):
         return None
     return targets.at(place.text, place.path, line, python_files=_patterns(place.root))
+
+
+def asked_for(place: Place, target: Target, line: int) -> bool:
+    """Is the line in the docstring of a function that is not written yet?"""
+    from greenloop import regions, syntax  # noqa: PLC0415 - as above
+
+    found = syntax.lookup(syntax.definitions(place.text, place.path), target.qualname)
+    if target.kind is not TargetKind.FUNCTION or found is None or found.docstring is None:
+        return False
+    first, last = found.docstring
+    region = Region(path=place.path, qualname=target.qualname, start=target.start, end=target.end)
+    return first <= line <= last and regions.unwritten(region, {place.path: place.text}.get)
 
 
 def named(server: Server, root: Path, test: str) -> Target | None:

@@ -24,7 +24,7 @@ from greenloop.keeper import Keeper
 from greenloop.lsp import protocol
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.features import answer, code_action, configuration, hover, lifecycle, refine
+from greenloop.lsp.features import answer, code_action, configuration, hover, lifecycle, refine, tests
 from greenloop.lsp.presenters.diagnostics import Board
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.runs import Run, Runs
@@ -97,7 +97,7 @@ class Server(LanguageServer):
 def create_server(engine: Engine | None = None) -> Server:
     """A server with every feature; `engine` stands in for the real one in tests."""
     server = Server(engine)
-    for feature in (lifecycle, configuration, refine, answer, code_action, hover):
+    for feature in (lifecycle, configuration, refine, answer, tests, code_action, hover):
         feature.register(server)
     return server
 

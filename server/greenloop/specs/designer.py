@@ -10,17 +10,17 @@ import ast
 import doctest
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import cycle
 
-from greenloop import sources, templates
-from greenloop.core.nouns import Completion, Message, Problem, Provenance, Region, Role, Spec
+from greenloop import sources
+from greenloop.core.nouns import Completion, Problem, Provenance, Region, Role, Spec
 from greenloop.core.ports import Tools
 from greenloop.core.sheet import Check, sheet
 from greenloop.specs._lines import Line, lines
 from greenloop.specs._outline import Outline, outline
+from greenloop.specs._turns import turns
 
 KIND = "designed"
-TEMPERATURES = (0.0, 0.7, 0.9)  # of the sets
+TEMPERATURES = (0.4, 0.7, 0.9)  # of the sets; greedy ones repeat the docstring's examples
 TOKENS = 220  # an answer
 STOP = ("\ndef ", "\nclass ")  # small models begin to write the function
 MOST = 8  # tests a set
@@ -36,14 +36,12 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     if about is None:
         return Spec(doubts=(NOTHING,))
     answers = [(await tools.ask(request)).text for request in requests(about)]
-    return spec(region, sources.module_name(region.path, problem.root), about, answers)
+    return spec(region, sources.imported_as(region.path, problem.root), about, answers)
 
 
 def requests(about: Outline) -> list[Completion]:
     """One question a set: the same words, so that they are read once, at rising temperatures."""
-    text = templates.part("specs/designer").substitute(shown=about.shown, name=about.full)
-    turns = zip(cycle(("user", "assistant")), text.split("\n---\n"), strict=False)
-    messages = tuple(Message(role=role, content=turn.strip()) for role, turn in turns)
+    messages = turns("designer", shown=about.shown, name=about.full)
     return [
         Completion(messages=messages, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS, stop=STOP)
         for temperature in TEMPERATURES

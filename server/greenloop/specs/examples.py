@@ -13,6 +13,7 @@ from greenloop.core.nouns import Problem, Provenance, Region, Spec, Target
 from greenloop.core.ports import Tools
 from greenloop.core.sheet import Check, sheet
 from greenloop.core.stated import Told, told
+from greenloop.core.values import EXCEPTIONS
 
 KIND = "examples"
 _EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$")
@@ -22,7 +23,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     """The checks of the first region as one sheet; no cases where nothing is stated, or it contradicts itself."""
     del tools
     region = problem.regions[0]
-    return stated(region, problem.files[region.path], sources.module_name(region.path, problem.root))
+    return stated(region, problem.files[region.path], sources.imported_as(region.path, problem.root))
 
 
 def stated(region: Region, text: str, module: str) -> Spec:
@@ -51,9 +52,13 @@ def facts(region: Region | Target, text: str) -> Told:
 
 
 def _exceptions(text: str, path: str) -> frozenset[str]:
-    """The exception classes that the module defines."""
-    found = syntax.definitions(text, path)
-    return frozenset(item.name for item in found if item.kind == "class" and _EXCEPTION.search(item.name))
+    """The exception classes that the module defines, by their bases and else by their names."""
+    found: set[str] = set()
+    for item in syntax.definitions(text, path):
+        bases = {base.rpartition(".")[2] for base in item.bases}
+        if item.kind == "class" and (_EXCEPTION.search(item.name) or bases & (EXCEPTIONS | found)):
+            found.add(item.name)
+    return frozenset(found)
 
 
 def _imports(body: str, own: frozenset[str], module: str) -> list[str]:

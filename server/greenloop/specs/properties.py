@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import re
 
-from greenloop import sources, templates
+from greenloop import sources
 from greenloop.core.docstring import Sections, sections
 from greenloop.core.nouns import Completion, Message, Problem, Region, Role, Spec
 from greenloop.core.ports import Tools
@@ -22,6 +22,7 @@ from greenloop.specs._forms import Form
 from greenloop.specs._function import Head
 from greenloop.specs._library import About
 from greenloop.specs._trials import Property
+from greenloop.specs._turns import turns
 from greenloop.specs._values import Values
 
 KIND = "property"
@@ -40,7 +41,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     head = _function.read(region, text)
     if head is None or not _askable(head):
         return Spec()
-    module = sources.module_name(region.path, problem.root)
+    module = sources.imported_as(region.path, problem.root)
     values, without = _known(head, text, module)
     if doubt := _probe.no_values(without) or await _probe.doubt(values, region, module, problem, tools):
         return Spec(doubts=(doubt,))
@@ -115,11 +116,12 @@ def _askable(head: Head) -> bool:
 
 def messages(head: Head) -> tuple[Message, ...]:
     """What the model is asked: signature and docstring, never a body."""
-    text = templates.part("specs/properties").substitute(
+    return turns(
+        "properties",
+        name=head.name,
         signature=head.signature,
         docstring=cut(head.docstring, ROOM, estimate).replace("\n", "\n    "),
     )
-    return (Message(role="user", content=text.strip()),)
 
 
 def question(head: Head) -> Completion:

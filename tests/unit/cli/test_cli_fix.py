@@ -472,6 +472,20 @@ def test_several_files_are_written_together_or_not_at_all(fake, project, capsys)
     assert (project / "new.py").read_text() == "n\n"
 
 
+def test_written_tests_are_applied_with_the_code(fake, project, capsys):
+    """A test file that grew and one in a folder that is not there yet."""
+    grown = TEST + "\n\ndef test_double_of_0():\n    assert double(0) == 0\n"
+    both = {
+        "before": {"m.py": BEFORE, "test_m.py": TEST, "tests/unit/test_new.py": None},
+        "after": {"m.py": AFTER, "test_m.py": grown, "tests/unit/test_new.py": "n = 1\n"},
+    }
+    fake.result = solved(project, **both)
+    assert main(["fix", CASE, "--apply"]) == 0
+    assert (project / "test_m.py").read_text() == grown
+    assert (project / "tests/unit/test_new.py").read_text() == "n = 1\n"
+    assert "tests/unit/test_new.py" in capsys.readouterr().out
+
+
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root may write everywhere")
 def test_a_read_only_workspace_loses_nothing(fake, project, capsys):
     project.chmod(0o555)

@@ -12,7 +12,8 @@ from lsprotocol import types as lsp
 
 from greenloop.core.nouns import Target, TargetKind
 from greenloop.lsp import edits, interest, places
-from greenloop.lsp.convert import action_kind
+from greenloop.lsp.convert import action_kind, command
+from greenloop.lsp.features import tests
 from greenloop.lsp.presenters.status import standing
 from greenloop.lsp.runs import Phase, Run
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 KINDS = (lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite)
 TITLE = "Refine until tests pass"
+IMPLEMENT = "Implement from docstring"
 
 
 def register(server: Server) -> None:
@@ -30,7 +32,7 @@ def register(server: Server) -> None:
     def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
         place = places.of_or_none(server, params.text_document.uri)
         target = places.target_at(place, params.range.start.line + 1) if place else None
-        if place is None or target is None:
+        if place is None or target is None or tests.is_kept(place):
             return []
         ours = [item for item in params.context.diagnostics if (item.source or "").startswith("greenloop")]
         fixes = target.kind is TargetKind.TEST or bool(ours)
@@ -40,21 +42,24 @@ def register(server: Server) -> None:
             return []
         if params.context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
             interest.shown(server, place.root)
-        actions = _actions(server, params.text_document.uri, place, target)
+        line = params.range.start.line + 1
+        actions = _actions(server, params.text_document.uri, place, target, line)
         return [_shaped(server, action, kind, ours) for action in actions]
 
 
-def _actions(server: Server, uri: str, place: places.Place, target: Target) -> Sequence[lsp.CodeAction]:
+def _actions(server: Server, uri: str, place: places.Place, target: Target, line: int) -> Sequence[lsp.CodeAction]:
     run = server.runs.find(place.root, place.path, target.qualname)
     if run is not None and run.phase is Phase.REFINING:
-        cancel = _command(f"Cancel refinement: {run.name}", "greenloop.cancel", _of(uri, run))
-        return [*_answers(uri, run), cancel]
+        cancel = command(f"Cancel refinement: {run.name}", "greenloop.cancel", _of(uri, run))
+        return [*_answers(uri, run), *tests.offered(server, uri, place, target), cancel]
     if run is not None and run.running:
         return []
     position = {"line": target.name_line - 1, "character": 0}
     name = target.qualname.rsplit(".", 1)[-1]
-    refine = _command(f"{TITLE}: {name}", "greenloop.refine", {"uri": uri, "position": position})
-    return [refine] if run is None else [*_result(server, uri, run), refine]
+    title = IMPLEMENT if places.asked_for(place, target, line) else TITLE
+    refine = command(f"{title}: {name}", "greenloop.refine", {"uri": uri, "position": position})
+    kept = tests.offered(server, uri, place, target)
+    return [refine, *kept] if run is None else [*_result(server, uri, run), *kept, refine]
 
 
 def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
@@ -63,7 +68,7 @@ def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
     if asked is None:
         return []
     return [
-        _command(asked.title(option), "greenloop.answer", {**_of(uri, run), "question": asked.text, "answer": option})
+        command(asked.title(option), "greenloop.answer", {**_of(uri, run), "question": asked.text, "answer": option})
         for option in asked.simple
     ]
 
@@ -74,15 +79,15 @@ def _result(server: Server, uri: str, run: Run) -> list[lsp.CodeAction]:
     if run.offered and run.outcome is not None:
         title = f"Apply refined {_changed_name(run)} ({standing(run.outcome)})"
         if server.abilities.apply_edit:
-            actions.append(_command(title, "greenloop.apply", _of(uri, run)))
+            actions.append(command(title, "greenloop.apply", _of(uri, run)))
         elif server.abilities.action_literals:
             # This editor takes an edit only in the action itself; the text is as it is now, so it always fits.
             steps = edits.plan(server, run)
             if isinstance(steps, list) and steps and not any(step.merged for step in steps):
                 actions.append(lsp.CodeAction(title=title, edit=edits.edit_for(server, run, steps)))
     if run.attempts:
-        actions.append(_command(f"Show attempts: {run.name}", "greenloop.showAttempts", _of(uri, run)))
-    actions.append(_command(f"Discard attempts: {run.name}", "greenloop.discard", _of(uri, run)))
+        actions.append(command(f"Show attempts: {run.name}", "greenloop.showAttempts", _of(uri, run)))
+    actions.append(command(f"Discard attempts: {run.name}", "greenloop.discard", _of(uri, run)))
     return actions
 
 
@@ -95,10 +100,6 @@ def _of(uri: str, run: Run) -> dict[str, object]:
     return {"uri": uri, "target": run.target.selector}
 
 
-def _command(title: str, command: str, argument: dict[str, object]) -> lsp.CodeAction:
-    return lsp.CodeAction(title=title, command=lsp.Command(title=title, command=command, arguments=[argument]))
-
-
 def _shaped(
     server: Server, action: lsp.CodeAction, kind: lsp.CodeActionKind, ours: Sequence[lsp.Diagnostic]
 ) -> lsp.CodeAction | lsp.Command:
@@ -107,6 +108,6 @@ def _shaped(
     action.kind = kind
     if ours and kind is lsp.CodeActionKind.QuickFix:
         action.diagnostics = list(ours)
-    if server.abilities.llm_tag and action.title.startswith((TITLE, "Apply")):
+    if server.abilities.llm_tag and action.title.startswith((TITLE, IMPLEMENT, "Apply")):
         action.tags = [lsp.CodeActionTag.LlmGenerated]
     return action

@@ -88,7 +88,10 @@ def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list
         # What such a run says about single cases is worth nothing; that it lies is shown once.
         return [_case(server, run, case, None, here) for case in problem.spec.cases[:1]]
     results = {result.id: result for result in attempt.verdict.cases}
-    failing = [(each, results.get(each.id)) for each in problem.spec.cases if each.executed or each.id in results]
+    # What the votes went against says nothing of the attempt.
+    lost = {case.id for case in run.spec.outvoted} if run.spec else set()
+    cases = [each for each in problem.spec.cases if each.id not in lost and (each.executed or each.id in results)]
+    failing = [(each, results.get(each.id)) for each in cases]
     failing += [
         (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
     ]
@@ -102,8 +105,8 @@ def _case(server: Server, run: Run, case: Case, result: CaseResult | None, here:
     found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
     item = lsp.Diagnostic(
         range=_range(server, run.root / path, line),
-        message=f"{case.id.split('::')[-1]}: {_why(attempt, failure, found)}",
-        severity=lsp.DiagnosticSeverity.Error,
+        message=f"{case.source or case.id.split('::')[-1]}: {_why(attempt, failure, found)}",
+        severity=lsp.DiagnosticSeverity.Error if case.binding else lsp.DiagnosticSeverity.Warning,
         code=found,
         source=f"greenloop attempt {attempt.number}/{run.limit}",
     )
@@ -189,6 +192,7 @@ def _summary(server: Server, run: Run) -> lsp.Diagnostic:
         data={"summary": True},
     )
     rows = [line_of(attempt) for attempt in run.attempts]
+    rows += [f"in doubt: {clean(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
     if server.abilities.related_information:
         location = lsp.Location(uri=server.documents.uri(path), range=where)
         item.related_information = [lsp.DiagnosticRelatedInformation(location=location, message=row) for row in rows]

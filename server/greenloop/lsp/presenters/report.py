@@ -17,9 +17,10 @@ from lsprotocol import types as lsp
 
 from greenloop.core.diff import unified
 from greenloop.core.estimate import told
-from greenloop.core.nouns import Attempt, Provenance, Status
+from greenloop.core.nouns import Attempt, Status
 from greenloop.core.redact import clean
 from greenloop.core.summary import folded, label, of_holes, spent
+from greenloop.core.told import Line, census, lines
 from greenloop.core.uris import uri_from_path
 from greenloop.lsp import client
 from greenloop.lsp.presenters.diagnostics import error_of
@@ -34,6 +35,7 @@ HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
 # Characters of one cell, and lines of a diff, that a hover shows.
 CELL = 60
 DIFF = 40
+TESTS = 20  # tests that a hover lists
 WIDTH = 100  # characters of a row of prose
 
 
@@ -47,7 +49,7 @@ def markdown(run: Run) -> str:
         ]
     if diff := _shortened(best_diff(run)):
         parts += ["Best attempt:", fenced(diff, "diff")]
-    return "\n\n".join([*parts, *_provenance(run)])
+    return "\n\n".join([*parts, *_provenance(run), *_tests(run, markup=True)])
 
 
 def plain(run: Run) -> str:
@@ -57,12 +59,14 @@ def plain(run: Run) -> str:
     newest = _explained(run)
     why = [f"Why attempt {newest.number} failed, says its critic:", _wrapped(explanation(newest))] if newest else []
     parts = [_title(run), *_foreseen(run), table(run.attempts), *_tampered(run), *why, *best, *_provenance(run)]
+    parts += _tests(run, markup=False)
     return "\n\n".join(parts)
 
 
 def full(run: Run) -> str:
     """Everything, for the file: each attempt with its failures, its answer and its change."""
     parts = [f"# {_code(_title(run))}", table(run.attempts), *_provenance(run)]
+    parts += _tests(run, markup=True, most=10 * TESTS)
     for attempt in run.attempts:
         parts.append(f"## Attempt {attempt.number}" if attempt.number else "## Your code")
         if attempt.verdict.reason:
@@ -196,21 +200,40 @@ def _code(text: str) -> str:
 
 
 def _provenance(run: Run) -> list[str]:
-    if run.started is None:
-        return []
-    words = {
-        Provenance.USER: "written by you",
-        Provenance.DOCTEST: "examples in the docstring",
-        Provenance.DESIGNED: "designed by the model",
-        Provenance.PROPERTY: "properties",
-    }
-    cases = run.started.problem.spec.cases
-    counted = {kind: sum(case.provenance is kind for case in cases) for kind in words}
-    tests = ", ".join(f"{number} {words[kind]}" for kind, number in counted.items() if number)
-    lines = [f"Tests: {tests}." if tests else ""]
+    """Whose tests there are, and what they came to."""
+    counted = census(run.spec) if run.spec is not None else ""
+    lines = [f"Tests: {counted}." if counted else ""]
     if run.outcome is not None and run.outcome.solved:
         lines.append(f"Result: {standing(run.outcome)}.")
     return [line for line in lines if line]
+
+
+def _tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
+    """The tests that greenloop wrote down, with what each is worth; what counts no more is struck through."""
+    if run.specified is None:
+        return []
+    rows = lines(run.specified.spec, voted=bool(run.specified.said), struck=_struck(run))
+    shown = [_test(row, markup=markup) for row in rows[:most]]
+    if len(rows) > most:
+        shown.append(f"- … {len(rows) - most} more")
+    doubts = [clean(doubt) for doubt in run.specified.spec.doubts]
+    told = [f"In doubt: {_code(doubt) if markup else doubt}" for doubt in doubts]
+    return ["\n".join(part) for part in (shown, told) if part]
+
+
+def _test(row: Line, *, markup: bool) -> str:
+    source = _code(row.source) if markup else clean(row.source)
+    if row.lost:
+        source = f"~~{source}~~" if markup else f"[{source}]"
+    return f"- {source} {row.why}"
+
+
+def _struck(run: Run) -> tuple[str, ...]:
+    from greenloop import docket  # noqa: PLC0415 - only runs need it, not the start
+
+    regions = run.started.problem.regions if run.started else ()
+    path, name = (regions[0].path, regions[0].qualname) if regions else (run.target.path, run.target.qualname)
+    return docket.struck(run.root, path, name)
 
 
 def _shortened(diff: str) -> str:

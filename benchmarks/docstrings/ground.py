@@ -1,0 +1,67 @@
+"""Runs tests over a module in the sandbox, and says of each how it went and what the function gave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop import engine, walls
+from greenloop.core.nouns import CaseResult, Run
+from greenloop.core.ports import Session
+from greenloop.keeper import Keeper
+from greenloop.runners.pytest import parse
+from greenloop.settings import Settings
+
+SECONDS = 10.0
+PASSED, NEVER = "passed", "never"  # never: it did not end
+LONGEST = 500  # characters of a value that are kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    session: Session
+
+    async def run(
+        self, files: Mapping[str, str], selectors: Sequence[str], *, seconds: float = SECONDS
+    ) -> dict[str, str]:
+        """By case id what was seen. Cases that the end of the run kept from beginning are run once more, alone."""
+        seen = await self._once(files, selectors, seconds)
+        missing = [case for case in selectors if "::" in case and case not in seen]
+        if missing and len(missing) < len(selectors):
+            seen |= await self._once(files, missing, seconds)
+        return {case: seen.get(case, NEVER) for case in dict.fromkeys([*selectors, *seen])}
+
+    async def _once(self, files: Mapping[str, str], selectors: Sequence[str], seconds: float) -> dict[str, str]:
+        laid = {path: text.encode() for path, text in files.items()}
+        execution = await self.session.run(Run(selectors=tuple(selectors), files=laid, seconds=seconds))
+        if execution.broken:
+            raise RuntimeError(execution.broken)
+        ended = [result for result in parse(execution) if result.outcome != "missing"]
+        return {result.id: seen(result) for result in ended}
+
+
+def seen(result: CaseResult) -> str:
+    """`passed`, the value that the function gave, or the class of what it raised."""
+    if result.passed:
+        return PASSED
+    failure = result.failure
+    if failure is None:
+        return result.outcome
+    if failure.observed is not None:
+        return f"= {failure.observed[:LONGEST]}"
+    return f"! {failure.type}"
+
+
+@asynccontextmanager
+async def opened(root: Path) -> AsyncIterator[Ground]:
+    settings, keeper = Settings(), Keeper()
+    place = await engine.place_of(root, settings)
+    _sandbox, session = await walls.opened(place, settings, engine.quiet, keeper)
+    try:
+        yield Ground(session=session)
+    finally:
+        await asyncio.shield(keeper.release(session))
+        await keeper.close()

@@ -1,0 +1,100 @@
+"""From a docstring, by a bare client of the real server: tests are designed, one is asked about, all lands in one edit."""
+
+import json
+
+import pytest
+
+from .conftest import EVERYTHING, Editor, spawn, without
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
+
+STUB = (
+    'def rle(s):\n    """Run-length encode s as a list of (character, count) pairs."""\n    raise NotImplementedError\n'
+)
+RIGHT = """def rle(s):
+    out = []
+    for c in s:
+        if out and out[-1][0] == c:
+            out[-1] = (c, out[-1][1] + 1)
+        else:
+            out.append((c, 1))
+    return out
+"""
+GROUPS = "from itertools import groupby\n\n\ndef rle(s):\n    return [(c, len(list(run))) for c, run in groupby(s)]\n"
+COUNTS = "def rle(s):\n    return [(c, s.count(c)) for c in s]\n"
+SORTED = "def rle(s):\n    return [(c, s.count(c)) for c in sorted(set(s))]\n"
+SETS = [
+    "assert rle('aab') == [('a', 2), ('b', 1)]\nassert rle('') == []\nassert rle('aba') == [('a', 2), ('b', 1)]",
+    "assert rle('aab') == [('a', 2), ('b', 1)]\nassert rle('abc') == [('a', 1), ('b', 1), ('c', 1)]",
+    "assert rle('zz') == [('z', 2)]\nassert rle('') == []",
+]
+WAIT = 60
+AT = {"name": "m.py", "line": 1}
+
+
+@pytest.fixture
+async def real(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "m.py").write_text(STUB)
+    process = await spawn(tmp_path, "-m", "greenloop.lsp")
+    editor = Editor(process, root)
+    yield editor
+    if process.returncode is None:
+        process.kill()
+    await process.wait()
+    editor.reader.cancel()
+    assert editor.junk == b""
+
+
+async def begin(editor, tmp_path, capabilities=EVERYTHING, **more):
+    answers = [*SETS, *(f"```python\n{text}```" for text in (COUNTS, RIGHT, GROUPS, SORTED, RIGHT))]
+    script = tmp_path / "answers.jsonl"
+    script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    options = {"model": f"scripted:{script}", "sandbox": {"kind": "bubblewrap"}, "spec": {"write": True}, **more}
+    await editor.start(capabilities, opened=("m.py",), **options)
+
+
+def truth(params):
+    """What a user answers who knows that runs are encoded."""
+    title = params["message"].split("`")[1]
+    names: dict = {}
+    exec(RIGHT, names)
+    wanted = "Yes" if eval(title, names) else "No"
+    return next((each for each in params.get("actions") or [] if each["title"] == wanted), None)
+
+
+async def test_a_docstring_becomes_an_implementation_and_tests_in_one_edit(real, tmp_path):
+    real.answers["window/showMessageRequest"] = truth
+    await begin(real, tmp_path)
+    await real.action("Implement from docstring: rle", **AT)
+    await real.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit", seconds=WAIT)
+    await real.told("verified")
+    assert len(real.edits) == 1  # one undo takes back both
+    assert "raise NotImplementedError" not in real.text("m.py")
+    assert real.text("test_m.py").count("def test_") >= 3
+    assert "confirmed by you" in real.text("test_m.py")
+    names: dict = {}
+    exec(real.text("m.py"), names)
+    assert names["rle"]("aba") == [("a", 1), ("b", 1), ("a", 1)]
+    assert (real.root / "m.py").read_text() == STUB
+    assert not (real.root / "test_m.py").exists()
+
+
+async def test_without_an_answer_it_is_offered_and_lands_on_request(real, tmp_path):
+    silent = without(EVERYTHING, "window.showMessage")
+    await begin(real, tmp_path, silent, ask=0)
+    await real.action("Implement from docstring: rle", **AT)
+    await real.wait(
+        lambda m: "partially verified" in (m.get("params") or {}).get("message", ""), "the offer", seconds=WAIT
+    )
+    assert real.edits == []
+    assert real.text("m.py") == STUB
+    titles = [each["title"] for each in await real.actions(**AT)]
+    assert any(title.startswith("Apply refined rle (partially verified") for title in titles), titles
+    hover = (await real.hover(line=0))["value"]
+    assert "designed by the model" in hover
+    await real.action("Apply refined rle", **AT)
+    await real.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit", seconds=WAIT)
+    assert len(real.edits) == 1
+    assert "def test_" in real.text("test_m.py")
