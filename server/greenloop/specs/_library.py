@@ -144,7 +144,8 @@ def _cleaned(about: About) -> Iterator[Property]:
     if about.only is None or about.only.form.name != "str" or not about.gives("str"):
         return
     words = ("strip", "trim", "normalize", "normalise", "slugify", "slug", "canonicalize", "canonicalise", "sanitize")
-    if about.word(*words, "lowercase", "uppercase", "lower", "upper", "squeeze", "collapse", "dedent"):
+    looks = re.match(r"(find|check|match|search|test|count|is|whether)\w*\b", about.said, re.IGNORECASE)
+    if not looks and about.word(*words, "lowercase", "uppercase", "lower", "upper", "squeeze", "collapse", "dedent"):
         yield _property("idempotent", f"{about.head.name}(result) == result")
 
 
@@ -166,7 +167,12 @@ def _bounded(about: About) -> Iterator[Property]:
 
 
 def _counted(about: About) -> Iterator[Property]:
-    counts = re.search(r"\b(the number of|the count of|how many|counts?|the length of)\b", about.said, re.IGNORECASE)
+    counts = re.match(
+        r"(counts?\b|how many\b|(returns?|finds?|gets?|computes?|calculates?|gives?)?\s*(the )?(total )?"
+        r"(number|count|length) of\b)",
+        about.said,
+        re.IGNORECASE,
+    )
     if counts and about.gives("int") and not re.search(r"-1|\bsign", about.said):
         yield _property("not negative", "result >= 0")
 
