@@ -197,4 +197,4 @@ async def test_collect_reads_the_first_region_of_a_problem():
     problem = Problem(root=Path("/x"), spec=Spec(), regions=(region(text),), originals={}, files={"pkg/m.py": text})
     spec = await examples.collect(problem, None)
     assert spec.selectors == ("pkg/test_greenloop_examples_m.py::test_examples_1",)
-    assert "from pkg.m import f" in spec.files["pkg/test_greenloop_examples_m.py"]
+    assert "from m import f" in spec.files["pkg/test_greenloop_examples_m.py"]
