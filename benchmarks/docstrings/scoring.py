@@ -28,7 +28,7 @@ BOTH = (*DESIGNED, *PROPERTY)
 class Arm:
     """`voters` are the kinds of tests that it uses. `rule` None: the first candidate that passes all of them.
 
-    `bare`: a task without a test is accepted on its examples alone.
+    `bare`: a task without a test is accepted on its examples alone; `batch`: only tests of this set count.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Arm:
     rule: Rule | None = None
     questions: int = 0
     bare: bool = False
+    batch: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,8 @@ class _State:
 
 def end(row: Row, arm: Arm) -> End:
     """What the arm makes of one task."""
-    state = _State(row=row, voting=[case for case in cases(row) if case.provenance in arm.voters])
+    voting = [case for case in cases(row) if case.provenance in arm.voters]
+    state = _State(row=row, voting=[each for each in voting if not arm.batch or arm.batch in each.batch.split()])
     asked: set[str] = set()
     while True:
         ruling = _ruling(state, arm)

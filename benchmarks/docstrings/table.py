@@ -17,7 +17,9 @@ QUESTIONS = (0, 1, 3)
 
 def arms() -> Iterator[Arm]:
     yield Arm(name="examples only", voters=(), bare=True)
-    yield Arm(name="all designed tests", voters=DESIGNED)
+    for number in "123":
+        yield Arm(name=f"all designed tests of set {number}", voters=DESIGNED, batch=number)
+    yield Arm(name="all designed tests of the three sets", voters=DESIGNED)
     yield Arm(name="all properties", voters=PROPERTY)
     yield Arm(name="all designed tests and properties", voters=BOTH)
     for name in registry.names("trust"):

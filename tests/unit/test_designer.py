@@ -25,6 +25,8 @@ def rle(text, *, limit=9):
 
     >>> rle("aab")
     "2a1b"
+    >>> print(len(rle("xy")))
+    4
     """
     packed_secret = []
     return "".join(packed_secret)
@@ -146,7 +148,8 @@ async def test_a_designer_that_answers_nonsense_leaves_a_doubt_and_no_case():
 
 
 async def test_what_an_example_says_is_not_designed_again():
-    found, _asked = await collected(["assert rle('aab') == '3a'\nassert rle('c') == '1c'", "", ""])
+    repeated = "assert rle('aab') == '3a'\nassert rle('xy') == '1x1y'\nassert len(rle('xy')) == 4"
+    found, _asked = await collected([f"{repeated}\nassert rle('c') == '1c'", "", ""])
     assert [case.source for case in found.cases] == ["assert rle('c') == '1c'"]
 
 

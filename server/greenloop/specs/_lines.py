@@ -167,10 +167,10 @@ def _run(call: ast.expr, about: Outline) -> str:
 
 def _calls(node: ast.expr, about: Outline) -> bool:
     """Is the function under test used in here?"""
-    return bool(_uses(node, about))
+    return bool(uses(node, about))
 
 
-def _uses(node: ast.expr, about: Outline) -> list[ast.expr]:
+def uses(node: ast.expr, about: Outline) -> list[ast.expr]:
     """The calls of the function under test, or where an attribute is read."""
     calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
     hidden = about.kind == "method" and about.last.startswith("__")
@@ -186,7 +186,7 @@ def _fits(node: ast.expr, about: Outline) -> bool:
     hidden = about.kind == "method" and about.last.startswith("__")
     if about.arguments is None or about.kind == "attribute" or hidden:
         return True
-    for each in _uses(node, about):
+    for each in uses(node, about):
         assert isinstance(each, ast.Call)
         if any(isinstance(part, ast.Starred) for part in each.args) or not all(part.arg for part in each.keywords):
             continue

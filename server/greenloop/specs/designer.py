@@ -15,7 +15,7 @@ from greenloop import sources
 from greenloop.core.nouns import Completion, Problem, Provenance, Region, Role, Spec
 from greenloop.core.ports import Tools
 from greenloop.core.sheet import Check, sheet
-from greenloop.specs._lines import Line, lines
+from greenloop.specs._lines import Line, lines, uses
 from greenloop.specs._outline import Outline, outline
 from greenloop.specs._turns import turns
 
@@ -65,18 +65,20 @@ def spec(region: Region, module: str, about: Outline, answers: Sequence[str]) ->
 
 def _set(answer: str, about: Outline) -> list[Line]:
     """The first tests of an answer, equal ones once, without what the docstring's own examples say already."""
-    said = _examples(about.docstring)
+    said = _examples(about)
     found = {line.text: line for line in lines(answer[:LONGEST], about) if line.call not in said}
     return list(found.values())[:MOST]
 
 
-def _examples(docstring: str) -> set[str]:
-    """The calls of the docstring's examples, as `ast.unparse` writes them."""
+def _examples(about: Outline) -> set[str]:
+    """The calls in the docstring's examples, also those within others (`print(f(1))`), as `ast.unparse` writes them."""
     try:
-        parsed = doctest.DocTestParser().get_examples(docstring)
-        return {ast.unparse(ast.parse(example.source.strip())) for example in parsed}
+        parsed = doctest.DocTestParser().get_examples(about.docstring)
+        trees = [ast.parse(example.source.strip()) for example in parsed]
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return set()
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return {ast.unparse(node) for node in calls if any(uses(node, about))}
 
 
 def _check(line: Line, region: Region, module: str, batch: str) -> Check:
