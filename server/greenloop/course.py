@@ -247,7 +247,8 @@ class Course:
 
         def ruled(problem: Problem, said: str) -> None:
             self.calibration = replace(self.calibration, problem=problem)
-            docket.save(docket.load(problem.root, region, problem.files[region.path]), problem.spec, module)
+            for sentence in docket.update(problem.root, region, problem.files[region.path], problem.spec, module):
+                self.bed.say(sentence)
             emit(Specified(spec=problem.spec, said=said))
 
         async def over(problem: Problem, files: Mapping[str, str]) -> Verdict:

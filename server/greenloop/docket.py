@@ -137,6 +137,24 @@ def save(docket: Docket, spec: Spec, module: str) -> Docket:
         return replace(now, said=(f"The tests could not be kept in {docket.path} ({error.strerror}).",))
 
 
+def update(root: Path, region: Region, text: str, spec: Spec, module: str) -> tuple[str, ...]:
+    """As `save`, when votes or answers changed the spec during a run; returns what there is to say.
+
+    It begins with what was written last: what the user does to the file meanwhile counts from the next run on.
+    """
+    path, digest = path_of(root, region.path, region.qualname), _digest(text, region)
+    record = _record(path)
+    if record is None or record.digest != digest:
+        return save(load(root, region, text), spec, module).said
+    try:
+        seen = _text(path)
+    except OSError as error:
+        return (f"{path} cannot be read ({error.strerror}).",)
+    same = seen is not None and _sha(seen) == record.sha
+    known = Docket(path=path, region=region, digest=digest, seen=seen, readable=same)
+    return save(_as_written(known, record), spec, module).said
+
+
 def _saved(docket: Docket, tests: Sequence[Written], others: Sequence[str], module: str) -> Docket:
     current = _text(docket.path)
     if current != docket.seen or not docket.readable:
@@ -152,7 +170,7 @@ def _saved(docket: Docket, tests: Sequence[Written], others: Sequence[str], modu
         folder.mkdir(mode=0o700, exist_ok=True)
     text = render(tests, docket.region, module, others)
     # The record first: tests that it does not know would count as the user's.
-    record = _Record(digest=docket.digest, tests=tuple(tests), struck=docket.struck)
+    record = _Record(digest=docket.digest, sha=_sha(text), tests=tuple(tests), struck=docket.struck)
     _put(_beside(docket.path), json.dumps(to_json(record)))
     _put(docket.path, text)
     _prune(docket.path.parent)
@@ -172,9 +190,10 @@ def struck(root: Path, path: str, qualname: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Record:
-    """`pending` was confirmed while the file was the user's to change."""
+    """`sha` is of the file as written; `pending` was confirmed while the file was the user's to change."""
 
     digest: str = ""
+    sha: str = ""
     tests: tuple[Written, ...] = ()
     struck: Mapping[str, str] = field(default_factory=dict)
     pending: tuple[Written, ...] = ()

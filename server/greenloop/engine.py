@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop import acceptance, interpreters, proofs, registry, targets, walls, workspace
+from greenloop import acceptance, interpreters, proofs, registry, strength, targets, walls, workspace
 from greenloop.bed import Bed
 from greenloop.calibration import calibrate
-from greenloop.core.errors import SandboxBroke
+from greenloop.core.errors import SandboxBroke, UsageProblem
 from greenloop.core.events import Event, Finished
 from greenloop.core.nouns import Limits, Outcome, Place, Problem, Run, Target, Verdict
 from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
@@ -26,6 +26,7 @@ from greenloop.runners.pytest import parse
 from greenloop.settings import Settings
 from greenloop.snapshot import Snapshot
 from greenloop.stopwatch import Stopwatch, Timed
+from greenloop.strength import Strength
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +198,41 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     tests |= problem.spec.files
     verdict, _evidence = await acceptance.accept(bench, lambda: sandbox.open(place), {}, tests)
     return verdict
+
+
+async def strength_of(
+    problem: Problem,
+    outcome: Outcome,
+    *,
+    settings: Settings,
+    say: Callable[[str], None] = quiet,
+    seconds: float = strength.SECONDS,
+) -> Strength:
+    """Which one-token changes of a result its tests would not notice; `problem` is the one that the run ended with.
+
+    At most `seconds` are spent on the changes.
+
+    Raises `UsageProblem` where the outcome has no result, `CannotVerify` where no sandbox can be used.
+    """
+    candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
+    if candidate is None or not outcome.solved:
+        raise UsageProblem("There is no solved result whose tests could be tried.", remedy="Run it first.")
+    sandbox, place = await prepare(problem.root, settings, say)
+    snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
+    bench = proofs.Bench(
+        problem=problem,
+        outcomes={},
+        # How long the tests take was learnt by a run that is over.
+        limits=replace(place.limits, seconds=max(settings.sandbox.seconds, settings.sandbox.longest)),
+        suite_seconds=settings.suite.seconds,
+        network=place.network,
+        encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
+    )
+    session = await sandbox.open(place)
+    try:
+        return await strength.measured(bench, session, candidate, seconds=seconds, say=say)
+    finally:
+        await session.close()
 
 
 async def red_tests(root: Path, *, settings: Settings, say: Callable[[str], None] = quiet) -> list[str]:

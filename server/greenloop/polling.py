@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.diff import changed
+from greenloop.core.edited import written
 from greenloop.core.loop import Election, nearest
 from greenloop.core.meaning import fingerprint
 from greenloop.core.nouns import OWN, Attempt, Case, CaseResult, Problem, Provenance, Spec, Status, Verdict
@@ -69,7 +70,6 @@ class Polling:
     verify: Callable[[Problem, Mapping[str, str]], Awaitable[Verdict]]
     ruled: Callable[[Problem, str], None]
     why: str = ""
-    answers: list[Check] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
 
     async def elect(self, problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:
@@ -126,10 +126,11 @@ class Polling:
         else:
             spec = _without(spec, {case.id})
         if check := answer.check:
-            self.answers.append(check)
+            # The sheet is written anew, with what the user said in this run and in earlier ones.
+            mine = [test.check for test in written(spec, region) if test.kind == CONFIRMED]
             path = path_of(region, CONFIRMED)
             spec = _without(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
-            spec += sheet(region, self.module, CONFIRMED, self.answers)
+            spec += sheet(region, self.module, CONFIRMED, [*mine, check])
         call = _call(case)
         spec = _without(spec, {each.id for each in voting(spec) if call and _call(each) == call})
         return replace(problem, spec=selected(spec))

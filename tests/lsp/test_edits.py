@@ -203,7 +203,7 @@ async def test_tests_typed_meanwhile_into_the_same_file_are_kept(editor):
     editor.change("test_m.py", typed)
     editor.answers["workspace/applyEdit"] = editor.apply
     await editor.action("Apply refined double", line=4)
-    await editor.told("fixed, verified")
+    await editor.told("fixed together with what you typed, verified")
     assert editor.text("test_m.py").startswith(typed)
     assert "def test_double_of_0" in editor.text("test_m.py")
 

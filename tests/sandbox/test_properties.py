@@ -52,6 +52,7 @@ MEDDLES = (
     "    except OSError:\n        return sorted(xs)\n    return []\n"
 )
 bubblewrap = pytest.mark.needs("bubblewrap")
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +95,8 @@ class Tried:
 
     async def verdict(self, candidate: str, **more) -> Verdict:
         files = {path: text.encode() for path, text in {**self.spec.files, "m.py": candidate}.items()}
-        execution = await self.session.run(Run(selectors=self.spec.selectors, files=files, **more))
+        run = Run(selectors=self.spec.selectors, files=files, **{"seconds": 60.0, **more})
+        execution = await self.session.run(run)
         return judge([case.id for case in self.spec.cases], {}, execution)
 
     async def told(self, code: str) -> str:

@@ -278,3 +278,24 @@ def test_their_number_is_bounded(tmp_path, monkeypatch):
     assert sorted(path.name for path in path.parent.iterdir()) == [
         f"src.m__{name}.{kind}" for name in "gh" for kind in ("json", "py")
     ]
+
+
+def test_what_changes_during_a_run_is_kept_at_once(tmp_path):
+    saved(tmp_path)
+    answer = sheet(REGION, "m", "confirmed", [check("assert rle('a') == [('a', 1)]", Provenance.CONFIRMED)])
+    assert docket.update(tmp_path, REGION, TEXT, designed(*DESIGNED[1:]) + answer, "m") == ()
+    known = load(tmp_path)
+    assert sources(known.confirmed) == ["assert rle('a') == [('a', 1)]"]
+    assert list(known.struck.values()) == ['assert rle("") == []']
+
+
+def test_what_the_user_strikes_out_meanwhile_stays_struck_out(tmp_path):
+    kept = saved(tmp_path)
+    edit(kept, '\n\n\n# designed by the model\ndef test_designed_1():\n    assert rle("") == []', "")
+    mine = kept.path.read_text()
+    answer = sheet(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
+    docket.update(tmp_path, REGION, TEXT, designed() + answer, "m")
+    assert kept.path.read_text() == mine
+    known = load(tmp_path)
+    assert list(known.struck.values()) == ['assert rle("") == []']
+    assert sources(known.confirmed) == ["assert rle('a')"]

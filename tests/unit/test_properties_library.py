@@ -67,6 +67,8 @@ def test_words_that_suggest_a_property(signature, docstring, names):
         ("f(xs: list[list[int]]) -> int", "Return the sum of the numbers in a list.", "equals a brute force"),
         ("f(s: str) -> str", "Remove the first occurrence of a letter.", "idempotent"),
         ("f(a: int, b: int) -> int", "The sign of a count.", "not negative"),
+        ("f(s: str) -> int", "The difference between the number of ones and of zeros.", "not negative"),
+        ("text_lowercase(s: str) -> str", "Find lowercase words.", "idempotent"),
         ("f(xs: list[int]) -> int", "Sort the list and give the middle.", "ordered"),
         ("f(n: int) -> int", "Raises ValueError when n is invalid.", "no exception"),
         ("f(n) -> int", "Something.", "no exception"),

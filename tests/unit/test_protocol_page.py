@@ -37,6 +37,7 @@ from greenloop.core.nouns import (
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.protocol import QUESTION, QUESTION_OVER, REFINE, answer_params
 from greenloop.lsp.server import create_server
+from greenloop.strength import Strength
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")
 FAILURE = Failure(type="AssertionError", message="assert 1 == 2", frames=(Frame(path="m.py", line=2, function="f"),))
@@ -69,6 +70,7 @@ EVENTS = {
     "proposed": events_json.of_event(Proposed(attempt=1, answer="x", usage=Usage())),
     "checked": events_json.of_event(Checked(attempt=1, error_class="", message="")),
     "tested": events_json.of_event(Tested(attempt=ATTEMPT)),
+    "strength": events_json.strength(Strength(tests=1)),
     "finished": events_json.finished(OUTCOME),
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -164,3 +166,25 @@ async def test_what_is_left_out_is_said(tmp_path):
 
 async def test_without_the_setting_nothing_is_read(tmp_path):
     assert (await trace.collect(about(tmp_path, TEXT, "f"), tools(trace=""))).cases == ()
+
+
+async def test_the_pages_decorator_writes_what_is_read(tmp_path, monkeypatch):
+    page = (Path(__file__).resolve().parents[2] / "docs/specs.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"```python\n(import functools.*?)```", page, re.DOTALL)
+    space: dict = {}
+    exec(source, space)
+    monkeypatch.chdir(tmp_path)
+
+    def f(x, y=0):
+        return (x, y)
+
+    f.__qualname__ = "f"
+    assert space["recorded"](f, "t.jsonl")({1}, y=None) == ({1}, None)
+    spec = await trace.collect(about(tmp_path, TEXT, "f"), tools(trace="t.jsonl"))
+    assert [case.source for case in spec.cases] == ["assert f({1}, y=None) == ({1}, None)"]
+
+
+async def test_the_pages_lines_are_read(tmp_path):
+    page = (Path(__file__).resolve().parents[2] / "docs/specs.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    assert len(await shown(tmp_path, *lines.strip().split("\n"))) == 4

@@ -14,6 +14,7 @@ from greenloop.core.encode import to_json
 from greenloop.core.errors import CannotVerify, GreenloopError, ModelProblem, SettingsProblem, UsageProblem
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.nouns import Attempt, Case, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
+from greenloop.strength import Strength, told
 
 LONGEST_MESSAGE = 2_000
 
@@ -86,6 +87,19 @@ def finished(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
         "usage": usage(outcome.usage),
         "evidence": to_json(outcome.evidence),
         "remedy": "",
+    }
+
+
+def strength(found: Strength) -> dict[str, Any]:
+    """What the tests would also accept, before `finished` where it was asked for."""
+    return {
+        "event": "strength",
+        "tests": found.tests,
+        "tried": found.tried,
+        "killed": found.killed,
+        "survivors": [{"path": each.path, "line": each.line, "change": told(each)} for each in found.survivors],
+        "unreached": [{"path": path, "line": line} for path, line in found.unreached],
+        "left": found.left,
     }
 
 

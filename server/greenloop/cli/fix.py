@@ -25,6 +25,7 @@ from greenloop.core.nouns import Attempt, Outcome, Problem, StopReason, Verified
 from greenloop.core.summary import spent
 from greenloop.embedded.choice import choose
 from greenloop.settings import Settings
+from greenloop.strength import report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="partial, unverified: such a result counts as solved and --apply writes it; "
         "warned: --apply also writes what newly imports os, subprocess and their like; repeatable",
+    )
+    parser.add_argument(
+        "--strength",
+        action="store_true",
+        help="after a solved run: which small changes of the result its tests would also accept",
     )
     options.add(parser)
 
@@ -211,10 +217,12 @@ def _ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
             trouble = error
     if applied and outcome.run is not None:
         _mark_applied(outcome.run)
+    if applied and job.put is None:
+        print(f"written: {_places(outcome)}")
+    if job.arguments.strength and outcome.solved and outcome.best is not None and problem is not None:
+        _strength(job, outcome, problem)
     if job.put is not None:
         job.put(events_json.finished(outcome, applied=applied) | _trouble(trouble))
-    elif applied:
-        print(f"written: {_places(outcome)}")
     if trouble is not None:
         tell(trouble)
         return trouble.exit_code
@@ -225,6 +233,22 @@ def _ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
 
 def _trouble(error: WorkspaceProblem | None) -> dict[str, Any]:
     return {"message": str(error), "remedy": error.remedy} if error else {}
+
+
+def _strength(job: Job, outcome: Outcome, problem: Problem) -> None:
+    """Shows what the tests would also accept; where that cannot be had, it is said and nothing else changes."""
+    try:
+        with open_view(json=job.put is not None) as view:
+            found = interrupt.run(
+                engine.strength_of(problem, outcome, settings=job.settings, say=view.say), last_words=view.close
+            )
+    except GreenloopError as error:
+        tell(error)
+        return
+    if job.put is not None:
+        job.put(events_json.strength(found))
+    else:
+        print("\n".join(show.clean(row) for row in report(found)))
 
 
 def _write(job: Job, outcome: Outcome, problem: Problem) -> None:

@@ -39,9 +39,12 @@ class Told:
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
+    """What one line says of a call; `written`: a check is written for it, `>>>` examples are cases already."""
+
     line: int
     expected: str
     raises: str
+    written: bool
 
     def told(self) -> str:
         return f"raises {self.raises}" if self.raises else f"is {self.expected}"
@@ -66,14 +69,18 @@ def told(documented: Documented, qualname: str, exceptions: Collection[str] = ()
             doubts.append(f"Line {line} calls {one.call}, which the parameters of {name} do not allow.")
             continue
         if one.call:
-            fact = _Known(line=line, expected=one.expected, raises=one.raises)
+            fact = _Known(line=line, expected=one.expected, raises=one.raises, written=written)
             before = known.setdefault(one.call, fact)
             if before is not fact:
                 if before.contradicts(fact) and not clash:
-                    clash = (
-                        f"What is written about {qualname} contradicts itself: line {before.line} says that "
-                        f"{one.call} {before.told()}, line {line} says that it {fact.told()}."
+                    both = (
+                        f"line {before.line} says that {one.call} {before.told()}, "
+                        f"line {line} says that it {fact.told()}."
                     )
+                    if written or before.written:
+                        clash = f"What is written about {qualname} contradicts itself: {both}"
+                    else:  # they run one after the other, so that both may hold
+                        doubts.append(f"The examples of {qualname} give two results for one call: {both}")
                 continue
         if written and not any(one.body == other.body for _line, other in checks):
             checks.append((line, one))

@@ -15,7 +15,6 @@ KINDS = {
     Provenance.DOCTEST: "doctests",
     Provenance.EXAMPLE: "examples",
     Provenance.TRACE: "recorded calls",
-    Provenance.SCORE: "score",
     Provenance.DESIGNED: "designed",
     Provenance.PROPERTY: "properties",
     Provenance.CONFIRMED: "confirmed",

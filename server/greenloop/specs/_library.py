@@ -83,9 +83,10 @@ class About:
 def properties(about: About) -> tuple[Property, ...]:
     """Each at most once, by name."""
     plain = not _TWISTS.search(about.said)
-    found = [*_inverse(about), *_typed(about), *_kept(about)]
+    found = [*_inverse(about), *_kept(about)]
     if plain:
         found += [*_arranged(about), *_cleaned(about), *_bounded(about), *_counted(about), *_forced(about)]
+    found += _typed(about)
     found += [] if found else _returning(about)
     unique = {each.name: each for each in reversed(found)}
     return tuple(each for each in found if unique.get(each.name) is each)
@@ -110,7 +111,7 @@ def _arranged(about: About) -> Iterator[Property]:
     if (
         alike
         and about.word("sort", "sorted")
-        and not re.search(r"\b(by|key|uniq\w+|distinct|dup\w+|first|accord\w+)\b", about.said)
+        and not re.search(r"\b(by|key|uniq\w+|distinct|dup\w+|the first|accord\w+)\b", about.said)
     ):
         yield _property("permutation", f"Counter(result) == Counter({xs})", "from collections import Counter")
         falling = re.search(
@@ -143,7 +144,8 @@ def _cleaned(about: About) -> Iterator[Property]:
     if about.only is None or about.only.form.name != "str" or not about.gives("str"):
         return
     words = ("strip", "trim", "normalize", "normalise", "slugify", "slug", "canonicalize", "canonicalise", "sanitize")
-    if about.word(*words, "lowercase", "uppercase", "lower", "upper", "squeeze", "collapse", "dedent"):
+    looks = re.match(r"(find|check|match|search|test|count|is|whether)\w*\b", about.said, re.IGNORECASE)
+    if not looks and about.word(*words, "lowercase", "uppercase", "lower", "upper", "squeeze", "collapse", "dedent"):
         yield _property("idempotent", f"{about.head.name}(result) == result")
 
 
@@ -165,7 +167,12 @@ def _bounded(about: About) -> Iterator[Property]:
 
 
 def _counted(about: About) -> Iterator[Property]:
-    counts = re.search(r"\b(the number of|the count of|how many|counts?|the length of)\b", about.said, re.IGNORECASE)
+    counts = re.match(
+        r"(counts?\b|how many\b|(returns?|finds?|gets?|computes?|calculates?|gives?)?\s*(the )?(total )?"
+        r"(number|count|length) of\b)",
+        about.said,
+        re.IGNORECASE,
+    )
     if counts and about.gives("int") and not re.search(r"-1|\bsign", about.said):
         yield _property("not negative", "result >= 0")
 

@@ -17,7 +17,7 @@ from greenloop.specs._values import Values
 
 KIND = "values"
 EXAMPLES = 5
-SECONDS = 20.0
+SECONDS = 60.0
 LONGEST = 200  # characters of somebody else's reason
 _IMPORTING = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "NameError")
 

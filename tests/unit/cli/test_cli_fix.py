@@ -101,6 +101,12 @@ def test_flags_become_settings(fake, project):
     assert (settings.sandbox.kind, settings.sandbox.image, settings.apply) == ("docker", "x", "ask")
 
 
+def test_a_comment_goes_with_the_request(fake):
+    main(["fix", CASE, "--comment", "use a loop"])
+    main(["fix", CASE])
+    assert [request.comment for request in fake.requests] == ["use a loop", ""]
+
+
 @pytest.mark.parametrize(
     ("folder", "typed", "meant"),
     [

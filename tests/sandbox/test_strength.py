@@ -1,0 +1,130 @@
+"""Which one-token changes of a result its tests would also accept."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from greenloop import engine, settings
+from greenloop.core.errors import UsageProblem
+from greenloop.core.nouns import (
+    Attempt,
+    Candidate,
+    Case,
+    Outcome,
+    Problem,
+    Region,
+    Spec,
+    Status,
+    StopReason,
+    Verdict,
+    Verified,
+)
+from greenloop.strength import Mutant, Strength, mutants, report, told
+
+STUB = "def grade(points):\n    raise NotImplementedError\n"
+GRADE = 'def grade(points):\n    if points >= 50:\n        return "pass"\n    if points < 0:\n        raise ValueError\n    return "fail"\n'
+TESTS = 'from m import grade\n\n\ndef test_good():\n    assert grade(80) == "pass"\n\n\ndef test_bad():\n    assert grade(20) == "fail"\n'
+REGION = Region(path="m.py", qualname="grade", start=1, end=2)
+
+
+def result(root: Path, text: str = GRADE, tests: str = TESTS) -> tuple[Problem, Outcome]:
+    """A solved problem: the stub on the disk, the code in the outcome."""
+    (root / "m.py").write_text(STUB)
+    (root / "test_m.py").write_text(tests)
+    cases = tuple(
+        Case(id=f"test_m.py::{line[4:].partition('(')[0]}", path="test_m.py", line=1)
+        for line in tests.splitlines()
+        if line.startswith("def ")
+    )
+    files = {"m.py": STUB, "test_m.py": tests}
+    spec = Spec(cases=cases, selectors=tuple(case.id for case in cases))
+    problem = Problem(root=root, spec=spec, regions=(REGION,), originals=files, files=files)
+    attempt = Attempt(number=1, verdict=Verdict(status=Status.PASSED), candidate=Candidate(texts={REGION: text}))
+    first = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
+    outcome = Outcome(
+        solved=True,
+        verified=Verified.VERIFIED,
+        reason=StopReason.SOLVED,
+        message="",
+        attempts=(first, attempt),
+        best=1,
+    )
+    return problem, outcome
+
+
+def walled() -> settings.Settings:
+    return settings.load(None, command_line={"sandbox.kind": "bubblewrap", "interpreter": sys.executable}, environ={})[
+        0
+    ]
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.timeout(180)
+async def test_what_weak_tests_would_also_accept_is_shown(tmp_path):
+    problem, outcome = result(tmp_path)
+    found = await engine.strength_of(problem, outcome, settings=walled(), seconds=150)
+    assert found.tests == 2
+    assert 0 < found.killed < found.tried
+    lines = report(found)
+    assert (
+        lines[0] == f"The 2 tests notice {found.killed} of {found.tried} one-token changes ({100 * found.share:.0f} %)."
+    )
+    changed = [told(each) for each in found.survivors]
+    assert "`>=` → `>` in `if points >= 50:`" in changed  # nobody asks for 50 points
+    assert ("m.py", 5) in found.unreached
+    assert "No test reaches m.py:5." in lines
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.timeout(180)
+async def test_a_test_of_the_boundary_kills_its_changes(tmp_path):
+    tests = TESTS + "\n\ndef test_edges():\n    assert [grade(49), grade(50), grade(0)] == ['fail', 'pass', 'fail']\n"
+    problem, outcome = result(tmp_path, tests=tests)
+    weak = await engine.strength_of(*result(tmp_path), settings=walled(), seconds=75)
+    strong = await engine.strength_of(problem, outcome, settings=walled(), seconds=75)
+    assert strong.share > weak.share
+    assert not [each for each in strong.survivors if each.line == 2]
+
+
+async def test_only_a_solved_result_can_be_tried(tmp_path):
+    problem, _outcome = result(tmp_path)
+    unsolved = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=StopReason.STALLED, message="", attempts=())
+    with pytest.raises(UsageProblem, match="no solved result"):
+        await engine.strength_of(problem, unsolved, settings=walled())
+
+
+def test_changes_are_spread_over_the_lines_compile_and_differ(tmp_path):
+    problem, outcome = result(tmp_path)
+    found = mutants(problem, outcome.attempts[1].candidate)
+    assert [each.line for each in found[:3]] != [each.line for each in found[:1]] * 3
+    assert {2, 4} <= {each.line for each in found}
+    texts = [each.files["m.py"] for each in found]
+    assert len(set(texts)) == len(texts)
+    assert GRADE not in texts
+    for text in texts:
+        compile(text, "m.py", "exec")
+
+
+def test_the_report_says_how_many_more_there_are():
+    def mutant(line: int, new: str | None) -> Mutant:
+        return Mutant(path="m.py", line=line, old="    return a < b", new=new, files={})
+
+    survivors = (
+        mutant(1, "    return a <= b"),
+        mutant(2, None),
+        *(mutant(line, "    return a") for line in range(3, 9)),
+    )
+    lines = report(Strength(tests=1, tried=20, killed=12, survivors=survivors, left=3))
+    assert lines[:4] == [
+        "The 1 test notices 12 of 20 one-token changes (60 %).",
+        "Your tests would also accept:",
+        "  m.py:1: `<` → `<=` in `return a < b`",
+        "  m.py:2: without `return a < b`",
+    ]
+    assert lines[-2:] == ["  and 3 more", "There was no time for 3 more."]
+    assert report(Strength(tests=0)) == [
+        "No test passes with this result, so that nothing can be said about their strength."
+    ]
