@@ -14,12 +14,16 @@ from greenloop import registry, settings
 
 HOUSE = Path(__file__).resolve().parents[2]
 PAGE = (HOUSE / "docs" / "lineage.md").read_text(encoding="utf-8")
-ABSTRACTS = [3, 4, 5, 7, 8, 11, 12, 17, 20, 22, 24, 26, 29, 31, 33, 36, 43, 46, 47, 48, 51, 53]
+ABSTRACTS = [
+    *(2, 3, 4, 5, 7, 8, 11, 12, 13, 14, 15, 17, 20, 22, 24, 26, 27, 28, 29, 31, 32, 33, 36, 37, 41, 43, 46, 47, 48, 51),
+    53,
+]
 WANTED = [
     *("D1", "D2", "D4", "D5"),
     *(f"#{number}" for number in ABSTRACTS),
     *("LDB", "Self-Debug", "Reflexion", "CodeTree", "IAD", "MAgICoRe", "TENET"),
     *(f"R{number}" for number in range(1, 29)),
+    *("F2", "F13", "F14"),
 ]
 RECORDED = ["D1", "D2", "D5", "#17", "#26", "#29", "#43"]  # the first priority
 ROWS = {
