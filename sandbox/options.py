@@ -41,7 +41,7 @@ def arguments(root, folder):
         ("pytest_html", "no:html", ["--html=" + os.path.join(folder, "report.html")] if "--html" in settings else []),
     )
     # pytest then loads the plugins that the configuration names, and options of the others would be unknown to it.
-    named = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ
+    named = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ or "--disable-plugin-autoload" in settings
     for module, off, options in neutral:
         if named and module not in settings:
             continue
