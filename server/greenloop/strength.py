@@ -184,7 +184,7 @@ async def measured(
         killed=killed,
         survivors=tuple(survivors),
         unreached=tuple(
-            sorted({(each.path, each.line) for each in every} - {(each.path, each.line) for each in tried})
+            sorted({(path, line) for path, lines in bodies for line in lines if seen and line not in reached[path]})
         ),
         left=len(tried) - count,
     )

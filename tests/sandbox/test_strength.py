@@ -82,8 +82,8 @@ async def test_what_weak_tests_would_also_accept_is_shown(tmp_path):
 @pytest.mark.timeout(180)
 async def test_a_test_of_the_boundary_kills_its_changes(tmp_path):
     tests = TESTS + "\n\ndef test_edges():\n    assert [grade(49), grade(50), grade(0)] == ['fail', 'pass', 'fail']\n"
-    problem, outcome = result(tmp_path, tests=tests)
     weak = await engine.strength_of(*result(tmp_path), settings=walled(), seconds=75)
+    problem, outcome = result(tmp_path, tests=tests)
     strong = await engine.strength_of(problem, outcome, settings=walled(), seconds=75)
     assert strong.share > weak.share
     assert not [each for each in strong.survivors if each.line == 2]

@@ -125,13 +125,14 @@ def test_an_edited_record_passes_only_where_it_says_the_same(run, data):
 
 
 def truth(expected, found):
-    """What each expected case did, phase by phase, and how it all ended."""
+    """What each expected case did, phase by phase, and how it all ended. What is told again, as by
+    subtests and reruns, says nothing new."""
     phases = {case: [] for case in expected}
     for record in found:
         if record.get("kind") == "phase" and record.get("id") in phases:
-            phases[record["id"]].append(
-                (record.get("when"), record.get("outcome"), record.get("type"), record.get("wasxfail"))
-            )
+            told = (record.get("when"), record.get("outcome"), record.get("type"), record.get("wasxfail"))
+            if told not in phases[record["id"]]:
+                phases[record["id"]].append(told)
     skipped = {case: [each for each in mine if each[1] == "skipped"] for case, mine in phases.items()}
     # Of a case that was skipped before, nothing else counts; what only a failure would say is not told by a pass.
     phases = {case: (skipped[case] and [each[1] for each in skipped[case]]) or mine for case, mine in phases.items()}
