@@ -144,8 +144,13 @@ class Polling:
 
 def poll(problem: Problem, attempts: Sequence[Attempt], *, over: bool) -> Poll:
     """What the attempts say about the cases that have a vote, those outvoted before included."""
-    binding = sum(case.binding for case in problem.spec.cases)
-    return Poll(ballots=ballots(problem, attempts), cases=voting(problem.spec), binding=binding, over=over)
+    return Poll(
+        ballots=ballots(problem, attempts),
+        cases=voting(problem.spec),
+        binding=sum(case.binding for case in problem.spec.cases),
+        answers=sum(attempt.candidate is not None for attempt in attempts),
+        over=over,
+    )
 
 
 def voting(spec: Spec) -> tuple[Case, ...]:

@@ -48,7 +48,8 @@ async def real(tmp_path):
 
 
 async def begin(editor, tmp_path, capabilities=EVERYTHING, **more):
-    answers = [*SETS, *(f"```python\n{text}```" for text in (COUNTS, RIGHT, GROUPS, SORTED, RIGHT))]
+    no_property = "none"
+    answers = [*SETS, no_property, *(f"```python\n{text}```" for text in (COUNTS, RIGHT, GROUPS, SORTED, RIGHT))]
     script = tmp_path / "answers.jsonl"
     script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     options = {"model": f"scripted:{script}", "sandbox": {"kind": "bubblewrap"}, "spec": {"write": True}, **more}

@@ -181,3 +181,8 @@ def test_a_question_has_one_form(source, question):
 )
 def test_an_answer_becomes_a_test(answer, body):
     assert (answer.check.body if answer.check else None) == body
+
+
+def test_answers_that_the_user_ruled_out_were_answers_all_the_same():
+    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answers=5)).order == (1,)
+    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answers=4)).order == ()

@@ -32,13 +32,15 @@ class Ballot:
 class Poll:
     """`ballots` of the candidates that pass every binding case, on `cases` that have a vote only.
 
-    `binding` counts the cases that must hold, those that the user confirmed included; `over`: no candidate comes any
-    more, so that a rule that waits for more of them must decide now.
+    `binding` counts the cases that must hold, those that the user confirmed included; `answers` are the model's in all,
+    those among them that fail what must hold; `over`: no candidate comes any more, so that a rule that waits for more
+    of them must decide now.
     """
 
     ballots: tuple[Ballot, ...]
     cases: tuple[Case, ...]
     binding: int = 0
+    answers: int = 0
     over: bool = False
 
 

@@ -15,7 +15,8 @@ SHARE = 0.6  # of the tests that a believed candidate passes (AgentCoder's bar)
 def rule(poll: Poll) -> Ruling:
     """The heaviest cluster, where it has the majority and passes three of five tests."""
     found = clusters(poll)
-    answers = sum(ballot.weight for ballot in poll.ballots)
+    standing = sum(ballot.weight for ballot in poll.ballots)
+    answers = max(poll.answers, standing)
     questions = splitting(found, poll.cases)
     if answers < ENOUGH and not poll.over:
         return Ruling(why=f"Only {answers} of {ENOUGH} answers are there to compare.")
@@ -23,7 +24,7 @@ def rule(poll: Poll) -> Ruling:
         return Ruling(why="No candidate passes what must hold.")
     top = max(found, key=lambda each: (each.weight * len(each.passed), each.weight))
     kept = tuple(case.id for case in poll.cases if case.id in top.passed)
-    if 2 * top.weight <= answers:
+    if 2 * top.weight <= standing:
         return Ruling(kept=kept, questions=questions, why="The candidates do not agree on what the function does.")
     if len(kept) < SHARE * len(poll.cases):
         why = f"The candidates agree, but fail {len(poll.cases) - len(kept)} of {len(poll.cases)} designed tests."
