@@ -158,8 +158,8 @@ class HistorySettings:
 class SpecSettings:
     design: Literal["auto", "always", "never"] = setting(
         "auto",
-        "Let the model write tests from a docstring: `auto`, where no test and no example speaks for it; `always`; "
-        "`never`.",
+        "Let the model write tests from a docstring: `auto`, for an unwritten function that no test of yours calls; "
+        "`always`; `never`.",
     )
     constraints: list[str] = setting(
         [],

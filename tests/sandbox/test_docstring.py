@@ -182,3 +182,22 @@ async def test_always_equal_results_do_not_fool_designed_tests(docstring):
     outcome = await docstring(STUB, cast(fake))
     assert not outcome.solved
     assert any(attempt.verdict.status.value == "tampered" for attempt in docstring.attempts)
+
+
+EXAMPLE = STUB.replace('pairs."', "pairs.\n\n    >>> rle('aab')\n    [('a', 2), ('b', 1)]\n    \"")
+
+
+async def test_examples_must_hold_and_designed_tests_vote_beside_them(docstring):
+    outcome = await docstring(EXAMPLE, cast(COUNTS, SORTED, RIGHT, GROUPS, RIGHT))
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.evidence.cases["doctest"] == (1, 1)
+    assert outcome.evidence.cases["designed"][0] >= 2
+    assert "sorted" not in outcome.after["m.py"]  # it passes the example as well
+
+
+async def test_what_is_written_already_is_mended_by_its_examples_alone(docstring):
+    model = cast(RIGHT)
+    wrong = EXAMPLE.replace("raise NotImplementedError", "return [(c, s.count(c)) for c in s]")
+    outcome = await docstring(wrong, model)
+    assert outcome.verified is Verified.VERIFIED
+    assert model.asked(Role.TESTER) == []
