@@ -43,12 +43,13 @@ class Arm:
 class End:
     """What became of a task: the candidate (its place in the row), is it right, the tests believed, what it cost.
 
-    `kept` says of each believed test whether the reference passes it.
+    `kept` says of each believed test whether the reference passes it; `doubted`: offered, not applied by itself.
     """
 
     chosen: int | None = None
     right: bool = False
     tested: bool = False
+    doubted: bool = False
     kept: tuple[bool, ...] = ()
     asked: int = 0
     tokens: int = 0
@@ -86,6 +87,7 @@ def end(row: Row, arm: Arm) -> End:
         chosen=chosen,
         right=candidate["right"],
         tested=candidate["tested"],
+        doubted=bool(ruling.doubt),
         kept=kept,
         asked=len(asked),
         tokens=tokens,
@@ -139,7 +141,7 @@ def behaviour(seen: str, case: Case) -> str:
 
 def _question(state: _State, ruling: Ruling, asked: set[str]) -> Case | None:
     own = state.row["examples"] or state.bound
-    if ruling.order and own:
+    if ruling.order and own and not ruling.doubt:
         return None
     voting = {case.id: case for case in state.voting}
     return next((voting[each] for each in ruling.questions if each in voting and each not in asked), None)
@@ -177,13 +179,17 @@ def _tokens(row: Row, arm: Arm, ruling: Ruling) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """An arm over all tasks. `solved` and `false` by the whole judge, `lenient` solved by its tests alone."""
+    """An arm over all tasks. `solved` and `false` by the whole judge, `lenient` solved by its tests alone.
+
+    `doubted`: (right ones, all) of what is offered with a doubt and counts as neither.
+    """
 
     arm: str
     tasks: int
     solved: int
     lenient: int
     false: int
+    doubted: tuple[int, int]
     nothing: int
     kept: tuple[int, int]
     tokens: float
@@ -201,7 +207,8 @@ class Score:
 
 def score(rows: Sequence[Row], arm: Arm) -> Score:
     ends = [end(row, arm) for row in rows]
-    chosen = [each for each in ends if each.chosen is not None]
+    chosen = [each for each in ends if each.chosen is not None and not each.doubted]
+    doubted = [each for each in ends if each.doubted]
     kept = [good for each in chosen for good in each.kept]
     return Score(
         arm=arm.name,
@@ -209,7 +216,8 @@ def score(rows: Sequence[Row], arm: Arm) -> Score:
         solved=sum(each.right for each in chosen),
         lenient=sum(each.tested for each in chosen),
         false=sum(not each.right for each in chosen),
-        nothing=len(rows) - len(chosen),
+        doubted=(sum(each.right for each in doubted), len(doubted)),
+        nothing=len(rows) - len(chosen) - len(doubted),
         kept=(sum(kept), len(kept)),
         tokens=sum(each.tokens for each in ends) / max(len(ends), 1),
         asked=sum(each.asked for each in ends) / max(len(ends), 1),

@@ -44,11 +44,11 @@ def told(arm: Arm) -> bool:
 
 def scores(rows: Sequence[Row], *, short: bool = False) -> str:
     head = (
-        "| arm | solved | solved by the tests alone | false | false among accepted | nothing | kept tests right | "
-        "tokens | asked |"
+        "| arm | solved | solved by the tests alone | false | false among accepted | right of what is doubted "
+        "| nothing | kept tests right | tokens | asked |"
     )
     return "\n".join(
-        [head, "|---" + "|---:" * 8 + "|", *(_line(score(rows, arm)) for arm in arms() if told(arm) or not short)]
+        [head, "|---" + "|---:" * 9 + "|", *(_line(score(rows, arm)) for arm in arms() if told(arm) or not short)]
     )
 
 
@@ -56,10 +56,11 @@ def _line(found: Score) -> str:
     low, high = found.bounds
     accepted = found.solved + found.false
     share = f"{found.false / accepted:.0%} ({low:.0%} to {high:.0%})" if accepted else "-"
+    doubted = "{} of {}".format(*found.doubted) if found.doubted[1] else "-"
     right = f"{found.precision:.2f} of {found.kept[1]}" if found.kept[1] else "-"
     return (
-        f"| {found.arm} | {found.solved} | {found.lenient} | {found.false} | {share} | {found.nothing} | {right} | "
-        f"{found.tokens:.0f} | {found.asked:.1f} |"
+        f"| {found.arm} | {found.solved} | {found.lenient} | {found.false} | {share} | {doubted} | {found.nothing} | "
+        f"{right} | {found.tokens:.0f} | {found.asked:.1f} |"
     )
 
 

@@ -370,7 +370,8 @@ class Course:
 
     def _ending(self) -> Ending:
         wall = Evidence(sandbox=self.bed.session.name, network=self.bed.place.network)
-        return Ending(wall=wall, why=self.polling.why if self.polling else "", blind=self.preset.blind)
+        why, doubt = (self.polling.why, self.polling.doubt) if self.polling else ("", "")
+        return Ending(wall=wall, why=why, doubt=doubt, blind=self.preset.blind)
 
     def _judged(self, outcome: Outcome) -> Outcome:
         return self._ending().judged(outcome, self.calibration.problem, self.evidence)

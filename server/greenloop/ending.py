@@ -40,13 +40,14 @@ class Keeping:
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """What is told of every outcome: the wall around its tests, and `why` nobody was believed, if that is so.
+    """What is told of every outcome: the wall around its tests; `why` nobody was believed, or a `doubt` about whom was.
 
     `blind`: the loop never learnt what the tests say, so that its last candidate counts.
     """
 
     wall: Evidence
     why: str = ""
+    doubt: str = ""
     blind: bool = False
 
     def judged(self, outcome: Outcome, problem: Problem, evidence: Evidence) -> Outcome:
@@ -62,7 +63,7 @@ class Ending:
         if not outcome.solved:
             return self._walled(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
         doubtful = hardcoded.warnings(problem, attempt.candidate, after)
-        evidence = replace(evidence, warnings=(*warnings(problem, after), *doubtful))
+        evidence = replace(evidence, warnings=(*warnings(problem, after), *doubtful, *filter(None, [self.doubt])))
         verified = trust(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
 

@@ -70,6 +70,7 @@ class Polling:
     verify: Callable[[Problem, Mapping[str, str]], Awaitable[Verdict]]
     ruled: Callable[[Problem, str], None]
     why: str = ""
+    doubt: str = ""
     asked: set[str] = field(default_factory=set)
 
     async def elect(self, problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:
@@ -85,15 +86,16 @@ class Polling:
             attempts = [await self._again(problem, attempt) for attempt in attempts]
             self.ruled(problem, answer.said)
             ruling = self.rule(poll(problem, attempts, over=over))
-        self.why = "" if ruling.order else ruling.why
+        self.why, self.doubt = "" if ruling.order else ruling.why, ruling.doubt
         if ruling.order:
             problem = frozen(problem, ruling)
             self.ruled(problem, _told(problem))
         return Election(problem=problem, attempts=attempts, order=ruling.order)
 
     def _worth_asking(self, problem: Problem, ruling: Ruling) -> Case | None:
-        """The case to ask about: while nobody is believed, or nothing but votes speaks for whom is."""
-        if self.questions <= 0 or (ruling.order and any(case.provenance in OWN for case in problem.spec.cases)):
+        """The case to ask about: while nobody is believed without a doubt, or nothing but votes speaks for whom is."""
+        sure = ruling.order and not ruling.doubt and any(case.provenance in OWN for case in problem.spec.cases)
+        if self.questions <= 0 or sure:
             return None
         cases = {case.id: case for case in voting(problem.spec)}
         return next((cases[each] for each in ruling.questions if each in cases and each not in self.asked), None)
@@ -147,7 +149,7 @@ def poll(problem: Problem, attempts: Sequence[Attempt], *, over: bool) -> Poll:
     return Poll(
         ballots=ballots(problem, attempts),
         cases=voting(problem.spec),
-        binding=sum(case.binding for case in problem.spec.cases),
+        binding=sum(case.provenance in OWN for case in problem.spec.cases),
         answers=sum(attempt.candidate is not None for attempt in attempts),
         over=over,
     )

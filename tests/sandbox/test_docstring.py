@@ -201,3 +201,12 @@ async def test_what_is_written_already_is_mended_by_its_examples_alone(docstring
     outcome = await docstring(wrong, model)
     assert outcome.verified is Verified.VERIFIED
     assert model.asked(Role.TESTER) == []
+
+
+async def test_examples_hold_and_the_votes_do_not_so_it_is_for_the_user_to_look_at(docstring):
+    wrong = ["\n".join(f"assert rle('{letter}') == 0" for letter in letters) for letters in ("abc", "def", "ghi")]
+    outcome = await docstring(EXAMPLE, cast(COUNTS, RIGHT, GROUPS, RIGHT, RIGHT, sets=wrong))
+    assert outcome.solved
+    assert outcome.verified is Verified.VERIFIED
+    assert outcome.evidence.warnings == ("The candidates agree, but fail 9 of 9 designed tests.",)
+    assert not outcome.applicable

@@ -186,3 +186,19 @@ def test_an_answer_becomes_a_test(answer, body):
 def test_answers_that_the_user_ruled_out_were_answers_all_the_same():
     assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answers=5)).order == (1,)
     assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answers=4)).order == ()
+
+
+def test_what_the_users_examples_speak_for_is_believed_with_a_doubt():
+    agreeing = [ballot(1, "ab", weight=4), ballot(2, "abc", weight=1)]
+    assert rule("consensus")(poll(*agreeing)).order == ()
+    ruling = rule("consensus")(poll(*agreeing, binding=2))
+    assert ruling.order == (1,)
+    assert ruling.doubt == "The candidates agree, but fail 3 of 5 designed tests."
+
+
+def test_candidates_that_pass_the_examples_and_disagree_are_waited_for():
+    three = [ballot(number, each, weight=2) for number, each in enumerate(["abc", "abd", "abe"], 1)]
+    assert rule("consensus")(poll(*three, binding=1)).order == ()
+    ruling = rule("consensus")(poll(*three, binding=1, over=True))
+    assert ruling.order == (1,)
+    assert "do not agree" in ruling.doubt

@@ -32,9 +32,9 @@ class Ballot:
 class Poll:
     """`ballots` of the candidates that pass every binding case, on `cases` that have a vote only.
 
-    `binding` counts the cases that must hold, those that the user confirmed included; `answers` are the model's in all,
-    those among them that fail what must hold; `over`: no candidate comes any more, so that a rule that waits for more
-    of them must decide now.
+    `binding` counts the cases that are the user's own word, those that he confirmed included; `answers` are the model's
+    in all, those that fail what must hold among them; `over`: no candidate comes any more, so that a rule that waits
+    for more of them must decide now.
     """
 
     ballots: tuple[Ballot, ...]
@@ -48,7 +48,8 @@ class Poll:
 class Ruling:
     """What a rule made of a poll: attempts that may be accepted, best first, and the ids of the cases believed.
 
-    `order` empty: nobody is believed yet, and `why` says in one sentence what is missing.
+    `order` empty: nobody is believed yet, and `why` says in one sentence what is missing. `doubt` is about one for whom
+    the user's own word speaks and the votes do not: he may be accepted and is for the user to look at.
     `questions`: case ids by how much the user's answer would settle; none while more candidates settle more.
     """
 
@@ -56,6 +57,7 @@ class Ruling:
     kept: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     why: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
