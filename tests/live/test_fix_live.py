@@ -44,3 +44,24 @@ async def test_an_example_goes_green(name, tmp_path, bare_python):
     assert outcome.verified is Verified.VERIFIED
     assert outcome.usage.cost == 0
     assert any(isinstance(event, Token) for event in events)
+
+
+COUNTING = '''\
+def count_vowels(text: str) -> int:
+    """Return how many vowels (a, e, i, o, u, in either case) the text contains."""
+    raise NotImplementedError
+'''
+
+
+async def test_a_docstring_without_examples_gets_tests_and_is_offered(tmp_path, bare_python):
+    (tmp_path / "vowels.py").write_text(COUNTING)
+    values = {"model": "local", "sandbox.kind": "bubblewrap", "interpreter": str(bare_python)}
+    found, _ = settings.load(tmp_path, command_line=values)
+    outcome = await engine.refine(
+        engine.Request(root=tmp_path, target="vowels.py::count_vowels"), settings=found, emit=lambda _event: None
+    )
+    assert outcome.solved, outcome.message
+    assert outcome.verified is Verified.PARTIALLY
+    names: dict = {}
+    exec(outcome.after["vowels.py"], names)
+    assert names["count_vowels"]("Under the Oak") == 5
