@@ -121,12 +121,11 @@ class Polling:
 
     def _settled(self, problem: Problem, answer: Answer) -> Problem:
         """The problem with the answer in it; other tests of the same call have nothing to say any more."""
-        spec, case, region = problem.spec, answer.case, problem.regions[0]
+        case, region = answer.case, problem.regions[0]
+        spec = _without(problem.spec, {case.id})
         if answer.right:
             sure = replace(case, provenance=Provenance.CONFIRMED, confirmed=True)
-            spec = replace(spec, cases=(*(each for each in spec.cases if each.id != case.id), sure))
-        else:
-            spec = _without(spec, {case.id})
+            spec = replace(spec, cases=(*spec.cases, sure))
         if check := answer.check:
             # The sheet is written anew, with what the user said in this run and in earlier ones.
             mine = [test.check for test in written(spec, region) if test.kind == CONFIRMED]

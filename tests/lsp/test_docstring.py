@@ -4,30 +4,13 @@ import json
 
 import pytest
 
+from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
+
 from .conftest import EVERYTHING, Editor, spawn, without
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
-STUB = (
-    'def rle(s):\n    """Run-length encode s as a list of (character, count) pairs."""\n    raise NotImplementedError\n'
-)
-RIGHT = """def rle(s):
-    out = []
-    for c in s:
-        if out and out[-1][0] == c:
-            out[-1] = (c, out[-1][1] + 1)
-        else:
-            out.append((c, 1))
-    return out
-"""
-GROUPS = "from itertools import groupby\n\n\ndef rle(s):\n    return [(c, len(list(run))) for c, run in groupby(s)]\n"
-COUNTS = "def rle(s):\n    return [(c, s.count(c)) for c in s]\n"
-SORTED = "def rle(s):\n    return [(c, s.count(c)) for c in sorted(set(s))]\n"
-SETS = [
-    "assert rle('aab') == [('a', 2), ('b', 1)]\nassert rle('') == []\nassert rle('aba') == [('a', 2), ('b', 1)]",
-    "assert rle('aab') == [('a', 2), ('b', 1)]\nassert rle('abc') == [('a', 1), ('b', 1), ('c', 1)]",
-    "assert rle('zz') == [('z', 2)]\nassert rle('') == []",
-]
+HERE = STUB.replace("the string s", "s")
 WAIT = 60
 AT = {"name": "m.py", "line": 1}
 
@@ -36,7 +19,7 @@ AT = {"name": "m.py", "line": 1}
 async def real(tmp_path):
     root = tmp_path / "project"
     root.mkdir()
-    (root / "m.py").write_text(STUB)
+    (root / "m.py").write_text(HERE)
     process = await spawn(tmp_path, "-m", "greenloop.lsp")
     editor = Editor(process, root)
     yield editor
@@ -49,7 +32,7 @@ async def real(tmp_path):
 
 async def begin(editor, tmp_path, capabilities=EVERYTHING, **more):
     no_property = "none"
-    answers = [*SETS, no_property, *(f"```python\n{text}```" for text in (COUNTS, RIGHT, GROUPS, SORTED, RIGHT))]
+    answers = [*SETS, no_property, *(code(text) for text in (COUNTS, RIGHT, GROUPS, SORTED, RIGHT))]
     script = tmp_path / "answers.jsonl"
     script.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     options = {"model": f"scripted:{script}", "sandbox": {"kind": "bubblewrap"}, "spec": {"write": True}, **more}
@@ -80,7 +63,7 @@ async def test_a_docstring_becomes_an_implementation_and_tests_in_one_edit(real,
     names: dict = {}
     exec(real.text("m.py"), names)
     assert names["rle"]("aba") == [("a", 1), ("b", 1), ("a", 1)]
-    assert (real.root / "m.py").read_text() == STUB
+    assert (real.root / "m.py").read_text() == HERE
     assert not (real.root / "test_m.py").exists()
 
 
@@ -92,7 +75,7 @@ async def test_without_an_answer_it_is_offered_and_lands_on_request(real, tmp_pa
         lambda m: "partially verified" in (m.get("params") or {}).get("message", ""), "the offer", seconds=WAIT
     )
     assert real.edits == []
-    assert real.text("m.py") == STUB
+    assert real.text("m.py") == HERE
     titles = [each["title"] for each in await real.actions(**AT)]
     assert any(title.startswith("Apply refined rle (partially verified") for title in titles), titles
     hover = (await real.hover(line=0))["value"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cast import Docstring
 from greenloop import inside
 from greenloop.core.nouns import Environment, Limits, Place
 from greenloop.core.ports import Session
@@ -139,3 +140,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("attacks")
     for line in lines:
         terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def docstring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Docstring:
+    """Requests for a function by its docstring, with a state of their own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    root = tmp_path / "project"
+    root.mkdir()
+    return Docstring(root)

@@ -4,47 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cast import Asked, Cast, Docstring, Knowing
+from cast import Asked, Cast, Knowing
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Provenance, Role, StopReason, Verified
+from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
-
-STUB = 'def rle(s):\n    """Run-length encode the string s as a list of (character, count) pairs."""\n    raise NotImplementedError\n'
-RIGHT = """def rle(s):
-    out = []
-    for c in s:
-        if out and out[-1][0] == c:
-            out[-1] = (c, out[-1][1] + 1)
-        else:
-            out.append((c, 1))
-    return out
-"""
-GROUPS = """from itertools import groupby
-
-
-def rle(s):
-    return [(c, len(list(run))) for c, run in groupby(s)]
-"""
-COUNTS = "def rle(s):\n    return [(c, s.count(c)) for c in s]\n"
-SORTED = "def rle(s):\n    return [(c, s.count(c)) for c in sorted(set(s))]\n"
-FIRST_SET = "# Basic\nassert rle('aab') == [('a', 2), ('b', 1)]\n# Edge\nassert rle('') == []\nassert rle('aba') == [('a', 2), ('b', 1)]"
-SECOND_SET = "assert rle('aab') == [('a', 2), ('b', 1)]\nassert rle('abc') == [('a', 1), ('b', 1), ('c', 1)]\nassert rle('') == [('', 0)]"
-THIRD_SET = "assert rle('zz') == [('z', 2)]\nassert rle('') == []"
-SETS = [FIRST_SET, SECOND_SET, THIRD_SET]
-
-
-def code(text: str) -> str:
-    return f"```python\n{text}```"
-
-
-@pytest.fixture
-def docstring(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    root = tmp_path / "project"
-    root.mkdir()
-    return Docstring(root)
 
 
 def cast(*answers: str, sets=SETS) -> Cast:
@@ -171,7 +136,7 @@ async def test_a_tester_that_writes_nonsense_is_named(docstring):
 
 async def test_what_the_code_does_already_is_not_done_again(docstring):
     outcome = await docstring(
-        RIGHT.replace(":\n", ':\n    """Run-length encode the string s."""\n', 1), cast(RIGHT, sets=[THIRD_SET] * 3)
+        RIGHT.replace(":\n", ':\n    """Run-length encode the string s."""\n', 1), cast(RIGHT, sets=[SETS[2]] * 3)
     )
     assert outcome.reason is StopReason.ALREADY_GREEN
     assert outcome.verified is Verified.PARTIALLY

@@ -8,49 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from cast import Cast, Docstring, Knowing
+from cast import Cast, Knowing
 from greenloop.cli.apply import write
 from greenloop.core.nouns import Outcome, Verified
+from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
-
-HEAD = 'def rle(s):\n    """Run-length encode the string s as a list of (character, count) pairs."""\n'
-STUB = f"{HEAD}    raise NotImplementedError\n"
-RIGHT = """def rle(s):
-    out = []
-    for c in s:
-        if out and out[-1][0] == c:
-            out[-1] = (c, out[-1][1] + 1)
-        else:
-            out.append((c, 1))
-    return out
-"""
-GROUPS = """from itertools import groupby
-
-
-def rle(s):
-    return [(c, len(list(run))) for c, run in groupby(s)]
-"""
-COUNTS = "def rle(s):\n    return [(c, s.count(c)) for c in s]\n"
-SORTED = "def rle(s):\n    return [(c, s.count(c)) for c in sorted(set(s))]\n"
-SETS = [
-    "assert rle('aab') == [('a', 2), ('b', 1)]\nassert rle('') == []\nassert rle('aba') == [('a', 2), ('b', 1)]",
-    "assert rle('aab') == [('a', 2), ('b', 1)]\nassert rle('abc') == [('a', 1), ('b', 1), ('c', 1)]\nassert rle('') == [('', 0)]",
-    "assert rle('zz') == [('z', 2)]\nassert rle('') == []",
-]
-
-
-def code(text: str) -> str:
-    return f"```python\n{text}```"
-
-
-@pytest.fixture
-def docstring(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    root = tmp_path / "project"
-    root.mkdir()
-    return Docstring(root)
 
 
 def cast() -> Cast:
