@@ -30,11 +30,11 @@ from greenloop.asking import Asking
 from greenloop.bed import SLOWER, Bed, Calibration
 from greenloop.core import loop
 from greenloop.core.compose import compose, region_text
+from greenloop.core.election import nearest
 from greenloop.core.errors import BaselineChanged, CannotVerify, ModelProblem, SandboxBroke
 from greenloop.core.estimate import EMBEDDED, foreseen
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ledger import Ledger, Request, Spent, size
-from greenloop.core.loop import nearest
 from greenloop.core.nouns import (
     Attempt,
     Budget,

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 from greenloop.core.compose import compose
 from greenloop.core.diff import changed
 from greenloop.core.edited import written
-from greenloop.core.loop import Election, nearest
+from greenloop.core.election import Election, nearest
 from greenloop.core.meaning import fingerprint
 from greenloop.core.nouns import OWN, Attempt, Case, CaseResult, Problem, Provenance, Spec, Status, Verdict
 from greenloop.core.poll import Ballot, Poll, Ruling
 from greenloop.core.ports import User
 from greenloop.core.sheet import Check, Equation, equation, path_of, sheet, stated
+from greenloop.core.typed import expression
 
 MOST = 5  # questions in one run, whatever the setting says
 OTHERS = 2  # values of other candidates that a question offers
@@ -109,7 +110,7 @@ class Polling:
         said = await self.user.choose(question(case, known), [YES, NO, *others, *([OTHER] if known else ())])
         value = others.get(said or "", "")
         if said == OTHER and known:
-            value = _value(await self.user.correct(f"What is `{known.call}`?", known.expected))
+            value = _typed(await self.user.correct(f"What is `{known.call}`?", known.expected))
         if said in (YES, NO):
             return Answer(case=case, right=said == YES, known=known)
         if not value:
@@ -163,7 +164,8 @@ def ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]
     # A person's word comes last, when somebody is elected.
     binding = {each.id for each in problem.spec.cases if each.binding and each.provenance is not Provenance.HUMAN}
     sources = {case.id: case.source for case in voting(problem.spec)}
-    weights = Counter(fingerprint(problem, attempt.candidate) for attempt in attempts if attempt.candidate)
+    codes = {each.number: fingerprint(problem, each.candidate) for each in attempts if each.candidate}
+    weights = Counter(codes.values())
     found = []
     for attempt in attempts:
         verdict = attempt.verdict
@@ -173,7 +175,7 @@ def ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]
         if binding <= passed:
             texts = compose(problem, attempt.candidate)
             seen = {case.id: behaviour(case, sources[case.id]) for case in verdict.cases if case.id in sources}
-            weight = weights[fingerprint(problem, attempt.candidate)]
+            weight = weights[codes[attempt.number]]
             size = changed(problem.files, texts)
             found.append(Ballot(attempt=attempt.number, passed=passed, seen=seen, weight=weight, size=size))
     return tuple(found)
@@ -230,17 +232,26 @@ def _others(case: Case, known: Equation, found: Sequence[Ballot]) -> dict[str, s
     weights: Counter[str] = Counter()
     for ballot in found:
         value = ballot.seen.get(case.id, "")
-        if value != normal(known.expected) and _value(value) and len(value) <= LONGEST:
+        if value != normal(known.expected) and len(value) <= LONGEST and _literal(value):
             weights[value] += ballot.weight
     return {f"It is {value}": value for value, _weight in weights.most_common(OTHERS)}
 
 
-def _value(text: str | None) -> str:
-    """A typed value, where it is one expression; else nothing."""
+def _typed(text: str | None) -> str:
+    """A typed value as source; nothing where there is none that can be read."""
     try:
-        return ast.unparse(ast.parse((text or "").strip(), mode="eval"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return expression(text or "")
+    except ValueError:
         return ""
+
+
+def _literal(text: str) -> bool:
+    """Is it a value that can be offered? `! ValueError` and `failed` say what happened, and are none."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _call(case: Case) -> str:

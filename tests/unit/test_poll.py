@@ -202,3 +202,11 @@ def test_candidates_that_pass_the_examples_and_disagree_are_waited_for():
     ruling = rule("consensus")(poll(*three, binding=1, over=True))
     assert ruling.order == (1,)
     assert "do not agree" in ruling.doubt
+
+
+def test_only_values_are_offered_as_the_right_one():
+    asked = case("a")
+    known = equation(asked.source)
+    gave = ["2", "failed", "! KeyError", "<object at 0x1>", "[1]"]
+    found = [ballot(number, "", seen={"a": value}) for number, value in enumerate(gave, 1)]
+    assert polling._others(asked, known, found) == {"It is 2": "2", "It is [1]": "[1]"}
