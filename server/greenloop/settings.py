@@ -155,6 +155,16 @@ class HistorySettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EditorSettings:
+    runs: int = setting(2, "Refinements that run at once in an editor; others wait for their turn.", least=1)
+    lens: bool = setting(True, "Show lines above tests and targets (run, refine, the last result).")
+    save: Literal["off", "affected"] = setting(
+        "off",
+        "Tests that run in the sandbox when a file is saved: `affected`, those whose last run came through it; `off`.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class SpecSettings:
     design: Literal["auto", "always", "never"] = setting(
         "auto",
@@ -221,6 +231,7 @@ class Settings:
     escalation: EscalationSettings = field(default_factory=EscalationSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
+    editor: EditorSettings = field(default_factory=EditorSettings)
 
 
 def state_folder() -> Path:

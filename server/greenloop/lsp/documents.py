@@ -31,10 +31,20 @@ class Shift:
     first: int
     delta: int
 
+    def lower(self, rows: int) -> Shift:
+        """The same in a text that begins `rows` lines earlier."""
+        return Shift(start=self.start + rows, limit=self.limit + rows, first=self.first + rows, delta=self.delta)
+
     def __call__(self, line: int) -> int:
         if line >= self.first:
             return line + self.delta
         return min(line, self.limit) if line > self.start else line
+
+
+def lowered(where: lsp.Range, rows: int) -> lsp.Range:
+    """The range in a text that begins `rows` lines further down."""
+    start, end = (lsp.Position(line=max(p.line - rows, 0), character=p.character) for p in (where.start, where.end))
+    return lsp.Range(start=start, end=end)
 
 
 def path_of(uri: str) -> Path | None:
@@ -135,6 +145,20 @@ class Documents(Workspace):
         """The editor's own spelling where the file is open, for an editor compares texts."""
         document = self.at(path)
         return document.uri if document else uri_from_path(path)
+
+    def file_of(self, uri: str) -> tuple[Path, int] | None:
+        """The file that a document is, or is a part of, and the lines of that file before it; None for no file."""
+        path = path_of(uri)
+        return None if path is None else (path, 0)
+
+    def parts(self, path: Path) -> list[tuple[str, int]]:
+        """The documents that make up a file, in order: each one's URI and the lines of the file before it."""
+        return [(self.uri(path), 0)]
+
+    def location(self, path: Path, where: lsp.Range) -> lsp.Location:
+        """A range of a file as the editor names it."""
+        uri, first = next(part for part in reversed(self.parts(path)) if part[1] <= where.start.line or not part[1])
+        return lsp.Location(uri=uri, range=lowered(where, first))
 
     def changed(self) -> None:
         """Wakes everybody who waits for a change."""

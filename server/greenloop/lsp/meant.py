@@ -25,7 +25,7 @@ def target(server: Server, place: places.Place, params: RefineParams) -> Target:
             kind=TargetKind.TEST, path=place.path, qualname="", selector=params.test, start=1, end=1, name_line=1
         )
     assert params.position is not None
-    found = places.target_at(place, params.position.line + 1)
+    found = places.target_at(place, place.line(params.position.line))
     if found is None:
         raise JsonRpcInvalidParams("There is no test and no function here.")
     return found

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Region, Target, TargetKind
-from greenloop.lsp.documents import path_of
 from greenloop.lsp.edits import text_of
 
 if TYPE_CHECKING:
@@ -21,11 +20,19 @@ FOLDERS = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A file of a project: its folder, its path in there with `/`, and its text as the editor has it."""
+    """A file of a project: its folder, its path in there with `/`, and its text as the editor has it.
+
+    `first` lines of the text stand before the document that the editor asked about (it may be one of several).
+    """
 
     root: Path
     path: str
     text: str
+    first: int = 0
+
+    def line(self, row: int) -> int:
+        """The 1-based line of the text for a row (0-based) of the document."""
+        return self.first + row + 1
 
 
 def of(server: Server, uri: str) -> Place | None:
@@ -33,12 +40,15 @@ def of(server: Server, uri: str) -> Place | None:
 
     Raises `UsageProblem` where that project would be the home folder or `/`.
     """
-    file = path_of(uri)
-    if file is None:
+    found = server.documents.file_of(uri)
+    if found is None:
         return None
+    file, first = found
     root = server.documents.root_of(file) or _project(file)
     text = text_of(server, file)
-    return None if text is None else Place(root=root, path=file.relative_to(root).as_posix(), text=text)
+    if text is None:
+        return None
+    return Place(root=root, path=file.relative_to(root).as_posix(), text=text, first=first)
 
 
 def of_or_none(server: Server, uri: str) -> Place | None:

@@ -9,6 +9,7 @@ import asyncio
 import gc
 import importlib
 import logging
+import pkgutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -21,12 +22,12 @@ from greenloop.core.events import Event
 from greenloop.core.nouns import Outcome, Problem, Verdict
 from greenloop.core.ports import Model, User
 from greenloop.keeper import Keeper
-from greenloop.lsp import protocol
+from greenloop.lsp import features, protocol
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.features import answer, code_action, configuration, hover, lifecycle, refine, tests
 from greenloop.lsp.presenters.diagnostics import Board
 from greenloop.lsp.presenters.progress import Bar
+from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs
 from greenloop.lsp.transport import Outbox, quiet_logging, take_stdio
 from greenloop.settings import Settings
@@ -64,6 +65,7 @@ class Server(LanguageServer):
         super().__init__("greenloop", __version__, protocol_cls=protocol.Protocol, converter_factory=default_converter)
         self.abilities = Abilities()
         self.runs = Runs()
+        self.results = Results()
         self.keeper = Keeper()
         self.warming: set[Path] = set()
         self.board = Board(self)
@@ -97,8 +99,8 @@ class Server(LanguageServer):
 def create_server(engine: Engine | None = None) -> Server:
     """A server with every feature; `engine` stands in for the real one in tests."""
     server = Server(engine)
-    for feature in (lifecycle, configuration, refine, answer, tests, code_action, hover):
-        feature.register(server)
+    for feature in pkgutil.iter_modules(features.__path__):
+        importlib.import_module(f"{features.__name__}.{feature.name}").register(server)
     return server
 
 

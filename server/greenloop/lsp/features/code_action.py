@@ -31,7 +31,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
     def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
         place = places.of_or_none(server, params.text_document.uri)
-        target = places.target_at(place, params.range.start.line + 1) if place else None
+        target = places.target_at(place, place.line(params.range.start.line)) if place else None
         if place is None or target is None or tests.is_kept(place):
             return []
         ours = [item for item in params.context.diagnostics if (item.source or "").startswith("greenloop")]
@@ -42,7 +42,7 @@ def register(server: Server) -> None:
             return []
         if params.context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
             interest.shown(server, place.root)
-        line = params.range.start.line + 1
+        line = place.line(params.range.start.line)
         actions = _actions(server, params.text_document.uri, place, target, line)
         return [_shaped(server, action, kind, ours) for action in actions]
 
@@ -54,7 +54,7 @@ def _actions(server: Server, uri: str, place: places.Place, target: Target, line
         return [*_answers(uri, run), *tests.offered(server, uri, place, target), cancel]
     if run is not None and run.running:
         return []
-    position = {"line": target.name_line - 1, "character": 0}
+    position = {"line": target.name_line - 1 - place.first, "character": 0}
     name = target.qualname.rsplit(".", 1)[-1]
     title = IMPLEMENT if places.asked_for(place, target, line) else TITLE
     refine = command(f"{title}: {name}", "greenloop.refine", {"uri": uri, "position": position})

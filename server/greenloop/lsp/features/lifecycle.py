@@ -16,7 +16,7 @@ from lsprotocol import types as lsp
 
 from greenloop.lsp import edits, places
 from greenloop.lsp.abilities import abilities
-from greenloop.lsp.documents import Documents, Shift, path_of
+from greenloop.lsp.documents import Documents, Shift
 from greenloop.lsp.features import configuration
 from greenloop.lsp.presenters import status
 from greenloop.lsp.questions import Answer
@@ -55,15 +55,15 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         server.documents.changed()
-        path = path_of(params.text_document.uri)
-        if path is not None:
-            server.board.again(path)
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            server.board.again(found[0])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
-        path = path_of(params.text_document.uri)
-        if path is not None:
-            _notice_undo(server, path)
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            _notice_undo(server, found[0])
             for run in server.runs:
                 landing = edits.arrived(server, run)
                 if landing is not None and run.outcome is not None:
@@ -92,9 +92,10 @@ async def _warm() -> None:
 
 def _shifter(server: Server) -> Callable[[str, Shift], None]:
     def moved(uri: str, shift: Shift) -> None:
-        path = path_of(uri)
-        if path is not None:
-            server.board.shift(path, shift)
+        found = server.documents.file_of(uri)
+        if found is not None:
+            path, first = found
+            server.board.shift(path, shift.lower(first))
 
     return moved
 

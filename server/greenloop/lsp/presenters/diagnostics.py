@@ -6,7 +6,7 @@ They are pushed, never pulled; they move with what the user types; one store hol
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,30 +33,33 @@ Find = Callable[[str, int], int]
 
 
 class Board:
-    """What each file shows, by path and run; the only place that publishes."""
+    """What each file shows, by path and owner (a run, a check of tests, …); the only place that publishes.
+
+    Ranges count in the file's whole text, whichever documents it consists of.
+    """
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._shown: dict[Path, dict[Run, list[lsp.Diagnostic]]] = defaultdict(dict)
+        self._shown: dict[Path, dict[Hashable, list[lsp.Diagnostic]]] = defaultdict(dict)
 
-    def put(self, run: Run, by_path: dict[Path, list[lsp.Diagnostic]]) -> None:
-        """Replaces everything that a run shows."""
-        touched = set(by_path) | {path for path, runs in self._shown.items() if run in runs}
+    def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
+        """Replaces everything that an owner shows."""
+        touched = set(by_path) | {path for path, owners in self._shown.items() if owner in owners}
         for path in touched:
             if by_path.get(path):
-                self._shown[path][run] = by_path[path]
+                self._shown[path][owner] = list(by_path[path])
             else:
-                self._shown[path].pop(run, None)
+                self._shown[path].pop(owner, None)
             self._publish(path)
-        self._shown = defaultdict(dict, {path: runs for path, runs in self._shown.items() if runs})
+        self._shown = defaultdict(dict, {path: owners for path, owners in self._shown.items() if owners})
 
-    def at(self, path: Path, run: Run) -> list[lsp.Diagnostic]:
-        return self._shown.get(path, {}).get(run, [])
+    def at(self, path: Path, owner: Hashable) -> list[lsp.Diagnostic]:
+        return self._shown.get(path, {}).get(owner, [])
 
     def shift(self, path: Path, shift: Shift) -> None:
         """Moves what a file shows; the editor moves its own copy, so nothing is published for that."""
-        for run, items in self._shown.get(path, {}).items():
-            self._shown[path][run] = [attrs.evolve(item, range=_moved(item.range, shift)) for item in items]
+        for owner, items in self._shown.get(path, {}).items():
+            self._shown[path][owner] = [attrs.evolve(item, range=_moved(item.range, shift)) for item in items]
 
     def again(self, path: Path) -> None:
         """Publishes a file's diagnostics once more (it was opened anew)."""
@@ -65,8 +68,12 @@ class Board:
 
     def _publish(self, path: Path) -> None:
         items = [item for items in self._shown[path].values() for item in items]
-        uri = self._server.documents.uri(path)
-        self._server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=items))
+        by_uri: dict[str, list[lsp.Diagnostic]] = {uri: [] for uri, _first in self._server.documents.parts(path)}
+        for item in items:
+            place = self._server.documents.location(path, item.range)
+            by_uri[place.uri].append(attrs.evolve(item, range=place.range))
+        for uri, own in by_uri.items():
+            self._server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=own))
 
 
 def publish(server: Server, run: Run) -> None:
@@ -169,7 +176,7 @@ def _related(server: Server, run: Run, frame: Frame, here: Find) -> lsp.Diagnost
         regions = [region for region in run.started.problem.regions if region.path == frame.path]
         line = regions[0].start if regions else 1
     path = run.root / frame.path
-    location = lsp.Location(uri=server.documents.uri(path), range=_range(server, path, line))
+    location = server.documents.location(path, _range(server, path, line))
     return lsp.DiagnosticRelatedInformation(location=location, message=clean(note))
 
 
@@ -194,7 +201,7 @@ def _summary(server: Server, run: Run) -> lsp.Diagnostic:
     rows = [line_of(attempt) for attempt in run.attempts]
     rows += [f"in doubt: {clean(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
     if server.abilities.related_information:
-        location = lsp.Location(uri=server.documents.uri(path), range=where)
+        location = server.documents.location(path, where)
         item.related_information = [lsp.DiagnosticRelatedInformation(location=location, message=row) for row in rows]
     else:
         item.message = "\n".join([head, *rows])

@@ -1,0 +1,41 @@
+"""What is known of each test: how its last run in the sandbox ended. Filled by checks and runs, read by lenses.
+
+It must not know how anything is shown or run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """How a test ended: `outcome` as in `CaseResult`, of several cases the worst; `passed` of `total` cases."""
+
+    outcome: str
+    passed: int
+    total: int
+    seconds: float = 0.0
+    message: str = ""
+
+
+class Results:
+    """The last result of each test, by folder, workspace path and qualified name. `changed` is called after a put."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Path, str, str], Result] = {}
+        self.changed: Callable[[], None] = lambda: None
+
+    def put(self, root: Path, found: dict[tuple[str, str], Result]) -> None:
+        """Takes results by (path, qualified name)."""
+        self._known |= {(root, path, name): result for (path, name), result in found.items()}
+        self.changed()
+
+    def get(self, root: Path, path: str, qualname: str) -> Result | None:
+        return self._known.get((root, path, qualname))
+
+    def forget(self, root: Path, path: str) -> None:
+        """Drops what is known of a file's tests."""
+        self._known = {key: result for key, result in self._known.items() if key[:2] != (root, path)}
