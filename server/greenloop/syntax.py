@@ -226,7 +226,7 @@ class Outline:
         return found and _lower(found, row)
 
     def line(self, number: int) -> str:
-        """A line of the text, "" past its end; line ends are as `\\n`."""
+        r"""A line of the text, "" past its end; line ends are as `\n`."""
         index = max(bisect_right(self._rows, number - 1) - 1, 0)
         start = self._begins[index]
         for _row in range(self._rows[index], number - 1):

@@ -26,7 +26,7 @@ def above(heading: Heading, run: Run | None, result: Result | None) -> Iterator[
     if run is not None and run.running:
         if run.phase is not Phase.LANDING:
             yield "Cancel refinement", "greenloop.cancel", about
-        yield _progress(run), "greenloop.showAttempts", about
+        yield state(run, result), "greenloop.showAttempts", about
         return
     yield "▶ Run", "greenloop.runTest", target
     if heading.is_class:
@@ -35,10 +35,18 @@ def above(heading: Heading, run: Run | None, result: Result | None) -> Iterator[
         yield "Refine", "greenloop.refine", {"test": heading.selector}
     if run is not None and run.offered:
         yield "Apply refined", "greenloop.apply", about
+    said = state(run, result)
+    if said:
+        yield said, "greenloop.showAttempts" if run is not None and run.attempts else "greenloop.runTest", about
+
+
+def state(run: Run | None, result: Result | None) -> str:
+    """What is known of a test or target in a few words: of its run, else how it ended last; "" for nothing."""
+    if run is not None and run.running:
+        return _progress(run)
     if run is not None and (run.offered or result is None):
-        yield _ended(run), "greenloop.showAttempts", about
-    elif result is not None:
-        yield of_result(result), "greenloop.showAttempts" if run is not None else "greenloop.runTest", about
+        return _ended(run)
+    return of_result(result) if result is not None else ""
 
 
 def of_result(result: Result) -> str:

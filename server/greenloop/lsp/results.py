@@ -32,6 +32,10 @@ class Results:
         self.changed: Callable[[], None] = lambda: None
         self.reached: Callable[[Path, str, str], bool] = lambda _root, _path, _qualname: False
 
+    def __bool__(self) -> bool:
+        """Whether anything is known."""
+        return bool(self._known)
+
     def put(self, root: Path, found: dict[tuple[str, str], Result]) -> None:
         """Takes results by (path, qualified name)."""
         self._known |= {(root, path, name): result for (path, name), result in found.items()}
