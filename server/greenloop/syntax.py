@@ -12,7 +12,7 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Literal
@@ -169,13 +169,26 @@ class _Piece:
     """One statement at the top level and what follows it: what it defines, in lines of its own.
 
     `open`: it is broken and its triple quotes do not pair, so that it may reach into other pieces.
+    A large class has `members`, pieces again, which `found` leaves out; `bottom` is the last line of code in a member.
     """
 
     found: tuple[Definition, ...]
     broken: bool = False
     open: bool = False
+    members: tuple[_Placed, ...] = ()
+    bottom: int = 0
+
+    def placed(self, row: int) -> Iterator[tuple[Definition, int]]:
+        """What it defines, each with the lines before those it counts, for a piece that begins at `row`."""
+        for item in self.found:
+            yield item, row
+        for _begin, down, member in self.members:
+            for item in member.found:
+                yield item, row + down
 
 
+# Lines from which on a class is kept in pieces.
+_LARGE = 100
 # Rows at the margin do not always begin a statement (within brackets): so many pieces may be one together.
 _JOINED = 3
 _Placed = tuple[int, int, _Piece]  # the character and the row where a piece begins
@@ -202,34 +215,36 @@ class Outline:
     def placed(self) -> Iterator[tuple[Definition, int]]:
         """Every definition with the lines that stand before those it counts: for who needs few of its lines."""
         for row, piece in zip(self._rows, self._pieces, strict=True):
-            for item in piece.found:
-                yield item, row
+            yield from piece.placed(row)
 
     @cached_property
     def classes(self) -> dict[str, Definition]:
         """The classes by qualified name. Their lines mean nothing."""
-        found = (item for piece in self._pieces for item in piece.found if item.kind == "class")
-        return {item.qualname: item for item in found}
+        return {item.qualname: item for item, _rows in self.placed() if item.kind == "class"}
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The qualified names of everything that is defined."""
-        return frozenset(item.qualname for piece in self._pieces for item in piece.found)
+        return frozenset(item.qualname for item, _rows in self.placed())
 
     def at(self, line: int) -> Definition | None:
         """The innermost definition at a line."""
         index = max(bisect_right(self._rows, line - 1) - 1, 0)
-        row, found = self._rows[index], None
-        for item in self._pieces[index].found:
-            if item.start + row <= line <= item.end + row:
-                found = item
-        return found and _lower(found, row)
+        row, piece, found = self._rows[index], self._pieces[index], None
+        near = bisect_right(piece.members, line - 1 - row, key=lambda member: member[1])
+        for item, rows in _Piece(found=piece.found, members=piece.members[max(near - 1, 0) : near]).placed(row):
+            if item.start + rows <= line <= item.end + rows:
+                found = _lower(item, rows)
+        return found
 
     def line(self, number: int) -> str:
         r"""A line of the text, "" past its end; line ends are as `\n`."""
         index = max(bisect_right(self._rows, number - 1) - 1, 0)
-        start = self._begins[index]
-        for _row in range(self._rows[index], number - 1):
+        start, row, members = self._begins[index], self._rows[index], self._pieces[index].members
+        near = bisect_right(members, number - 1 - row, key=lambda member: member[1])
+        if near:
+            start, row = start + members[near - 1][0], row + members[near - 1][1]
+        for _row in range(row, number - 1):
             start = self._normal.find("\n", start) + 1
             if not start:
                 return ""
@@ -241,6 +256,9 @@ class Outline:
         head = _common(old, new, min(len(old), len(new)))
         tail = _common_tail(old, new, min(len(old), len(new)) - head)
         begins, pieces = self._begins, self._pieces
+        inside = self._inside(text, new, head, tail)
+        if inside is not None:
+            return inside
         first = max(0, bisect_right(begins, head) - 2)
         after = bisect_left(begins, len(old) - tail) + 1
         fresh = self._fresh(new, first, after)
@@ -256,13 +274,52 @@ class Outline:
         there = [piece for piece in (*kept, *moved) if piece.broken]
         if here and there and any(piece.open for piece in (*here, *there)):
             return _whole(text)  # A string that is open here may be closed there: only the whole text can tell.
-        shift = len(new) - len(old)
         rows = new.count("\n", head, len(new) - tail) - old.count("\n", head, len(old) - tail)
+        return self._with(text, new, first, after, fresh, rows)
+
+    def _with(self, text: str, new: str, first: int, after: int, fresh: Sequence[_Placed], rows: int) -> Outline:
+        """The pieces `first`..`after` give way to fresh ones; those behind them move by `rows`."""
+        shift = len(new) - len(self._normal)
         result = Outline(text, new, fresh)
-        result._begins = [*begins[:first], *result._begins, *(begin + shift for begin in begins[after:])]
+        result._begins = [*self._begins[:first], *result._begins, *(begin + shift for begin in self._begins[after:])]
         result._rows = [*self._rows[:first], *result._rows, *(row + rows for row in self._rows[after:])]
-        result._pieces = [*kept, *result._pieces, *moved]
+        result._pieces = [*self._pieces[:first], *result._pieces, *self._pieces[after:]]
         return result
+
+    def _inside(self, text: str, new: str, head: int, tail: int) -> Outline | None:
+        """As `changed`, for a change among the members of a large class; None where it may concern more than them."""
+        old = self._normal
+        index = bisect_right(self._begins, head) - 1
+        piece, begin = self._pieces[index], self._begins[index]
+        end = self._begins[index + 1] if index + 1 < len(self._begins) else len(old)
+        if not piece.members or len(old) - tail >= end:
+            return None
+        begins = [at for at, _down, _member in piece.members]
+        first, after = bisect_right(begins, head - begin) - 2, bisect_left(begins, len(old) - tail - begin) + 1
+        if first < 1:
+            return None
+        top, down, _member = piece.members[first]
+        last = begin + begins[after] if after < len(begins) else end
+        shift = len(new) - len(old)
+        fresh = _members(new[begin + top : last + shift], piece.found[0].qualname)
+        kept, moved = piece.members[:first], piece.members[after:]
+        if fresh is None or (fresh[0][2].broken and any(member.broken for *_place, member in (*kept, *moved))):
+            return None
+        rows = new.count("\n", head, len(new) - tail) - old.count("\n", head, len(old) - tail)
+        members = (
+            *kept,
+            *((top + at, down + row, member) for at, row, member in fresh),
+            *((at + shift, row + rows, member) for at, row, member in moved),
+        )
+        whole = piece.found[0]
+        ends = (row + member.bottom for _at, row, member in reversed(members) if member.bottom)
+        bottom = whole.end + rows if moved else next(ends, whole.end)
+        changed = _Piece(
+            found=(replace(whole, end=bottom),),
+            broken=any(member.broken for *_place, member in members),
+            members=members,
+        )
+        return self._with(text, new, index, index + 1, [(begin, self._rows[index], changed)], rows)
 
     def _fresh(self, new: str, first: int, after: int) -> list[_Placed]:
         """The pieces `first`..`after` anew, as the new text has them."""
@@ -339,35 +396,90 @@ def _split(normal: str) -> list[_Placed]:
         else:
             several = 1
             part = normal[offsets[first] : offsets[bounds[index + 1]]]
-        piece = _broken(part, rows[first : bounds[index + 1]]) if _is_broken(node) else _sound(node.children)
+        piece = (
+            _broken(part, rows[first : bounds[index + 1]]) if _is_broken(node) else _sound(part, 0, node.children, 0)
+        )
         result.append((offsets[first], first, piece))
         index += several
     return result
 
 
-def _sound(nodes: Sequence[tree_sitter.Node], row: int = 0) -> _Piece:
-    found = _by_tree(nodes, "", typing_only=False)
-    return _Piece(found=tuple(_lower(item, -row) if row else item for item in found))
+def _sound(text: str, begin: int, nodes: Sequence[tree_sitter.Node], row: int) -> _Piece:
+    """The piece of `nodes`, which begins at a character and a row of the text."""
+    found = tuple(_lower(item, -row) if row else item for item in _by_tree(nodes, "", typing_only=False))
+    if len(nodes) > 1 or not found or found[0].kind != "class" or found[0].end - found[0].start < _LARGE:
+        return _Piece(found=found)
+    node = nodes[0].child_by_field_name("definition") or nodes[0]
+    body = node.child_by_field_name("body")
+    if body is None or body.start_point[0] == node.start_point[0] or not _is_even(body):
+        return _Piece(found=found)
+    return _Piece(found=found[:1], members=tuple(_by_rows(text[begin:], body.children, row, found[0].qualname)))
+
+
+def _by_rows(text: str, nodes: Sequence[tree_sitter.Node], row: int, owner: str) -> Iterator[_Placed]:
+    """The members of a class, of a text that begins at `row`."""
+    for offset, down, group in _grouped(text, nodes, row):
+        found = _by_tree(group, f"{owner}.", typing_only=False)
+        bottom = max((_end(node) for node in group if node.type != "comment"), default=0)
+        moved = tuple(_lower(item, -row - down) for item in found)
+        yield offset, down, _Piece(found=moved, bottom=max(bottom - row - down, 0))
+
+
+def _is_even(body: tree_sitter.Node, column: int | None = None) -> bool:
+    """Does all of it begin at one column? The parser takes worse for sound, and finds members where there are none."""
+    rows: dict[int, int] = {}
+    for node in body.children:
+        rows.setdefault(node.start_point[0], node.start_point[1])
+    return set(rows.values()) <= {body.start_point[1] if column is None else column}
+
+
+def _members(part: str, owner: str) -> list[_Placed] | None:
+    """The members of a class in a part of its body; None where they are not alone in there."""
+    head = f"class {owner}:\n"
+    root = _parse(head + part)
+    if not _is_broken(root):
+        (node, *more) = root.children
+        body = node.child_by_field_name("body")
+        alone = body is not None and not more and _is_even(body, len(part) - len(part.lstrip(" \t")))
+        return list(_by_rows(part, body.children, 1, owner)) if body is not None and alone else None
+    rows = lines(part)
+    if _is_open(part) or any(row[0] not in " \t\f\r\n#)]}" for row in rows):
+        return None
+    whole, *found = _by_indentation([head, *rows])
+    moved = tuple(_lower(item, -1) for item in found)
+    return [(0, 0, _Piece(found=moved, broken=True, bottom=whole.end - 1))]
 
 
 def _broken(text: str, rows: Sequence[str]) -> _Piece:
-    odd = any(text.count(quotes) % 2 for quotes in ('"""', "'''"))
-    return _Piece(found=tuple(_by_indentation(rows)), broken=True, open=odd)
+    return _Piece(found=tuple(_by_indentation(rows)), broken=True, open=_is_open(text))
+
+
+def _is_open(text: str) -> bool:
+    return any(text.count(quotes) % 2 for quotes in ('"""', "'''"))
 
 
 def _by_nodes(normal: str, nodes: Sequence[tree_sitter.Node]) -> list[_Placed]:
-    """A piece for each row where nodes begin; the first one begins the text."""
+    """The pieces of a text; the first one begins it."""
+    result: list[_Placed] = []
+    for offset, row, group in _grouped(normal, nodes, 0):
+        begin, down = (offset, row) if result else (0, 0)
+        result.append((begin, down, _sound(normal, begin, group, down)))
+    return result or [(0, 0, _Piece(found=()))]
+
+
+def _grouped(
+    text: str, nodes: Sequence[tree_sitter.Node], row: int
+) -> Iterator[tuple[int, int, list[tree_sitter.Node]]]:
+    """The nodes that begin in one row together, with the place of that row in a text that begins at `row`."""
     groups: dict[int, list[tree_sitter.Node]] = {}
     for node in nodes:
-        groups.setdefault(node.start_point[0] if groups else 0, []).append(node)
-    result: list[_Placed] = []
+        groups.setdefault(node.start_point[0] - row, []).append(node)
     offset = at = 0
-    for row, group in groups.items():
-        for _row in range(at, row):
-            offset = normal.index("\n", offset) + 1
-        at = row
-        result.append((offset, row, _sound(group, row)))
-    return result or [(0, 0, _Piece(found=()))]
+    for down, group in groups.items():
+        for _row in range(at, down):
+            offset = text.index("\n", offset) + 1
+        at = down
+        yield offset, down, group
 
 
 def _is_broken(root: tree_sitter.Node) -> bool:
