@@ -17,19 +17,15 @@ from lsprotocol import types as lsp
 from greenloop.core.diff import flat
 from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
 from greenloop.core.redact import clean
-from greenloop.lsp.convert import Line, line_range, old_line
+from greenloop.lsp.convert import Line, old_line
 from greenloop.lsp.edits import text_of
+from greenloop.lsp.presenters import cases
+from greenloop.lsp.presenters.cases import Find, range_of
 from greenloop.lsp.runs import Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.documents import Shift
     from greenloop.lsp.server import Server
-
-# Characters of a runner's message that a diagnostic shows.
-LONGEST = 1200
-
-# From (path, line as an attempt ran it) to the user's line, 0 where there is none.
-Find = Callable[[str, int], int]
 
 
 class Board:
@@ -41,6 +37,8 @@ class Board:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._shown: dict[Path, dict[Hashable, list[lsp.Diagnostic]]] = defaultdict(dict)
+        # Told of the owner after each change, so that one owner can give way to another.
+        self.changed: Callable[[Hashable], None] = lambda _owner: None
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
         """Replaces everything that an owner shows."""
@@ -52,6 +50,10 @@ class Board:
                 self._shown[path].pop(owner, None)
             self._publish(path)
         self._shown = defaultdict(dict, {path: owners for path, owners in self._shown.items() if owners})
+        self.changed(owner)
+
+    def shows(self, owner: Hashable) -> bool:
+        return any(owner in owners for owners in self._shown.values())
 
     def at(self, path: Path, owner: Hashable) -> list[lsp.Diagnostic]:
         return self._shown.get(path, {}).get(owner, [])
@@ -111,7 +113,7 @@ def _case(server: Server, run: Run, case: Case, result: CaseResult | None, here:
     outcome = result.outcome if result else attempt.verdict.status.value
     found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
     item = lsp.Diagnostic(
-        range=_range(server, run.root / path, line),
+        range=range_of(server, run.root / path, line),
         message=f"{case.source or case.id.split('::')[-1]}: {_why(attempt, failure, found)}",
         severity=lsp.DiagnosticSeverity.Error if case.binding else lsp.DiagnosticSeverity.Warning,
         code=found,
@@ -119,34 +121,20 @@ def _case(server: Server, run: Run, case: Case, result: CaseResult | None, here:
     )
     if server.abilities.related_information and failure and failure.frames:
         item.related_information = [
-            _related(server, run, frame, here) for frame in failure.frames if _inside(run, frame)
+            _related(server, run, frame, here) for frame in failure.frames if cases.inside(run.root, frame)
         ]
     return run.root / path, item
 
 
 def _why(attempt: Attempt, failure: Failure | None, found: str) -> str:
     if failure is None:
-        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[:LONGEST]
-    message = clean(failure.message).strip()
-    text = message if message.startswith(found) else f"{found}: {message}".rstrip(": ")
-    if failure.expected is not None and failure.observed is not None:
-        text += f"\nexpected {clean(failure.expected)}, observed {clean(failure.observed)}"
-    return text[:LONGEST]
+        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[: cases.LONGEST]
+    return cases.why(failure, found)
 
 
 def _place(run: Run, failure: Failure | None, case: Case, here: Find) -> tuple[str, int]:
     """The deepest line of the failure that stands in the user's own text; else where the case stands."""
-    for frame in reversed(failure.frames if failure else ()):
-        line = here(frame.path, frame.line) if _inside(run, frame) else 0
-        if line:
-            return frame.path, line
-    return case.path, here(case.path, case.line) or case.line
-
-
-def _inside(run: Run, frame: Frame) -> bool:
-    # A virtual environment inside the workspace is not the user's own code.
-    parts = Path(frame.path).parts
-    return not Path(frame.path).is_absolute() and "site-packages" not in parts and (run.root / frame.path).is_file()
+    return cases.deepest(run.root, failure, here) or (case.path, here(case.path, case.line) or case.line)
 
 
 def _line_finder(server: Server, run: Run, problem: Problem, attempt: Attempt) -> Find:
@@ -176,13 +164,13 @@ def _related(server: Server, run: Run, frame: Frame, here: Find) -> lsp.Diagnost
         regions = [region for region in run.started.problem.regions if region.path == frame.path]
         line = regions[0].start if regions else 1
     path = run.root / frame.path
-    location = server.documents.location(path, _range(server, path, line))
+    location = server.documents.location(path, range_of(server, path, line))
     return lsp.DiagnosticRelatedInformation(location=location, message=clean(note))
 
 
 def _summary(server: Server, run: Run) -> lsp.Diagnostic:
     path = run.root / run.target.path
-    where = _range(server, path, run.target.name_line)
+    where = range_of(server, path, run.target.name_line)
     for old in server.board.at(path, run):
         # It has moved with what was typed since the run began.
         where = old.range if (old.data or {}).get("summary") else where
@@ -227,10 +215,6 @@ def error_of(attempt: Attempt) -> str:
     if not attempt.error_class or first.startswith(attempt.error_class):
         return first if attempt.error_class or attempt.verdict.reason else ""
     return f"{attempt.error_class}: {first}".rstrip(": ")
-
-
-def _range(server: Server, path: Path, line: int) -> lsp.Range:
-    return line_range(line, text_of(server, path) or "", server.documents.position_codec)
 
 
 def _moved(old: lsp.Range, shift: Shift) -> lsp.Range:
