@@ -1,4 +1,4 @@
-"""The editor's open documents: exact lines, what moved when somebody typed, and waiting for a change.
+"""The editor's open documents: exact lines, and waiting for a change.
 
 pygls splits lines as `str.splitlines` does, at form feeds too, which the protocol does not: an incremental change to
 such a file would corrupt it. Here a line ends where the protocol says: at CR, LF or both.
@@ -7,9 +7,7 @@ such a file would corrupt it. Here a line ends where the protocol says: at CR, L
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +16,6 @@ from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.diff import lines
 from greenloop.core.uris import path_from_uri, uri_from_path
-
-_END = re.compile(r"\r\n|\r|\n")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shift:
-    """How a change moves lines (0-based): those from `first` on by `delta`, those after `start` at most to `limit`."""
-
-    start: int
-    limit: int
-    first: int
-    delta: int
-
-    def lower(self, rows: int) -> Shift:
-        """The same in a text that begins `rows` lines earlier."""
-        return Shift(start=self.start + rows, limit=self.limit + rows, first=self.first + rows, delta=self.delta)
-
-    def __call__(self, line: int) -> int:
-        if line >= self.first:
-            return line + self.delta
-        return min(line, self.limit) if line > self.start else line
 
 
 def lowered(where: lsp.Range, rows: int) -> lsp.Range:
@@ -67,19 +44,6 @@ class Document(TextDocument):
             self._split = (text, tuple(lines(text)))
         return self._split[1]
 
-    def shift_of(self, change: lsp.TextDocumentContentChangeEvent) -> Shift:
-        """How `change`, not applied yet, moves the lines of this document."""
-        if isinstance(change, lsp.TextDocumentContentChangePartial):
-            start, end = change.range.start.line, change.range.end.line
-            added = len(_END.findall(change.text))
-            first = end if change.range.end.character == 0 else end + 1
-            return Shift(start=start, limit=start + added, first=first, delta=start + added - end)
-        old, new = self.lines, lines(change.text)
-        least = min(len(old), len(new))
-        head = next((i for i in range(least) if old[i] != new[i]), least)
-        tail = next((i for i in range(least - head) if old[-1 - i] != new[-1 - i]), least - head)
-        return Shift(start=head, limit=len(new) - tail, first=len(old) - tail, delta=len(new) - len(old))
-
     def _apply_incremental_change(self, change: lsp.TextDocumentContentChangePartial) -> None:
         start, end = (
             _offset(self.lines, point, self.position_codec) for point in (change.range.start, change.range.end)
@@ -106,15 +70,6 @@ class Documents(Workspace):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._waiting: set[asyncio.Future[None]] = set()
-        self.on_shift: Callable[[str, Shift], None] = lambda _uri, _shift: None
-
-    def update_text_document(
-        self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
-    ) -> None:
-        document = self.get_text_document(text_doc.uri)
-        if isinstance(document, Document):
-            self.on_shift(document.uri, document.shift_of(change))
-        super().update_text_document(text_doc, change)
 
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None

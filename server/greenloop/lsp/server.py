@@ -24,8 +24,8 @@ from greenloop.core.ports import Model, User
 from greenloop.keeper import Keeper
 from greenloop.lsp import features, protocol
 from greenloop.lsp.abilities import Abilities
+from greenloop.lsp.board import Board
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.presenters.diagnostics import Board
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs

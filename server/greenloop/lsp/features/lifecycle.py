@@ -8,7 +8,6 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from lsprotocol import types as lsp
 
 from greenloop.lsp import edits, places
 from greenloop.lsp.abilities import abilities
-from greenloop.lsp.documents import Documents, Shift
+from greenloop.lsp.documents import Documents
 from greenloop.lsp.features import configuration
 from greenloop.lsp.presenters import status
 from greenloop.lsp.questions import Answer
@@ -37,10 +36,9 @@ def register(server: Server) -> None:
         server.abilities = abilities(params.capabilities)
         plain = server.workspace
         # pylint would object; pygls offers no other way to bring documents of one's own.
-        server.protocol._workspace = documents = Documents(  # noqa: SLF001
+        server.protocol._workspace = Documents(  # noqa: SLF001
             plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
         )
-        documents.on_shift = _shifter(server)
         configuration.take(server, params.initialization_options)
         _end_with_signals(server)
         if params.process_id:
@@ -63,6 +61,7 @@ def register(server: Server) -> None:
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
+            server.board.changed(found[0])
             _notice_undo(server, found[0])
             for run in server.runs:
                 landing = edits.arrived(server, run)
@@ -76,10 +75,15 @@ def register(server: Server) -> None:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
         server.documents.changed()
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            # What was never saved is gone: from now on the disk's text counts.
+            server.board.again(found[0])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
         places.forget()
+        server.board.looked()
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
@@ -88,16 +92,6 @@ def register(server: Server) -> None:
 
 async def _warm() -> None:
     await asyncio.to_thread(importlib.import_module, "greenloop.targets")
-
-
-def _shifter(server: Server) -> Callable[[str, Shift], None]:
-    def moved(uri: str, shift: Shift) -> None:
-        found = server.documents.file_of(uri)
-        if found is not None:
-            path, first = found
-            server.board.shift(path, shift.lower(first))
-
-    return moved
 
 
 def _notice_undo(server: Server, path: Path) -> None:
