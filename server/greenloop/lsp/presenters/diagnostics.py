@@ -19,7 +19,7 @@ from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Prob
 from greenloop.core.redact import clean
 from greenloop.lsp.convert import Line, line_range, old_line
 from greenloop.lsp.edits import text_of
-from greenloop.lsp.runs import Run
+from greenloop.lsp.runs import Phase, Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.documents import Shift
@@ -78,6 +78,9 @@ class Board:
 
 def publish(server: Server, run: Run) -> None:
     """Shows the state of a run: its newest attempt's failing cases and the summary at the target's name."""
+    if run.phase is Phase.QUEUED:
+        server.board.put(run, {run.root / run.target.path: [_summary(server, run)]} if run.ahead else {})
+        return
     if run.started is None or (not run.running and run.outcome is not None and run.outcome.solved):
         server.board.put(run, {})
         return
@@ -188,6 +191,8 @@ def _summary(server: Server, run: Run) -> lsp.Diagnostic:
         where = old.range if (old.data or {}).get("summary") else where
     head = f"Refining {run.name}" if run.running else f"{run.name} is not solved"
     why = run.outcome.message if run.outcome is not None else run.refused
+    if run.phase is Phase.QUEUED:
+        head += f": {run.now}"
     if not run.running and why:
         head += f": {clean(why)}"
     item = lsp.Diagnostic(
