@@ -253,5 +253,7 @@ class Runs:
     async def close(self) -> None:
         """Cancels everything and waits until it is cleaned up."""
         for task in list(self._tasks):
-            task.cancel()
+            # Cancelled twice, it would be torn out of its own cleaning up.
+            if not task.cancelling():
+                task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -73,6 +73,7 @@ class Server(LanguageServer):
         self.bars: dict[Run, Bar] = {}
         self.editor_settings: dict[str, object] = {}
         self.warned: set[str] = set()
+        self.last: asyncio.Task[None] | None = None
         self._engine = engine
         self.runs.waiting = self.queued
 
