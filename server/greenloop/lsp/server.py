@@ -26,6 +26,7 @@ from greenloop.lsp import features, protocol
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.board import Board
 from greenloop.lsp.documents import Documents
+from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs
@@ -72,7 +73,9 @@ class Server(LanguageServer):
         self.bars: dict[Run, Bar] = {}
         self.editor_settings: dict[str, object] = {}
         self.warned: set[str] = set()
+        self.last: asyncio.Task[None] | None = None
         self._engine = engine
+        self.runs.waiting = self.queued
 
     @property
     def documents(self) -> Documents:
@@ -90,6 +93,11 @@ class Server(LanguageServer):
         bar = self.bars.get(run)
         if bar is not None:
             bar.update()
+
+    def queued(self, run: Run) -> None:
+        """Shows that a run waits, and for how many."""
+        self.refresh(run)
+        diagnostics.publish(self, run)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Pygls would show every odd message of a client to the user; the log is the place for them."""

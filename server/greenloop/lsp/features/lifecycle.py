@@ -8,8 +8,10 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
@@ -28,6 +30,8 @@ log = logging.getLogger(__name__)
 # Seconds that the end of the client leaves for cleaning up, and between two looks where the system cannot tell.
 CLEANUP = 5.0
 LOOK = 5.0
+# Seconds after which a closed document counts as left: renaming, and reloading as `:edit` does, close and open at once.
+REOPEN = 0.5
 
 
 def register(server: Server) -> None:
@@ -41,6 +45,7 @@ def register(server: Server) -> None:
         )
         configuration.take(server, params.initialization_options)
         _end_with_signals(server)
+        _end_with_input(server)
         if params.process_id:
             _end_with_client(server, params.process_id)
 
@@ -79,6 +84,7 @@ def register(server: Server) -> None:
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
+        left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
@@ -88,6 +94,22 @@ def register(server: Server) -> None:
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
         await _closed(server)
+
+
+def left(server: Server, uris: Collection[str]) -> None:
+    """The user closed these documents: the runs that he started from there end, unless one is opened again at once."""
+    # Clients quote in several ways, and not always in the same.
+    names = {unquote(uri) for uri in uris}
+    if any(run.cancellable and unquote(run.uri) in names for run in server.runs):
+        server.runs.spawn(_left(server, names))
+
+
+async def _left(server: Server, names: set[str]) -> None:
+    def again() -> bool:
+        return any(unquote(document.uri) in names for document in server.documents.text_documents.values())
+
+    if not await server.documents.wait_until(again, REOPEN):
+        server.runs.cancel(lambda run: unquote(run.uri) in names)
 
 
 async def _warm() -> None:
@@ -114,6 +136,18 @@ async def _end(server: Server, status: int) -> None:
     except TimeoutError:
         log.warning("Cleaning up took longer than %g s", CLEANUP)
     os._exit(status)
+
+
+def _end_with_input(server: Server) -> None:
+    """Whatever ends the event loop (no more input, `exit` without `shutdown`), it ends with a cleaning up."""
+
+    async def last() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await asyncio.wait_for(_closed(server), CLEANUP)
+
+    server.last = asyncio.get_running_loop().create_task(last())
 
 
 async def _closed(server: Server) -> None:

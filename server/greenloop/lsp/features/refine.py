@@ -112,10 +112,6 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
 
 async def drive(server: Server, run: Run) -> None:
     """The whole course of a run; returns when everything about it has been said."""
-    # The progress token is asked for outside the task that may be cancelled.
-    server.bars[run] = bar = await progress.begin(server, run)
-    if bar.silent:
-        status.began(server, run)
     run.work = asyncio.create_task(_work(server, run))
     if run.cancelled:
         run.work.cancel()
@@ -128,19 +124,28 @@ async def drive(server: Server, run: Run) -> None:
         run.work.cancel()
         await asyncio.gather(run.work, return_exceptions=True)
         run.phase, run.ended = Phase.OVER, time.monotonic()
+        server.runs.release(run)
         if run.cancelled and run.outcome is None:
             server.board.put(run, {})
         else:
             diagnostics.publish(server, run)
-        bar.end(_end_text(run))
-        del server.bars[run]
+        if (bar := server.bars.pop(run, None)) is not None:
+            bar.end(_end_text(run))
         run.over.set()
 
 
 async def _work(server: Server, run: Run) -> None:
     try:
+        server.bars[run] = bar = await progress.begin(server, run)
+        if bar.silent and run.ahead:
+            status.waits(server, run)
+        await server.runs.turn(run)
+        diagnostics.publish(server, run)
+        if bar.silent:
+            status.began(server, run)
         outcome = await _refined(server, run)
         run.phase, run.outcome = Phase.LANDING, outcome
+        server.runs.release(run)
         await _finish(server, run, outcome)
     except GreenloopError as error:
         status.failed(server, run, error)

@@ -14,14 +14,14 @@ from greenloop.lsp import places
 from greenloop.lsp.presenters import cases, refusals
 from greenloop.lsp.presenters.lines import Lines
 from greenloop.lsp.presenters.words import line_of
-from greenloop.lsp.runs import Run
+from greenloop.lsp.runs import Phase, Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
 
 def publish(server: Server, run: Run) -> None:
-    """Shows the state of a run: why it was refused, or the shown attempt's failing cases and the summary."""
+    """Shows that a run waits, why it was refused, or the shown attempt's failing cases and the summary."""
     shown: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
     for path, item in _items(server, run):
         shown[path].append(item)
@@ -35,11 +35,12 @@ def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
         if solved and run.stepped is None:
             return []
         return [*_cases(server, run, run.started.problem, attempt), *_summary(server, run, attempt)]
-    refusal = refusals.of(run)
-    where = _name(server, run) if refusal is not None else None
-    if refusal is None or where is None:
+    waits = run.phase is Phase.QUEUED and run.ahead
+    said = ("refining", f"Refining {run.name}: {run.now}") if waits else refusals.of(run)
+    where = _name(server, run) if said is not None else None
+    if said is None or where is None:
         return []
-    return [(run.root / run.target.path, refusals.diagnostic(where, *refusal))]
+    return [(run.root / run.target.path, refusals.diagnostic(where, *said))]
 
 
 # -- the failing cases ------------------------------------------------------------------------------------------
