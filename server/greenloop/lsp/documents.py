@@ -7,17 +7,22 @@ such a file would corrupt it. Here a line ends where the protocol says: at CR, L
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.diff import lines
 from greenloop.core.uris import path_from_uri, uri_from_path
+
+log = logging.getLogger(__name__)
 
 _END = re.compile(r"\r\n|\r|\n")
 
@@ -48,9 +53,14 @@ def lowered(where: lsp.Range, rows: int) -> lsp.Range:
 
 
 def path_of(uri: str) -> Path | None:
-    """The file that a URI names; None for what is no file (untitled buffers, notebook cells)."""
-    path = path_from_uri(uri)
-    return Path(path) if path else None
+    """The file that a URI names; None for what is no file (untitled buffers, notebook cells, nonsense)."""
+    try:
+        path = path_from_uri(uri) or ""
+        named = os.fsencode(path)
+    except ValueError:
+        return None
+    file = Path(path)
+    return file if file.is_absolute() and b"\0" not in named else None
 
 
 class Document(TextDocument):
@@ -111,6 +121,9 @@ class Documents(Workspace):
     def update_text_document(
         self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
     ) -> None:
+        if unquote(text_doc.uri) not in self.text_documents:
+            log.warning("A change of a document that is not open")
+            return
         document = self.get_text_document(text_doc.uri)
         if isinstance(document, Document):
             self.on_shift(document.uri, document.shift_of(change))
