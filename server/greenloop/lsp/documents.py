@@ -7,15 +7,20 @@ such a file would corrupt it. Here a line ends where the protocol says: at CR, L
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.diff import lines
 from greenloop.core.uris import path_from_uri, uri_from_path
+
+log = logging.getLogger(__name__)
 
 
 def lowered(where: lsp.Range, rows: int) -> lsp.Range:
@@ -25,9 +30,14 @@ def lowered(where: lsp.Range, rows: int) -> lsp.Range:
 
 
 def path_of(uri: str) -> Path | None:
-    """The file that a URI names; None for what is no file (untitled buffers, notebook cells)."""
-    path = path_from_uri(uri)
-    return Path(path) if path else None
+    """The file that a URI names; None for what is no file (untitled buffers, notebook cells, nonsense)."""
+    try:
+        path = path_from_uri(uri) or ""
+        named = os.fsencode(path)
+    except ValueError:
+        return None
+    file = Path(path)
+    return file if file.is_absolute() and b"\0" not in named else None
 
 
 class Document(TextDocument):
@@ -70,6 +80,14 @@ class Documents(Workspace):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._waiting: set[asyncio.Future[None]] = set()
+
+    def update_text_document(
+        self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
+    ) -> None:
+        if unquote(text_doc.uri) not in self.text_documents:
+            log.warning("A change of a document that is not open")
+            return
+        super().update_text_document(text_doc, change)
 
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
