@@ -11,9 +11,9 @@ import random
 import re
 import sys
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
+from chaos_editor import digest
 from greenloop import engine as real_engine
 from greenloop import syntax
 from greenloop.core.diff import lines, newline_of
@@ -218,7 +218,8 @@ class Copyist:
         found = re.findall(r"(?m)^def f\d\(x\):\n(?:(?: {4}.*)?\n)*?    return .*$", shown)
         value = 5 if self.dice.random() < 0.4 else self.dice.randrange(100, 999)
         await asyncio.sleep(self.dice.choice((0, 0.02, 0.2)))
-        text = f"```python\n{VALUE.sub(rf'\g<1>{value}', found[-1], count=1) if found else 'pass'}\n```"
+        body = VALUE.sub(rf"\g<1>{value}", found[-1], count=1) if found else "pass"
+        text = f"```python\n{body}\n```"
         on_token(text)
         return Reply(text=text, usage=Usage(prompt_tokens=300, completion_tokens=40), model=self.name)
 
@@ -245,7 +246,6 @@ class Real(Dice):
 
 def state(server):
     """Everything inside that an editor must agree with, and the sizes of all that could grow."""
-    texts = {uri: document.source for uri, document in server.documents.text_documents.items()}
     runs = list(server.runs)
     board = []
     for path, owners in server.board._shown.items():
@@ -260,7 +260,7 @@ def state(server):
                 board.append({**row, "rows": None if text is None else len(lines(text)) + 1, "known": known})
     gc.collect()
     return {
-        "documents": {u: [server.documents.text_documents[u].version, digest(t)] for u, t in texts.items()},
+        "documents": {d.uri: [d.version, digest(d.source)] for d in server.documents.text_documents.values()},
         "runs": [[run.target.selector, run.phase.value, run.offered] for run in runs],
         "board": board,
         "sizes": {
@@ -276,10 +276,6 @@ def state(server):
     }
 
 
-def digest(text):
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def main():
     seed = sys.argv[1]
     server = create_server(engine=Real(seed) if "--real" in sys.argv else Dice(seed))
@@ -290,7 +286,7 @@ def main():
 
     @server.feature("test/text")
     def text(params):
-        return server.documents.text_documents[params.uri].source
+        return server.documents.get_text_document(params.uri).source
 
     logging.captureWarnings(True)
     return serve(server)
