@@ -77,6 +77,7 @@ class Editor:
         self.process, self.root, self.dice = process, root, dice
         self.open, self.files, self.published, self.counts = {}, {}, {}, Counter()
         self.pending, self.ids, self.late, self.broken = {}, 0, set(), None
+        self.shown = {}
         self.tokens, self.errors, self.capabilities = [], [], {}
         self.disk, self.touched, self.folders, self.added = {}, {}, {}, set()
         self.tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._read_errors())]
@@ -106,6 +107,8 @@ class Editor:
         method, params = message.get("method"), message.get("params")
         if method is None:
             future = self.pending.pop(message["id"])
+            # What is shown at this point of the stream, for whoever compares the two later.
+            message["shown"] = dict(self.published)
             if not future.done():
                 future.set_result(message)
         elif "id" in message:
@@ -142,6 +145,7 @@ class Editor:
         _number, future = self.request(method, params)
         async with asyncio.timeout(seconds):
             reply = await future
+        self.shown = reply["shown"]
         if "error" in reply:
             raise Broken(f"{method} was answered {reply['error']}")
         return reply["result"]
