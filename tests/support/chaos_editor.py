@@ -113,6 +113,9 @@ class Editor:
                 future.set_result(message)
         elif "id" in message:
             self.later(self._answer(message["id"], method, params))
+        elif method == "window/showMessage":
+            text = re.sub(r"\S*f\d\b|\d+", "…", params["message"])[:90]
+            self.counts[re.sub(r"^.*(fixed|; not applied)", r"\1", text)] += 1
         elif method == "textDocument/publishDiagnostics":
             self.published[params["uri"]] = params["diagnostics"]
             self.counts["diagnostics published"] += 1

@@ -3,12 +3,12 @@
 import asyncio
 import itertools
 
-from chaos_editor import LINE, owned
+from chaos_editor import LINE
 
 PLACES = ("# t{n}", "# t{n} ü𝒳🙂", "# t{n} \x0c t{n}", "# t{n} \u2028 {n}", "# 🙂🙂 t{n}")
 COMMANDS = ("greenloop.apply", "greenloop.discard", "greenloop.showAttempts", "greenloop.cancel", "greenloop.showTests")
 NUMBERS = itertools.count(1)
-LONGEST = 300  # lines, from which on lines are rather taken away
+LONGEST = 90  # lines, from which on lines are rather taken away
 
 
 def text_of(file):
@@ -202,7 +202,9 @@ def _here(editor, dice):
     document = _document(editor, dice)
     if document is None:
         return None, None
-    row = dice.randrange(len(_rows(document.text)))
+    rows = _rows(document.text)
+    named = [n for n, (start, end, _next) in enumerate(rows) if document.text[start:end].startswith("def ")]
+    row = dice.choice(named) if named and dice.random() < 0.6 else dice.randrange(len(rows))
     return {"uri": document.uri}, {"line": row, "character": dice.choice((0, 4, 400))}
 
 
@@ -239,14 +241,18 @@ def _choose(editor, dice, commands):
         editor.asked("workspace/executeCommand", {"command": command["command"], "arguments": command["arguments"]})
 
 
-def _target(dice):
-    name, number = dice.choice("abc"), dice.randrange(3)
-    return dice.choice((f"{name}.py::f{number}", f"test_{name}.py::test_f{number}"))
+def _target(editor, uri, dice):
+    name, number = editor.files[uri].name, dice.randrange(3)
+    if dice.random() < 0.3:
+        name = dice.choice(("a.py", "test_b.py", "c.py"))
+    return f"{name}::{'test_' if 'test_' in name else ''}f{number}"
 
 
 async def refine(editor, dice):
     uri = dice.choice(sorted(editor.open) or sorted(editor.disk))
-    where = dice.choice(({"test": _target(dice)}, {"position": {"line": dice.randrange(12), "character": 0}}))
+    where = {"test": _target(editor, uri, dice)}
+    if dice.random() < 0.3:
+        where = {"position": {"line": dice.randrange(12), "character": 0}}
     params = {"uri": uri, **where}
     if dice.random() < 0.7:
         editor.asked("workspace/executeCommand", {"command": "greenloop.refine", "arguments": [params]})
@@ -259,7 +265,7 @@ async def refine(editor, dice):
 
 async def command(editor, dice):
     name, uri = dice.choice(COMMANDS), dice.choice(sorted(editor.open) or sorted(editor.disk))
-    argument = dice.choice(({"uri": uri}, {"uri": uri, "target": _target(dice)}))
+    argument = dice.choice(({"uri": uri}, {"uri": uri, "target": _target(editor, uri, dice)}))
     editor.asked("workspace/executeCommand", {"command": name, "arguments": [argument]})
 
 
@@ -276,7 +282,7 @@ async def reconfigure(editor, dice):
     table = dice.choice(
         (
             {"apply": "ask"},
-            {"apply": "verified"},
+            *[{"apply": "verified"}] * 3,
             {"attempts": dice.randint(1, 9)},
             {"editor": {"runs": dice.randint(1, 5), "lens": dice.random() < 0.8}},
             {"editor.save": dice.choice(("off", "affected"))},
@@ -311,15 +317,15 @@ OPERATIONS = {
     "save": (5, save),
     "close": (3, close),
     "open": (4, show),
-    "rename": (1, rename),
+    "rename": (0.7, rename),
     "change on disk": (3, change_disk),
     "look": (10, look),
     "lenses": (2, look_at_lenses),
-    "choose an action": (6, choose_action),
-    "refine": (8, refine),
+    "choose an action": (10, choose_action),
+    "refine": (11, refine),
     "command": (5, command),
-    "cancel all": (0.5, cancel_all),
-    "cancel progress": (1, cancel_progress),
+    "cancel all": (0.3, cancel_all),
+    "cancel progress": (0.5, cancel_progress),
     "reconfigure": (2, reconfigure),
     "folders": (1, change_folders),
     "wait": (4, wait),
