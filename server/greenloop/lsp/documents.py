@@ -17,6 +17,8 @@ from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.diff import lines
+from greenloop.core.encoding import decode
+from greenloop.core.errors import GreenloopError
 from greenloop.core.uris import path_from_uri, uri_from_path
 
 _END = re.compile(r"\r\n|\r|\n")
@@ -51,6 +53,14 @@ def path_of(uri: str) -> Path | None:
     """The file that a URI names; None for what is no file (untitled buffers, notebook cells)."""
     path = path_from_uri(uri)
     return Path(path) if path else None
+
+
+def on_disk(path: Path) -> str | None:
+    """The text of a file, None where there is none or it cannot be read as text."""
+    try:
+        return decode(path.read_bytes())[0]
+    except (OSError, GreenloopError):
+        return None
 
 
 class Document(TextDocument):
@@ -115,6 +125,31 @@ class Documents(Workspace):
         if isinstance(document, Document):
             self.on_shift(document.uri, document.shift_of(change))
         super().update_text_document(text_doc, change)
+
+    def put_text_document(self, text_document: lsp.TextDocumentItem, notebook_uri: str | None = None) -> None:
+        was = self._text_before(text_document.uri)
+        super().put_text_document(text_document, notebook_uri=notebook_uri)
+        self._moved(text_document.uri, was, text_document.text)
+
+    def remove_text_document(self, doc_uri: str) -> None:
+        was = self._text_before(doc_uri)
+        super().remove_text_document(doc_uri)
+        self._moved(doc_uri, was, self._text_before(doc_uri))
+
+    def _text_before(self, uri: str) -> str | None:
+        """The editor's text where the document is open, else the disk's."""
+        path = path_of(uri)
+        if path is None:
+            return None
+        document = self.at(path)
+        return document.source if document is not None else on_disk(path)
+
+    def _moved(self, uri: str, was: str | None, now: str | None) -> None:
+        """Lines move also where a text is opened that is not the disk's, or is closed without having been saved."""
+        if was is None or now is None or was == now:
+            return
+        change = lsp.TextDocumentContentChangeWholeDocument(text=now)
+        self.on_shift(uri, Document(uri, source=was).shift_of(change))
 
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None

@@ -5,6 +5,7 @@ They are pushed, never pulled; they move with what the user types; one store hol
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
@@ -14,15 +15,15 @@ from typing import TYPE_CHECKING
 import attrs
 from lsprotocol import types as lsp
 
-from greenloop.core.diff import flat
+from greenloop.core.diff import flat, lines
 from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
 from greenloop.core.redact import clean
 from greenloop.lsp.convert import Line, line_range, old_line
+from greenloop.lsp.documents import Shift
 from greenloop.lsp.edits import text_of
 from greenloop.lsp.runs import Run
 
 if TYPE_CHECKING:
-    from greenloop.lsp.documents import Shift
     from greenloop.lsp.server import Server
 
 # Characters of a runner's message that a diagnostic shows.
@@ -46,12 +47,22 @@ class Board:
         """Replaces everything that an owner shows."""
         touched = set(by_path) | {path for path, owners in self._shown.items() if owner in owners}
         for path in touched:
-            if by_path.get(path):
-                self._shown[path][owner] = list(by_path[path])
+            if by_path.get(path) and self._there(path):
+                self._shown[path][owner] = self._inside(path, by_path[path])
             else:
                 self._shown[path].pop(owner, None)
             self._publish(path)
         self._shown = defaultdict(dict, {path: owners for path, owners in self._shown.items() if owners})
+
+    def prune(self) -> None:
+        """Takes back what is shown of files that were renamed or deleted."""
+        for path in [path for path in self._shown if not self._there(path)]:
+            self._shown[path].clear()
+            self._publish(path)
+            del self._shown[path]
+
+    def _there(self, path: Path) -> bool:
+        return self._server.documents.at(path) is not None or path.exists()
 
     def at(self, path: Path, owner: Hashable) -> list[lsp.Diagnostic]:
         return self._shown.get(path, {}).get(owner, [])
@@ -63,8 +74,16 @@ class Board:
 
     def again(self, path: Path) -> None:
         """Publishes a file's diagnostics once more (it was opened anew)."""
+        for owner, items in self._shown.get(path, {}).items():
+            self._shown[path][owner] = self._inside(path, items)
         if path in self._shown:
             self._publish(path)
+
+    def _inside(self, path: Path, items: Sequence[lsp.Diagnostic]) -> list[lsp.Diagnostic]:
+        """None points beyond the end of a file that has become shorter behind the editor."""
+        last = max(len(lines(text_of(self._server, path) or "")) - 1, 0)
+        shift = Shift(start=last, limit=last, first=sys.maxsize, delta=0)
+        return [attrs.evolve(item, range=_moved(item.range, shift)) for item in items]
 
     def _publish(self, path: Path) -> None:
         items = [item for items in self._shown[path].values() for item in items]
