@@ -24,8 +24,10 @@ import psutil
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from chaos_editor import Broken, Editor, digest  # noqa: E402
-from chaos_operations import OPERATIONS, text_of  # noqa: E402
+from chaos_editor import Editor  # noqa: E402
+from chaos_operations import OPERATIONS  # noqa: E402
+from chaos_texts import Broken, digest  # noqa: E402
+from chaos_typing import text_of  # noqa: E402
 
 SERVER = HERE.parents[1] / "server"
 SYNC = 50  # operations between two comparisons with the server
@@ -160,7 +162,8 @@ class Session:
         for item in state["board"]:
             if item["rows"] is None:
                 raise Broken(f"diagnostics of a file that is gone: {item}")
-            if item["row"] >= item["rows"]:
+            # A closed file may have been changed on the disk; what is opened again is looked at then.
+            if item["uri"] in editor.open and item["row"] >= item["rows"]:
                 raise Broken(f"a diagnostic beyond the end of the file: {item}")
             if not item["known"]:
                 raise Broken(f"a diagnostic of nothing that goes on or is unsolved: {item}")
@@ -171,7 +174,9 @@ class Session:
         written = {uri: path.read_bytes() for uri, path in editor.files.items() if path.is_file()}
         if written != editor.disk:
             raise Broken(f"written by somebody else: {[u for u in written if written[u] != editor.disk.get(u)]}")
-        found = {path for folder in (editor.root, self.folder / "other") for path in folder.rglob("*") if path.is_file()}
+        found = {
+            path for folder in (editor.root, self.folder / "other") for path in folder.rglob("*") if path.is_file()
+        }
         if strange := found - set(editor.files.values()):
             raise Broken(f"files that nobody here made: {strange}")
         return state
@@ -214,8 +219,14 @@ class Session:
 
     def _complained(self):
         """The log has nothing but what was provoked: wrong parameters, and the engine's own crash."""
-        errors = [line for line in self.editor.errors if re.search(r"^[\w.]+(Error|Exception)\b| ERROR |Warning:", line)]
-        if rest := [line for line in errors if not re.search("JsonRpcInvalidParams|Unable to deserialize|A run failed|: boom$", line)]:
+        errors = [
+            line for line in self.editor.errors if re.search(r"^[\w.]+(Error|Exception)\b| ERROR |Warning:", line)
+        ]
+        if rest := [
+            line
+            for line in errors
+            if not re.search("JsonRpcInvalidParams|Unable to deserialize|A run failed|: boom$", line)
+        ]:
             raise Broken(f"the server complained: {rest[:3]}\n{''.join(self.editor.errors)[-3000:]}")
 
 

@@ -1,73 +1,15 @@
-"""An editor for the random session: exact buffers with undo, the protocol's positions, and edits checked as they land.
-
-What an applied edit may do is known here: exchange values, and put in or take out lines that the engine marked as its
-own. Any other difference is a lost or damaged character of the user's.
-"""
+"""An editor for the random session: buffers with undo, manners of its own, and edits checked as they land."""
 
 import asyncio
 import json
 import re
 from collections import Counter
-from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+from chaos_texts import Broken, Document, aligned, offset, owned, position
+
 RECENT = 1.0  # seconds
-MARK = re.compile(r"# L(\d+)")
-
-
-class Broken(AssertionError):
-    """Something that must hold does not."""
-
-
-def digest(text):
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def units(text):
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def position(text, offset):
-    before = text[:offset]
-    rows = LINE.findall(before)
-    if rows and rows[-1][-1] not in "\r\n":
-        return {"line": len(rows) - 1, "character": units(rows[-1])}
-    return {"line": len(rows), "character": 0}
-
-
-def offset(text, point):
-    rows = LINE.findall(text)
-    before = sum(map(len, rows[: point["line"]]))
-    if point["line"] >= len(rows):
-        return before
-    here = rows[point["line"]].rstrip("\r\n")
-    data = here.encode("utf-16-le", "surrogatepass")[: 2 * point["character"]]
-    return before + len(data.decode("utf-16-le", "surrogatepass"))
-
-
-def owned(text):
-    """What of a text is the user's: all but values and marked lines; and those lines' numbers."""
-    mine, marks = [], []
-    for row in LINE.findall(text):
-        mark = MARK.fullmatch(row.rstrip("\r\n"))
-        if mark:
-            marks.append(mark[1])
-        else:
-            mine.append(re.sub(r"^(    value = )\w+", r"\1?", row))
-    if mine:
-        # What comes after a last line without an end gives it one.
-        mine[-1] = mine[-1].rstrip("\r\n")
-    return mine, marks
-
-
-class Document:
-    """One buffer. `disk` is what the editor believes the file to hold."""
-
-    def __init__(self, uri, text, version):
-        self.uri, self.text, self.version = uri, text, version
-        self.undone, self.done = [], []
 
 
 class Editor:
@@ -85,19 +27,18 @@ class Editor:
     # -- the wire -------------------------------------------------------------------------------------------------
 
     async def _read(self):
-        stream = self.process.stdout
-        try:
-            while line := await stream.readline():
-                if not line.startswith(b"Content-Length: "):
-                    raise Broken(f"not the protocol: {line!r}")
-                while await stream.readline() != b"\r\n":
-                    pass
-                self._take(json.loads(await stream.readexactly(int(line.split(b":")[1]))))
-        except Exception as error:
-            self.broken = self.broken or error
+        await self._guarded(self._listen(self.process.stdout))
         for future in self.pending.values():
             if not future.done():
                 future.set_exception(Broken("the server has ended"))
+
+    async def _listen(self, stream):
+        while line := await stream.readline():
+            if not line.startswith(b"Content-Length: "):
+                raise Broken(f"not the protocol: {line!r}")
+            while await stream.readline() != b"\r\n":
+                pass
+            self._take(json.loads(await stream.readexactly(int(line.split(b":")[1]))))
 
     async def _read_errors(self):
         while line := await self.process.stderr.readline():
@@ -128,7 +69,7 @@ class Editor:
     async def _guarded(self, work):
         try:
             await work
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - told by whoever looks next
             self.broken = self.broken or error
 
     def send(self, message):
@@ -213,7 +154,9 @@ class Editor:
             self.send({"id": number, "result": {"applied": applied}})
         elif manner == "lies no":
             self.send({"id": number, "result": {"applied": False}})
-        elif manner == "silent" and not applied:
+        elif manner == "silent":
+            # As good as never; an answer that is none.
+            await asyncio.sleep(1.5)
             self.send({"id": number, "result": None})
 
     def _apply(self, changes, since):
@@ -256,7 +199,9 @@ class Editor:
         mine, marks = owned(old)
         after, landed = owned(new)
         if mine != after:
-            lost = next((pair for pair in zip(mine, after, strict=False) if pair[0] != pair[1]), (mine[-1:], after[-1:]))
+            lost = next(
+                (pair for pair in zip(mine, after, strict=False) if pair[0] != pair[1]), (mine[-1:], after[-1:])
+            )
             raise Broken(f"an edit damaged {uri}: {lost}")
         twice = [mark for mark in set(landed) - set(marks) if landed.count(mark) > 1]
         twice += [mark for mark in marks if landed.count(mark) > max(marks.count(mark), 1)]
@@ -302,10 +247,9 @@ class Editor:
             document.undone = []
         changes = []
         for start, end, new in spans:
-            start, end = _aligned(document.text, start, end)
-            where = {"start": position(document.text, start), "end": position(document.text, end)}
-            changes.append({"range": where, "text": new})
-            document.text = document.text[:start] + new + document.text[end:]
+            text = document.text
+            changes.append({"range": {"start": position(text, start), "end": position(text, end)}, "text": new})
+            document.text = text[:start] + new + text[end:]
         document.version += 1
         item = {"uri": document.uri, "version": document.version}
         content = [{"text": document.text}] if whole else changes
@@ -317,17 +261,7 @@ class Editor:
         least = min(len(old), len(text))
         head = next((n for n in range(least) if old[n] != text[n]), least)
         tail = next((n for n in range(least - head) if old[-1 - n] != text[-1 - n]), least - head)
-        start, end = _aligned(old, head, len(old) - tail)
-        grown = (head - start) + (end - (len(old) - tail))
+        start, end = aligned(old, head, len(old) - tail)
         new = text[start : start + len(text) - (len(old) - (end - start))]
-        assert old[:start] + new + old[end:] == text, grown
+        assert old[:start] + new + old[end:] == text
         self.change(document, [(start, end, new)], kept=False)
-
-
-def _aligned(text, start, end):
-    """No position lies between CR and LF."""
-    if 0 < start < len(text) and text[start - 1 : start + 1] == "\r\n":
-        start -= 1
-    if 0 < end < len(text) and text[end - 1 : end + 1] == "\r\n":
-        end += 1
-    return start, end

@@ -13,7 +13,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from chaos_editor import digest
+from chaos_texts import digest
 from greenloop import engine as real_engine
 from greenloop import syntax
 from greenloop.core.diff import lines, newline_of
@@ -154,7 +154,9 @@ def _verdict(case, observed):
         return Verdict(status=Status.PASSED, cases=(CaseResult(id=case.id, outcome="passed"),), seconds=0.1)
     frames = (Frame(path=case.path, line=case.line, function=case.id.split("::")[-1]),)
     failure = Failure(type="AssertionError", message=f"assert {observed} == 10", frames=frames, text="E assert")
-    return Verdict(status=Status.FAILED, cases=(CaseResult(id=case.id, outcome="failed", failure=failure),), seconds=0.1)
+    return Verdict(
+        status=Status.FAILED, cases=(CaseResult(id=case.id, outcome="failed", failure=failure),), seconds=0.1
+    )
 
 
 def _attempt(problem, emit, number, value, verdict):
