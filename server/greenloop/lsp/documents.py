@@ -18,6 +18,8 @@ from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.diff import lines
+from greenloop.core.encoding import decode
+from greenloop.core.errors import GreenloopError
 from greenloop.core.uris import path_from_uri, uri_from_path
 
 log = logging.getLogger(__name__)
@@ -38,6 +40,14 @@ def path_of(uri: str) -> Path | None:
         return None
     file = Path(path)
     return file if file.is_absolute() and b"\0" not in named else None
+
+
+def on_disk(path: Path) -> str | None:
+    """The text of a file, None where there is none or it cannot be read as text."""
+    try:
+        return decode(path.read_bytes())[0]
+    except (OSError, GreenloopError):
+        return None
 
 
 class Document(TextDocument):

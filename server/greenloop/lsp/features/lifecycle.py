@@ -58,6 +58,8 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         server.documents.changed()
+        # A file is renamed by closing it and opening another; nothing else tells.
+        server.board.looked()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             server.board.again(found[0])
@@ -79,6 +81,7 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
+        server.board.looked()
         server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
