@@ -61,7 +61,7 @@ FULL = {
 }
 STATES = {
     "idle": None,
-    "waiting": {"started": None, "attempts": []},
+    "waiting": {"phase": Phase.QUEUED, "started": None, "attempts": []},
     "running": {},
     "landing": {"phase": Phase.LANDING},
     "offered": {"phase": Phase.OVER, "outcome": outcome()},

@@ -90,7 +90,8 @@ def test_on_functions_of_which_tests_are_known(inside):
 @pytest.mark.parametrize(
     ("state", "titles"),
     [
-        ({"started": None, "attempts": []}, ["Cancel refinement", "waiting"]),
+        ({"phase": Phase.QUEUED, "started": None, "attempts": []}, ["Cancel refinement", "waiting"]),
+        ({"started": None, "attempts": []}, ["Cancel refinement", "starting"]),
         ({}, ["Cancel refinement", "attempt 1/5, 0/1 passed"]),
         ({"phase": Phase.LANDING}, ["attempt 1/5, 0/1 passed"]),
         (

@@ -44,7 +44,7 @@ def register(server: Server) -> None:
 
 def _history(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:
     run = server.runs.find(place.root, place.path, target.qualname)
-    if run is None or not (run.attempts or run.specified):
+    if run is None or not (run.attempts or run.specified or run.ahead):
         return ""
     return report.markdown(run) if markdown else report.plain(run)
 
