@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import syntax
+from greenloop import outline, pieces, syntax
 
 SHAPES = '''\
 import functools
@@ -266,7 +266,7 @@ def test_pieces_kept_from_the_last_text_answer_like_fresh_ones(seed):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_members_of_a_large_class_kept_from_the_last_text_too(seed, monkeypatch):
-    monkeypatch.setattr(syntax, "_LARGE", 4)
+    monkeypatch.setattr(pieces, "LARGE", 4)
     typed_at_random(random.Random(seed), LARGE, PIECES + IN_CLASSES)
 
 
@@ -288,7 +288,7 @@ def typed_at_random(rng, text, pieces):
 
 
 def fresh(text):
-    return syntax._whole(text).definitions
+    return outline.whole(text).definitions
 
 
 def test_a_keystroke_parses_its_surroundings_only(monkeypatch):
@@ -298,14 +298,14 @@ def test_a_keystroke_parses_its_surroundings_only(monkeypatch):
     for text in (functions, functions + "last = [1, 2\n", f"class TestAll:\n{methods}"):
         syntax.definitions(text, "measured")
         parsed = []
-        monkeypatch.setattr(syntax, "_parse", lambda part, parsed=parsed: parsed.append(len(part)) or parse(part))
+        monkeypatch.setattr(pieces, "parse", lambda part, parsed=parsed: parsed.append(len(part)) or parse(part))
         for typed in ("x", "x = g(", "x = g(1, [", "x = g(1, [2])", "x = g(1, [2])\n    y = 1"):
             changed = text.replace("f(200)", f"f(200)  # {typed}").replace("# x = g(", "\n        x = g(")
             assert any(item.name == "test_300" for item in syntax.definitions(changed, "measured"))
         assert sum(parsed) < 0.3 * len(text)
 
 
-parse = syntax._parse
+parse = pieces.parse
 
 
 def is_sound(text):
@@ -355,8 +355,8 @@ def test_examples_in_docstrings():
 
 def test_lines():
     text = "a = 1\r\n\r\ndef f():\r\n    x\r\n"
-    outline = syntax.outline(text, "lines")
-    assert [outline.line(number) for number in range(1, 7)] == ["a = 1\n", "\n", "def f():\n", "    x\n", "", ""]
+    found = syntax.outline(text, "lines")
+    assert [found.line(number) for number in range(1, 7)] == ["a = 1\n", "\n", "def f():\n", "    x\n", "", ""]
     many = "class A:\n" + "".join(f"    x{n} = {n}\n" for n in range(300))
     assert syntax.outline(many, "many").line(200) == "    x198 = 198\n"
 
