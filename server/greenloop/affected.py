@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
+from sys import intern
 
 from greenloop import sources, workspace
 from greenloop.core.records import Reach
@@ -28,7 +29,7 @@ class Reached:
     def __init__(self, entries: int = ENTRIES) -> None:
         self._entries, self._size = entries, 0
         self._functions: OrderedDict[str, frozenset[tuple[str, str]]] = OrderedDict()
-        self._names: dict[tuple[str, str], tuple[str, str]] = {}
+        self._whole: set[str] = set()
 
     def __contains__(self, case: str) -> bool:
         return case in self._functions
@@ -37,12 +38,14 @@ class Reached:
         """Takes what a test reached, nearest first, in place of what was known of it."""
         self._drop(case)
         own = case.split("::", 1)[0]
-        names = ((hit.path, hit.name) for hit in hits if hit.path != own)
-        found = frozenset(self._names.setdefault(name, name) for name in list(names)[:MOST])
+        names = [(intern(hit.path), intern(hit.name)) for hit in hits if hit.path != own]
+        found = frozenset(names[:MOST])
         self._functions[case] = found
         self._size += len(found) + 1
         while self._size > self._entries and len(self._functions) > 1:
-            self._drop(next(iter(self._functions)))
+            oldest = next(iter(self._functions))
+            self._drop(oldest)
+            self._whole.discard(oldest.split("::", 1)[0])
 
     def through(self, path: str, qualname: str = "") -> list[str]:
         """The tests that came through a file, or through one function of it; those traced first come first."""
@@ -52,15 +55,18 @@ class Reached:
         # Before Python 3.11 code knows only the last part of its name.
         return exact or self._calling({(path, qualname.rpartition(".")[2])})
 
-    def of_file(self, path: str) -> list[str]:
-        """The tests of a test file whose reach is known."""
-        return [case for case in self._functions if case.split("::", 1)[0] == path]
+    def knows(self, path: str) -> bool:
+        """Whether the reach of all tests of a test file is known."""
+        return path in self._whole
 
     def keep(self, path: str, cases: Collection[str]) -> None:
-        """Forgets the tests of a test file that are not among these: they are there no more."""
-        for case in self.of_file(path):
-            if case not in cases:
-                self._drop(case)
+        """These are the tests of a test file, all of them traced: others are there no more."""
+        for case in [case for case in self._functions if case.split("::", 1)[0] == path and case not in cases]:
+            self._drop(case)
+        if cases:
+            self._whole.add(path)
+        else:
+            self._whole.discard(path)
 
     def _calling(self, functions: set[tuple[str, str]]) -> list[str]:
         return [case for case, found in self._functions.items() if found & functions]
@@ -69,8 +75,6 @@ class Reached:
         found = self._functions.pop(case, None)
         if found is not None:
             self._size -= len(found) + 1
-        if not self._functions:
-            self._names.clear()
 
 
 def tests_for(root: Path, path: str, reached: Reached, *, guess: bool) -> list[str]:
@@ -88,7 +92,7 @@ def tests_for(root: Path, path: str, reached: Reached, *, guess: bool) -> list[s
     if sources.is_test_file(path, patterns):
         return [path, *(case for case in found if case.split("::", 1)[0] != path)]
     if guess:
-        found += [file for file in workspace.importers(root, path, patterns) if not reached.of_file(file)]
+        found += [file for file in workspace.importers(root, path, patterns) if not reached.knows(file)]
     return found
 
 

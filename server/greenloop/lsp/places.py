@@ -68,6 +68,13 @@ def target_at(place: Place, line: int) -> Target | None:
     return targets.at(place.text, place.path, line, python_files=_patterns(place.root))
 
 
+def holds_tests(place: Place) -> bool:
+    """Is it a file that the project's pytest collects?"""
+    from greenloop import sources  # noqa: PLC0415 - as above
+
+    return sources.is_test_file(place.path, _patterns(place.root))
+
+
 def asked_for(place: Place, target: Target, line: int) -> bool:
     """Is the line in the docstring of a function that is not written yet?"""
     from greenloop import regions, syntax  # noqa: PLC0415 - as above

@@ -75,11 +75,15 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
+        for tell in server.closed:
+            tell(params.text_document.uri)
         server.documents.changed()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
+    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
         places.forget()
+        for tell in server.saved:
+            tell(params.text_document.uri)
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:

@@ -37,7 +37,7 @@ class Board:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._shown: dict[Path, dict[Hashable, list[lsp.Diagnostic]]] = defaultdict(dict)
-        # Told of the owner after each change, so that one owner can give way to another.
+        # Told of the owner of a change before it is published, so that others can give way.
         self.changed: Callable[[Hashable], None] = lambda _owner: None
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
@@ -48,9 +48,10 @@ class Board:
                 self._shown[path][owner] = list(by_path[path])
             else:
                 self._shown[path].pop(owner, None)
+        self.changed(owner)
+        for path in touched:
             self._publish(path)
         self._shown = defaultdict(dict, {path: owners for path, owners in self._shown.items() if owners})
-        self.changed(owner)
 
     def shows(self, owner: Hashable) -> bool:
         return any(owner in owners for owners in self._shown.values())
