@@ -77,7 +77,7 @@ class Reached:
             self._size -= len(found) + 1
 
 
-def tests_for(root: Path, path: str, reached: Reached, *, guess: bool) -> list[str]:
+def concerned(root: Path, path: str, reached: Reached, *, guess: bool) -> list[str]:
     """Selectors of the tests that a change of this file concerns; test files whole, others by test id.
 
     `guess` adds the test files that import it and of which nothing is known. Reads the workspace for that, and for a

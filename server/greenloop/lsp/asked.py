@@ -50,14 +50,28 @@ class Asked:
 
 @dataclass(eq=False, kw_only=True)
 class Check:
-    """What is to be tested in a folder, and for whom. `told`: all results are shown; traces are still recorded."""
+    """What is to be tested in a folder, and for whom.
+
+    It begins after a `moment` (seconds) where nobody asked. `left` selectors were not run for want of time.
+    `told`: all results are shown; traces are still recorded.
+    """
 
     root: Path
     settings: Settings
     saved: dict[str, None] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    moment: float = 0.0
+    left: int = 0
     told: bool = False
+    begun: bool = False
+    stopped: bool = False
     task: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """Ends it; one that waits for its predecessor's end sees it then."""
+        self.stopped = True
+        if self.begun and self.task is not None:
+            self.task.cancel()
 
     def concerns(self, path: str, target: str | None) -> bool:
         """Whether it is about this file, and about this target where one is named."""
@@ -66,8 +80,8 @@ class Check:
         return target is None and path in self.saved
 
 
-def tallied(asked: Asked, memory: Memory, reports: Sequence[Report]) -> Tally:
-    """What of a check is the answer to this request."""
+def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int) -> Tally:
+    """What of a check is the answer to this request; `left` selectors were not run at all."""
     results = tuple(result for report in reports for result in report.results)
     broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
     if not asked.selectors:
@@ -80,7 +94,7 @@ def tallied(asked: Asked, memory: Memory, reports: Sequence[Report]) -> Tally:
     return Tally(
         results=mine,
         broken=tuple(broken),
-        left=sum(len(report.left_out) for report in reports),
+        left=left + sum(len(report.left_out) for report in reports),
         seconds=sum(report.seconds for report in reports),
     )
 

@@ -54,11 +54,15 @@ class Checks:
         self._under_way: dict[Path, Check] = {}
         self._memories: dict[Path, Memory] = {}
         self._preparing: dict[Path, asyncio.Task[None]] = {}
+        self._saved: dict[Path, float] = {}
         self.shown = Checked(server)
 
     def save(self, root: Path, settings: Settings, path: str) -> None:
         """A file was saved: the tests that it concerns run soon, in place of those under way."""
-        self._start(Check(root=root, settings=settings, saved={path: None}))
+        now, last = self._clock(), self._saved.get(root, float("-inf"))
+        self._saved[root] = now
+        moment = QUIET if now - last < QUIET else SOON
+        self._start(Check(root=root, settings=settings, saved={path: None}, moment=moment))
 
     def ask(self, asked: Asked) -> None:
         """Somebody asked for tests: they run now, together with what is under way."""
@@ -89,8 +93,8 @@ class Checks:
 
     def _start(self, check: Check) -> None:
         before = self._under_way.get(check.root)
-        if before is not None and before.task is not None:
-            before.task.cancel()
+        if before is not None:
+            before.stop()
         if before is not None and not before.told:
             check.saved = before.saved | check.saved
             check.asked = before.asked + check.asked
@@ -99,20 +103,22 @@ class Checks:
 
     def _end(self, check: Check) -> None:
         del self._under_way[check.root]
-        if check.task is not None:
-            check.task.cancel()
+        check.stop()
         for asked in check.asked:
             asked.over.cancel()
 
     async def _course(self, check: Check, before: asyncio.Task[None] | None) -> None:
-        """The whole of a check; its predecessor is cleaned up first."""
+        """The whole of a check; its predecessor has cleaned up before it begins."""
         if before is not None:
             await asyncio.wait([before])
+        if check.stopped:
+            return
+        check.begun = True
         name = check.asked[-1].name if check.asked else Path([*check.saved][-1]).name
         line = Line(self._server, f"Testing {name}", lambda: self._cancelled(check), late=not check.asked)
         try:
             memory = await self._remembered(check.root)
-            await self._moment(check, memory)
+            await self._moment(check)
             reports = await self._tested(check, memory, line)
             self._tell(check, memory, reports)
             line.end("")
@@ -139,15 +145,13 @@ class Checks:
             self._memories[root] = Memory(root=root, reached=Reached())
         return self._memories[root]
 
-    async def _moment(self, check: Check, memory: Memory) -> None:
+    async def _moment(self, check: Check) -> None:
         """Waits for further saves, and meanwhile for the sandbox."""
         ready = self._preparing.get(check.root)
         if ready is None or ready.done():
             self._preparing[check.root] = ready = self._server.runs.spawn(self._ready(check))
         if not check.asked:
-            now, last = self._clock(), memory.saved_at
-            memory.saved_at = now
-            await self._pause(QUIET if now - last < QUIET else SOON)
+            await self._pause(check.moment)
         # That goes on where the check is cancelled: the next one needs it too.
         await asyncio.shield(ready)
 
@@ -175,6 +179,7 @@ class Checks:
             batch = files[first : first + BATCH]
             left = end - self._clock()
             if left <= 0:
+                check.left = sum(len(wanted[file]) for file in files[first:])
                 break
             if len(files) > 1:
                 line.say(f"{Path(batch[0]).name} · {first}/{len(files)}")
@@ -218,9 +223,9 @@ class Checks:
             found += asked.selectors
             if not asked.selectors:
                 known = memory.reached.through(asked.path, asked.function)
-                found += known or affected.tests_for(check.root, asked.path, memory.reached, guess=True)
+                found += known or affected.concerned(check.root, asked.path, memory.reached, guess=True)
         for path in check.saved:
-            found += affected.tests_for(check.root, path, memory.reached, guess=path not in memory.guessed)
+            found += affected.concerned(check.root, path, memory.reached, guess=path not in memory.guessed)
         if check.saved:
             found += sorted(memory.broken)
         return affected.by_file(found)
@@ -249,7 +254,7 @@ class Checks:
     def _tell(self, check: Check, memory: Memory, reports: Sequence[Report]) -> None:
         for asked in check.asked:
             if not asked.over.done():
-                asked.over.set_result(tallied(asked, memory, reports))
+                asked.over.set_result(tallied(asked, memory, reports, check.left))
 
     def _refused(self, check: Check, error: GreenloopError) -> None:
         for asked in check.asked:

@@ -31,7 +31,6 @@ class Memory:
     guessed: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
     seconds: dict[str, float] = field(default_factory=dict)
-    saved_at: float = float("-inf")
 
     def new(self, selectors: Iterable[str]) -> bool:
         """Whether any of these has never been traced."""

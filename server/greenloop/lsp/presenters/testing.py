@@ -49,17 +49,18 @@ class Line:
 
     async def _begin(self) -> None:
         token = await client.open_progress(self._server)
+        loop, progress = asyncio.get_running_loop(), self._server.work_done_progress
         if token is None:
             return
-        loop, progress = asyncio.get_running_loop(), self._server.work_done_progress
+        if self._over:
+            progress.tokens.pop(token, None)
+            return
         begin = lsp.WorkDoneProgressBegin(title=self._title, cancellable=True, message=self._text or None)
         progress.begin(token, begin)
         progress.tokens[token].add_done_callback(
             lambda future: loop.call_soon_threadsafe(self._cancel) if future.cancelled() else None
         )
         self._token = token
-        if self._over:
-            self.end(self._text)
 
 
 def sentence(results: Sequence[CaseResult], broken: Sequence[str], left: int, seconds: float) -> str:
