@@ -1,6 +1,6 @@
 """Which tests a changed file or function concerns: those whose last traced run came through it.
 
-A module that nobody was seen to come through is left to the tests that import it, as a first guess.
+What no trace tells (a module that nobody was seen to come through, code outside functions) is left to imports.
 It must not know who runs the tests.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from sys import intern
 
-from greenloop import sources, workspace
+from greenloop import sources, syntax, workspace
 from greenloop.core.records import Reach
 
 # Functions that are remembered in all, one for each test that reaches it: some 20 MB at most.
@@ -77,11 +77,12 @@ class Reached:
             self._size -= len(found) + 1
 
 
-def concerned(root: Path, path: str, reached: Reached, *, guess: bool) -> list[str]:
+def concerned(root: Path, path: str, reached: Reached, *, inner: bool = False) -> list[str]:
     """Selectors of the tests that a change of this file concerns; test files whole, others by test id.
 
-    `guess` adds the test files that import it and of which nothing is known. Reads the workspace for that, and for a
-    conftest. Empty for what is no Python file.
+    `inner`: the change is known to lie inside functions, so that the traces tell all of it; else, and where nobody was
+    seen to come through, the test files that import the file are added, for which the workspace is read.
+    Empty for what is no Python file.
     """
     if not path.endswith(".py"):
         return []
@@ -91,9 +92,17 @@ def concerned(root: Path, path: str, reached: Reached, *, guess: bool) -> list[s
     found = reached.through(path)
     if sources.is_test_file(path, patterns):
         return [path, *(case for case in found if case.split("::", 1)[0] != path)]
-    if guess:
-        found += [file for file in workspace.importers(root, path, patterns) if not reached.knows(file)]
+    if not inner or not found:
+        found += workspace.importers(root, path, patterns)
     return found
+
+
+def outline(text: str, path: str) -> int:
+    """A number that stays the same while a file changes inside its functions only."""
+    found = [each for each in syntax.definitions(text, path) if each.kind == "function"]
+    inside = {line for each in found for line in range(each.start, each.end + 1)}
+    rows = tuple(row for number, row in enumerate(text.splitlines(), 1) if number not in inside and row.strip())
+    return hash((rows, tuple(each.qualname for each in found)))
 
 
 def beneath(root: Path, path: str, patterns: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenloop.affected import Reached, by_file, concerned
+from greenloop.affected import Reached, by_file, concerned, outline
 from greenloop.core.records import Reach
 
 
@@ -85,41 +85,56 @@ def test_it_is_bounded_and_forgets_what_was_traced_longest_ago():
 
 
 def test_a_module_that_nobody_traced_is_left_to_those_who_import_it(project):
-    assert concerned(project, "m.py", Reached(), guess=True) == ["test_both.py", "test_m.py"]
-    assert concerned(project, "n.py", Reached(), guess=True) == ["test_both.py"]
-    assert concerned(project, "m.py", Reached(), guess=False) == []
+    assert concerned(project, "m.py", Reached(), inner=True) == ["test_both.py", "test_m.py"]
+    assert concerned(project, "n.py", Reached()) == ["test_both.py"]
 
 
-def test_what_was_traced_is_not_guessed(project):
+def test_a_change_inside_functions_concerns_what_was_traced_and_others_whoever_imports(project):
     reached = Reached()
-    reached.put("test_both.py::test_n", [hit("n.py", "g")])
-    reached.keep("test_both.py", ["test_both.py::test_n"])
-    reached.put("test_m.py::test_a", [hit("m.py", "f")])
-    assert concerned(project, "m.py", reached, guess=True) == ["test_m.py::test_a", "test_m.py"]
-    assert concerned(project, "m.py", reached, guess=False) == ["test_m.py::test_a"]
+    reached.put("test_both.py::test_m", [hit("m.py", "f")])
+    assert concerned(project, "m.py", reached, inner=True) == ["test_both.py::test_m"]
+    assert by_file(concerned(project, "m.py", reached)) == {
+        "test_both.py": ("test_both.py",),
+        "test_m.py": ("test_m.py",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("A = 1\n\n\ndef f():\n    return 2\n\n\nclass C:\n    x = 1\n\n    def g(self):\n        pass\n", True),
+        ("A = 1\ndef f():\n    return (\n\n\nclass C:\n    x = 1\n\n    def g(self):\n        pass\n", True),
+        ("A = 2\n\n\ndef f():\n    return 1\n\n\nclass C:\n    x = 1\n\n    def g(self):\n        pass\n", False),
+        ("A = 1\n\n\ndef f():\n    return 1\n\n\nclass C:\n    x = 2\n\n    def g(self):\n        pass\n", False),
+        ("A = 1\n\n\ndef h():\n    return 1\n\n\nclass C:\n    x = 1\n\n    def g(self):\n        pass\n", False),
+    ],
+)
+def test_the_outline_of_a_file_is_what_stands_outside_its_functions(text, same):
+    before = "A = 1\n\n\ndef f():\n    return 1\n\n\nclass C:\n    x = 1\n\n    def g(self):\n        pass\n"
+    assert (outline(text, "m.py") == outline(before, "m.py")) is same
 
 
 def test_a_saved_test_file_runs_whole_with_those_that_use_it(project):
     reached = Reached()
     reached.put("test_both.py::test_n", [hit("test_m.py", "helper")])
-    assert concerned(project, "test_m.py", reached, guess=True) == ["test_m.py", "test_both.py::test_n"]
+    assert concerned(project, "test_m.py", reached) == ["test_m.py", "test_both.py::test_n"]
 
 
 def test_a_conftest_concerns_what_lies_beneath_it(project):
     (project / "conftest.py").write_text("")
     inner = ["tests/deep/test_deep.py", "tests/test_inner.py"]
-    assert concerned(project, "tests/conftest.py", Reached(), guess=True) == inner
-    assert concerned(project, "conftest.py", Reached(), guess=True) == ["test_both.py", "test_m.py", *inner]
+    assert concerned(project, "tests/conftest.py", Reached()) == inner
+    assert concerned(project, "conftest.py", Reached()) == ["test_both.py", "test_m.py", *inner]
 
 
 def test_the_projects_own_patterns_count(project):
     (project / "pytest.ini").write_text("[pytest]\npython_files = check_*.py\n")
     (project / "check_m.py").write_text("import m\n")
-    assert concerned(project, "m.py", Reached(), guess=True) == ["check_m.py"]
+    assert concerned(project, "m.py", Reached()) == ["check_m.py"]
 
 
 def test_other_files_concern_no_test(project):
-    assert concerned(project, "data.json", Reached(), guess=True) == []
+    assert concerned(project, "data.json", Reached()) == []
 
 
 def test_selectors_are_gathered_by_file():

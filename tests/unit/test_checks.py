@@ -5,17 +5,35 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from lsprotocol import types as lsp
 
 from greenloop.checking import Report
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import CaseResult, Failure, Frame
+from greenloop.core.events import Started
+from greenloop.core.nouns import (
+    Attempt,
+    Case,
+    CaseResult,
+    Failure,
+    Frame,
+    Outcome,
+    Problem,
+    Spec,
+    Status,
+    StopReason,
+    Target,
+    TargetKind,
+    Verdict,
+    Verified,
+)
 from greenloop.core.records import Collected, CollectError, Reach
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.asked import Asked
 from greenloop.lsp.checks import BATCH, QUIET, REST, SOON, Checks
+from greenloop.lsp.presenters.cases import range_of
 from greenloop.lsp.presenters.diagnostics import Board
 from greenloop.lsp.results import Results
-from greenloop.lsp.runs import Runs
+from greenloop.lsp.runs import Phase, Run, Runs
 from greenloop.settings import Settings
 
 SETTINGS = Settings()
@@ -53,7 +71,7 @@ class Play:
         self.runs, self.hold, self.prepared, self.cancelled = [], False, 0, 0
         self.outcomes = {"test_m.py::test_a": "passed", "test_m.py::test_b": "failed", "test_n.py::test_c": "passed"}
         self.reach = {"test_m.py": "m.py", "test_n.py": "n.py"}
-        self.broken, self.problem = (), None
+        self.broken, self.left, self.problem = (), (), None
         self.began = asyncio.Event()
 
     async def prepare(self, root, settings, keeper):
@@ -86,6 +104,7 @@ class Play:
             if traced
             else {},
             files=tuple(each for each in selectors if "::" not in each and each not in self.broken),
+            left_out=self.left,
             seconds=0.2,
         )
 
@@ -160,7 +179,8 @@ async def test_saves_that_follow_one_another_run_it_once(house):
     house.save("test_n.py")
     await house.pauses.end(QUIET)
     await house.idle()
-    assert [selectors for selectors, *_ in house.play.runs] == [("test_m.py", "test_n.py")]
+    # The saved test file first.
+    assert [selectors for selectors, *_ in house.play.runs] == [("test_n.py", "test_m.py")]
 
 
 async def test_a_save_takes_the_place_of_the_check_under_way(house):
@@ -334,3 +354,85 @@ async def test_what_the_time_does_not_suffice_for_is_left(house):
     tally = await house.ask(selectors=tuple(files)).over
     assert [seconds for *_, seconds in house.play.runs] == [60.0, 20.0]
     assert tally.left == BATCH
+
+
+async def test_a_save_says_what_there_was_no_time_for(house):
+    house.play.left = ("test_m.py::test_a",)
+    house.save("m.py")
+    await house.pauses.end(SOON)
+    await house.idle()
+    assert house.published["m.py"] == [(1, "ValueError"), (0, "not-tested")]
+
+
+async def test_code_outside_functions_concerns_whoever_imports_it(house):
+    (house.root / "m.py").write_text("A = 1\n")
+    house.save("m.py")
+    await house.pauses.end(SOON)
+    await house.idle()
+    inside = "A = 2\n\n\ndef f():\n    return {}\n"
+    for text in ("A = 2\n", inside.format(1), inside.format(2)):
+        house.pauses.now += 10
+        (house.root / "m.py").write_text(text)
+        house.save("m.py")
+        await house.pauses.end(SOON)
+        await house.pauses.end(REST)
+        await house.idle()
+    seen = [selectors for selectors, traced, _ in house.play.runs if not traced]
+    assert seen == [("test_m.py",), ("test_m.py",), ("test_m.py::test_a", "test_m.py::test_b")]
+
+
+# -- beside refinements ---------------------------------------------------------------------------------------------
+
+
+def refinement(house, *, outcome=None, applied=False):
+    """A run about `test_b`, as the server has them."""
+    case = Case(id="test_m.py::test_b", path="test_m.py", line=4)
+    target = Target(
+        kind=TargetKind.TEST, path="test_m.py", qualname="test_b", selector=case.id, start=4, end=5, name_line=4
+    )
+    problem = Problem(root=house.root, spec=Spec(cases=(case,)), regions=(), originals={}, files={})
+    baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
+    run = Run(root=house.root, target=target, uri="test_m.py", settings=SETTINGS, began=0.0)
+    run.started = Started(problem=problem, baseline=baseline, model="", preset="", sandbox="", attempts=5)
+    run.outcome, run.applied = outcome, applied
+    run.phase = Phase.OVER if outcome else Phase.REFINING
+    house.runs._runs.append(run)
+    return run
+
+
+def outcome(*, solved):
+    return Outcome(solved=solved, verified=Verified.VERIFIED, reason=StopReason.SOLVED, message="", attempts=())
+
+
+async def test_while_a_refinement_shows_the_test_it_is_shown_once(house):
+    await house.ask(selectors=("test_m.py",)).over
+    run = refinement(house)
+    item = lsp.Diagnostic(range=range_of(house, house.root / "m.py", 2), message="its own", code="attempt")
+    house.board.put(run, {house.root / "m.py": [item]})
+    assert house.published["m.py"] == [(1, "attempt")]
+    await house.ask(selectors=("test_m.py",)).over
+    assert house.published["m.py"] == [(1, "attempt")]
+    house.board.put(run, {})
+    assert house.published["m.py"] == [(1, "ValueError")]
+
+
+async def test_what_a_refinement_has_put_right_goes(house):
+    await house.ask(selectors=("test_m.py",)).over
+    run = refinement(house, outcome=outcome(solved=True), applied=True)
+    house.board.put(run, {})
+    assert house.published["m.py"] == []
+
+
+async def test_what_it_only_offers_stays(house):
+    await house.ask(selectors=("test_m.py",)).over
+    house.board.put(refinement(house, outcome=outcome(solved=True)), {})
+    assert house.published["m.py"] == [(1, "ValueError")]
+
+
+async def test_what_the_user_has_mended_ends_what_an_unsolved_refinement_shows(house):
+    run = refinement(house, outcome=outcome(solved=False))
+    item = lsp.Diagnostic(range=range_of(house, house.root / "m.py", 2), message="its own", code="attempt")
+    house.board.put(run, {house.root / "m.py": [item]})
+    house.play.outcomes["test_m.py::test_b"] = "passed"
+    await house.ask(selectors=("test_m.py",)).over
+    assert house.published["m.py"] == []

@@ -52,7 +52,7 @@ class Asked:
 class Check:
     """What is to be tested in a folder, and for whom.
 
-    It begins after a `moment` (seconds) where nobody asked. `left` selectors were not run for want of time.
+    It begins after a `moment` (seconds) where nobody asked. `left` cases were not run for want of time.
     `told`: all results are shown; traces are still recorded.
     """
 
@@ -81,7 +81,7 @@ class Check:
 
 
 def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int) -> Tally:
-    """What of a check is the answer to this request; `left` selectors were not run at all."""
+    """What of a check is the answer to this request; `left` cases were not run."""
     results = tuple(result for report in reports for result in report.results)
     broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
     if not asked.selectors:
@@ -94,7 +94,7 @@ def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int) 
     return Tally(
         results=mine,
         broken=tuple(broken),
-        left=left + sum(len(report.left_out) for report in reports),
+        left=left,
         seconds=sum(report.seconds for report in reports),
     )
 

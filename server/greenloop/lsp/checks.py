@@ -122,6 +122,7 @@ class Checks:
             reports = await self._tested(check, memory, line)
             self._tell(check, memory, reports)
             line.end("")
+            check.told = True
             await self._traced(check, memory)
         except GreenloopError as error:
             self._refused(check, error)
@@ -167,29 +168,30 @@ class Checks:
         """Runs everything, in several goes where it is much; each is shown at once."""
         texts = self._server.documents.texts(check.root)
         buffers = await asyncio.to_thread(snapshot, texts, check.root)
-        wanted = await asyncio.to_thread(self._wanted, check, memory)
+        wanted, outlines = await asyncio.to_thread(_wanted, check, memory, buffers)
         for file in [file for file in wanted if file not in buffers and not (check.root / file).is_file()]:
             del wanted[file]
             memory.forget(file)
             self.shown.forget(check.root, file)
-        files = sorted(wanted, key=lambda file: not self.shown.failing(check.root, file))
+        files = sorted(wanted, key=lambda file: file not in check.saved and not self.shown.failing(check.root, file))
         end = self._clock() + max(check.settings.suite.seconds, check.settings.sandbox.seconds)
         reports: list[Report] = []
         for first in range(0, len(files), BATCH):
             batch = files[first : first + BATCH]
             left = end - self._clock()
             if left <= 0:
-                check.left = sum(len(wanted[file]) for file in files[first:])
+                check.left += sum(len(wanted[file]) for file in files[first:])
                 break
             if len(files) > 1:
                 line.say(f"{Path(batch[0]).name} · {first}/{len(files)}")
             selectors = [selector for file in batch for selector in wanted[file]]
             traced = memory.new(selectors)
             report = await self._run(check, memory, selectors, buffers, traced=traced, left=left)
+            check.left += len(report.left_out)
             self._server.results.put(check.root, grouped(report.results))
             self.shown.take(check.root, report, texts)
             reports.append(report)
-        memory.guessed.update(check.saved)
+        memory.outlines |= outlines
         return reports
 
     async def _run(
@@ -214,27 +216,10 @@ class Checks:
         memory.take(report, traced=traced)
         return report
 
-    def _wanted(self, check: Check, memory: Memory) -> dict[str, tuple[str, ...]]:
-        """The selectors of each test file. Reads the workspace where nothing is known yet."""
-        from greenloop import affected  # noqa: PLC0415 - only checks need it, not the start
-
-        found: list[str] = []
-        for asked in check.asked:
-            found += asked.selectors
-            if not asked.selectors:
-                known = memory.reached.through(asked.path, asked.function)
-                found += known or affected.concerned(check.root, asked.path, memory.reached, guess=True)
-        for path in check.saved:
-            found += affected.concerned(check.root, path, memory.reached, guess=path not in memory.guessed)
-        if check.saved:
-            found += sorted(memory.broken)
-        return affected.by_file(found)
-
     async def _traced(self, check: Check, memory: Memory) -> None:
         """After a rest, what the tests come through now is recorded, unless that takes long."""
         from greenloop import affected  # noqa: PLC0415 - as above
 
-        check.told = True
         if not memory.stale:
             return
         await self._pause(REST)
@@ -255,15 +240,42 @@ class Checks:
         for asked in check.asked:
             if not asked.over.done():
                 asked.over.set_result(tallied(asked, memory, reports, check.left))
+        if check.saved and check.left:
+            seconds = check.settings.suite.seconds
+            self._say(check, f"{check.left} tests that this file concerns were not run: suite.seconds = {seconds:g}.")
 
     def _refused(self, check: Check, error: GreenloopError) -> None:
         for asked in check.asked:
             if not asked.over.done():
                 asked.over.set_exception(error)
+        self._say(check, " ".join(part for part in (str(error), error.remedy) if part))
+
+    def _say(self, check: Check, sentence: str) -> None:
+        """Shows what there is to say of a check that nobody asked for."""
         if check.saved and not check.told:
-            sentence = " ".join(part for part in (str(error), error.remedy) if part)
             self.shown.refuse(check.root, [*check.saved][-1], sentence)
 
     def _cancelled(self, check: Check) -> None:
         if self._under_way.get(check.root) is check:
             self._end(check)
+
+
+def _wanted(
+    check: Check, memory: Memory, buffers: Mapping[str, bytes]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    """The selectors of each test file, and the outlines of what was saved. Reads the workspace where it must."""
+    from greenloop import affected, sources  # noqa: PLC0415 - only checks need it, not the start
+
+    found: list[str] = []
+    for asked in check.asked:
+        found += asked.selectors
+        if not asked.selectors:
+            known = memory.reached.through(asked.path, asked.function)
+            found += known or affected.concerned(check.root, asked.path, memory.reached)
+    outlines = {path: affected.outline(sources.text(check.root, path, buffers) or "", path) for path in check.saved}
+    for path, now in outlines.items():
+        inner = memory.outlines.get(path) == now
+        found += affected.concerned(check.root, path, memory.reached, inner=inner)
+    if check.saved:
+        found += sorted(memory.broken)
+    return affected.by_file(found), outlines

@@ -21,14 +21,14 @@ SLOWER = 10
 class Memory:
     """One folder's. `stale` are the tests, and the test files, that ran since they were traced last.
 
-    `guessed` are the modules whose importers have been looked for, `seconds` what each test file took. `broken` are the
-    test files that could not be collected when they ran last: nobody knows what would mend them.
+    `outlines` are the saved modules without the inside of their functions, `seconds` what each test file took.
+    `broken` are the test files that could not be collected when they ran last: nobody knows what would mend them.
     """
 
     root: Path
     reached: Reached
     stale: dict[str, None] = field(default_factory=dict)
-    guessed: set[str] = field(default_factory=set)
+    outlines: dict[str, int] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     seconds: dict[str, float] = field(default_factory=dict)
 
