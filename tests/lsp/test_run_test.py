@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from greenloop.sandboxes._supervisor import alive
+
 from .conftest import EVERYTHING, Editor, spawn
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -201,9 +203,26 @@ async def test_cancelled_it_leaves_nothing_behind(real):
     assert await real.execute("greenloop.cancel", {"uri": real.uri("test_m.py")}) == 1
     await real.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "end", "its end")
     assert await real.execute("greenloop.cancel") == 0
+    # The next check finds a sandbox that works.
+    real.change("m.py", GREEN)
+    await real.execute("greenloop.runTest", {"uri": real.uri("test_m.py")})
+    await real.told("2 passed in ")
+    pids = children(real.process.pid)
+    assert pids
     assert await real.stop() == 0
-    assert real.got("window/showMessage") == []
+    assert not [pid for pid in pids if alive(pid)]
+    assert len(real.got("window/showMessage")) == 1
     assert real.got(PUBLISHED) == []
+
+
+async def test_a_test_that_never_ends_is_shown_where_it_hangs(real):
+    await begin(real, sandbox={"kind": "bubblewrap", "seconds": 1}, suite={"seconds": 3})
+    real.change("m.py", ENDLESS)
+    await real.execute("greenloop.runTest", {"uri": real.uri("test_m.py")})
+    await real.told("1 failed, 1 not run for want of time in ")
+    [item] = await real.diagnosed(lambda items: len(items) == 1, "m.py")
+    assert item["code"] == "Timeout"
+    assert item["range"]["start"]["line"] in (1, 2)
 
 
 async def test_closing_the_document_ends_what_was_begun_for_it(real):
