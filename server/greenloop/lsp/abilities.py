@@ -26,6 +26,7 @@ class Abilities:
     typed_answers: bool = False
     configuration: bool = False
     watch_configuration: bool = False
+    saves: bool = False
 
 
 def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
@@ -50,6 +51,7 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         typed_answers=_experimental(capabilities, "questions"),
         questions=has("window.show_message.message_action_item") is not None,
         configuration=bool(has("workspace.configuration")),
+        saves=bool(has("text_document.synchronization.did_save")),
         watch_configuration=bool(has("workspace.did_change_configuration.dynamic_registration")),
     )
 

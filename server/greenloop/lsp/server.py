@@ -25,6 +25,7 @@ from greenloop.keeper import Keeper
 from greenloop.lsp import features, protocol
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.documents import Documents
+from greenloop.lsp.freshness import Freshness
 from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.diagnostics import Board
 from greenloop.lsp.presenters.progress import Bar
@@ -67,6 +68,7 @@ class Server(LanguageServer):
         self.abilities = Abilities()
         self.runs = Runs()
         self.results = Results()
+        self.freshness = Freshness()
         self.keeper = Keeper()
         self.warming: set[Path] = set()
         self.board = Board(self)

@@ -38,6 +38,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         server.abilities = abilities(params.capabilities)
+        server.freshness.saves = server.abilities.saves
         plain = server.workspace
         # pylint would object; pygls offers no other way to bring documents of one's own.
         server.protocol._workspace = documents = Documents(  # noqa: SLF001
@@ -61,6 +62,7 @@ def register(server: Server) -> None:
         server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
+            server.freshness.opened(found[0])
             server.board.again(found[0])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
@@ -79,11 +81,17 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None and server.documents.at(found[0]) is None:
+            server.freshness.closed(found[0])
         server.documents.changed()
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
+    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            server.freshness.saved(found[0])
         places.forget()
 
     @server.feature(lsp.SHUTDOWN)

@@ -141,7 +141,7 @@ async def _work(server: Server, run: Run) -> None:
         if bar.silent:
             status.began(server, run)
         outcome = await _refined(server, run)
-        run.phase, run.outcome = Phase.LANDING, outcome
+        run.phase, run.outcome = Phase.SETTLING, outcome
         server.runs.release(run)
         await _finish(server, run, outcome)
     except GreenloopError as error:
@@ -242,6 +242,8 @@ def result(run: Run) -> dict[str, Any]:
 
 
 def _end_text(run: Run) -> str:
+    if run.outcome is not None and run.cancelled and not run.applied:
+        return "cancelled, the result is kept" if run.changes else "cancelled"
     if run.outcome is not None:
         return "applied" if run.applied else run.outcome.reason.value
     return "cancelled" if run.cancelled else "failed"
