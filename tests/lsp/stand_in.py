@@ -90,7 +90,7 @@ class Play:
 
     def problem(self, request):
         root = request.root
-        texts = {name: (root / name).read_bytes().decode() for name in ("m.py", "test_m.py")}
+        texts = {name: (root / name).read_bytes().decode("utf-8-sig") for name in ("m.py", "test_m.py")}
         texts |= {path: data.decode() for path, data in request.buffers.items()}
         case = Case(id=TEST, path="test_m.py", line=4)
         rows = texts["m.py"].splitlines()

@@ -112,7 +112,7 @@ def _moved(server: Server, run: Run, steps: Sequence[_Step]) -> bool:
         return True
     others = run.started.problem.originals if run.started else {}
     return any(
-        flat(text or "") != _plain(text_of(server, run.root / path) or "")
+        _plain(text or "") != _plain(text_of(server, run.root / path) or "")
         for path, text in others.items()
         if path not in run.changes
     )
@@ -138,7 +138,7 @@ def _planned(run: Run, texts: Mapping[str, str | None], *, may_create: bool) -> 
             return Landing(applied=False, why=f"this editor cannot create {path}")
         if before is not None and current is None:
             return Landing(applied=False, why=f"{path} is gone")
-        old, new, now = flat(before or ""), flat(after), _plain(current or "")
+        old, new, now = _plain(before or ""), _plain(after), _plain(current or "")
         if current is not None and contains(old, new, now):
             continue
         wanted = merge(old, new, now)
