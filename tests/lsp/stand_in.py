@@ -66,7 +66,7 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
-        self.user, self.answers = None, []
+        self.user, self.answers, self.settings = None, [], []
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
@@ -74,6 +74,7 @@ class Play:
     async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
         self.user = user
+        self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
@@ -383,6 +384,7 @@ def main():
             "calls": play.calls,
             "cancelled": play.cancelled,
             "answers": play.answers,
+            "settings": play.settings,
             "reverified": play.reverified,
             "buffers": play.buffers,
             "futures": len(inner._request_futures),

@@ -225,5 +225,9 @@ class Documents(Workspace):
             self._roots = sorted(paths, key=lambda path: len(path.parts), reverse=True)
         return self._roots
 
+    def folder(self, root: Path) -> str:
+        """A workspace folder's URI as the editor spells it."""
+        return next((each.uri for each in self.folders.values() if path_of(each.uri) == root), uri_from_path(root))
+
     def root_of(self, path: Path) -> Path | None:
         return next((root for root in self.roots() if path.is_relative_to(root)), None)

@@ -26,6 +26,7 @@ from greenloop.lsp import features, protocol
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.documents import Documents
 from greenloop.lsp.freshness import Freshness
+from greenloop.lsp.given import Given
 from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.diagnostics import Board
 from greenloop.lsp.presenters.progress import Bar
@@ -73,7 +74,8 @@ class Server(LanguageServer):
         self.warming: set[Path] = set()
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
-        self.editor_settings: dict[str, object] = {}
+        self.given = Given()
+        self.asked = 0
         self.warned: set[str] = set()
         self.last: asyncio.Task[None] | None = None
         self._engine = engine

@@ -1,17 +1,22 @@
-"""The editor's settings: initializationOptions, workspace/configuration, didChangeConfiguration."""
+"""The editor's settings, for each folder its own: given at the start, asked for, and pushed.
+
+Folders come and go: of a new one the settings are asked for; of one that went nothing is left.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import uuid
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from greenloop import settings, templates
 from greenloop.lsp import client
-from greenloop.lsp.convert import flatten
+from greenloop.lsp.documents import path_of
+from greenloop.lsp.given import section
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -20,18 +25,18 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def changed(params: lsp.DidChangeConfigurationParams) -> None:
-        # Some clients send everybody's settings here: only our own section counts.
-        section = params.settings.get(settings.APP) if isinstance(params.settings, Mapping) else None
-        if isinstance(section, Mapping):
-            take(server, section)
-        server.runs.spawn(_pull(server))
+        server.given.push(params.settings)
+        server.runs.spawn(_ask(server))
 
-
-def take(server: Server, table: Any) -> None:
-    """Adds an editor's settings, nested or dotted, with or without our name around them."""
-    if isinstance(table, Mapping):
-        inner = table.get(settings.APP, table)
-        server.editor_settings |= flatten(inner) if isinstance(inner, Mapping) else {}
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
+        here = server.documents.roots()
+        for folder in params.event.removed:
+            root = path_of(folder.uri)
+            if root is not None and root not in here:
+                server.runs.spawn(_left(server, root))
+        if params.event.added:
+            server.runs.spawn(_ask(server))
 
 
 async def settle(server: Server) -> None:
@@ -42,15 +47,12 @@ async def settle(server: Server) -> None:
         registration = lsp.Registration(id=str(uuid.uuid4()), method=method, register_options=options)
         params = lsp.RegistrationParams(registrations=[registration])
         await client.bounded(server.client_register_capability_async(params), client.SOON, "to register")
-    await _pull(server)
-    roots: list[Path | None] = [*server.documents.roots()]
-    for root in roots or [None]:
-        load(server, root)
+    await _ask(server)
 
 
 def load(server: Server, root: Path | None) -> settings.Settings:
     """The settings that hold in a folder; each thing wrong with them is shown once."""
-    found, warnings = settings.load(root, editor=server.editor_settings)
+    found, warnings = settings.load(root, editor=server.given.of(root))
     fresh = [warning for warning in [*warnings, *templates.complaints()] if warning not in server.warned]
     server.warned.update(fresh)
     if fresh:
@@ -58,5 +60,30 @@ def load(server: Server, root: Path | None) -> settings.Settings:
     return found
 
 
-async def _pull(server: Server) -> None:
-    take(server, await client.configuration(server))
+async def _ask(server: Server) -> None:
+    """Asks for the settings of every folder in one request; the newest answer replaces all earlier ones."""
+    server.asked += 1
+    number, roots = server.asked, server.documents.roots()
+    reply = await client.configuration(server, roots)
+    if number != server.asked:
+        # Asked again meanwhile: that answer counts.
+        return
+    if reply is not None:
+        server.given.pulled = dict(zip([*roots, None], map(section, reply), strict=False))
+    everywhere: list[Path | None] = [*roots]
+    for root in everywhere or [None]:
+        load(server, root)
+    server.results.changed()
+
+
+async def _left(server: Server, root: Path) -> None:
+    """The user closed this folder: its runs end, what they showed goes, and so does its sandbox."""
+    own = [run for run in server.runs if run.root == root]
+    server.runs.cancel(lambda run: run.root == root)
+    waited: Sequence[asyncio.Future[bool]] = [asyncio.ensure_future(run.over.wait()) for run in own if run.running]
+    await asyncio.gather(*waited)
+    for run in own:
+        server.board.put(run, {})
+        server.runs.discard(run)
+    server.board.clear(root)
+    await server.keeper.leave(root)

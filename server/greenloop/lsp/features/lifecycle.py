@@ -19,6 +19,7 @@ from greenloop.lsp import edits, places
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents, Shift
 from greenloop.lsp.features import configuration
+from greenloop.lsp.given import section
 from greenloop.lsp.presenters import status
 from greenloop.lsp.questions import Answer
 
@@ -45,7 +46,7 @@ def register(server: Server) -> None:
             plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
         )
         documents.on_shift = _shifter(server)
-        configuration.take(server, params.initialization_options)
+        server.given.initial = section(params.initialization_options)
         _end_with_signals(server)
         _end_with_input(server)
         if params.process_id:

@@ -66,6 +66,14 @@ class Board:
         if path in self._shown:
             self._publish(path)
 
+    def clear(self, folder: Path) -> None:
+        """Drops what everybody shows in a folder that is no longer one of the workspace's."""
+        gone = [path for path in self._shown if self._server.documents.root_of(path) is None]
+        for path in [path for path in gone if path.is_relative_to(folder)]:
+            self._shown[path] = {}
+            self._publish(path)
+            del self._shown[path]
+
     def _publish(self, path: Path) -> None:
         items = [item for items in self._shown[path].values() for item in items]
         by_uri: dict[str, list[lsp.Diagnostic]] = {uri: [] for uri, _first in self._server.documents.parts(path)}
