@@ -215,14 +215,9 @@ class History:
 
         `since` is seconds since the epoch.
         """
-        return [
-            _record(row)
-            for row in self._read(
-                f"{_SELECT} WHERE id IN (SELECT max(id) FROM runs WHERE root = ? AND started >= ? GROUP BY target)"
-                " AND id NOT IN (SELECT run FROM discarded) ORDER BY id DESC LIMIT ?",
-                (_plain(str(root)), since, limit),
-            )
-        ]
+        newest = "id IN (SELECT max(id) FROM runs WHERE root = ? AND started >= ? GROUP BY target)"
+        query = f"{_SELECT} WHERE {newest} AND id NOT IN (SELECT run FROM discarded) ORDER BY id DESC LIMIT ?"  # noqa: S608 - words fixed above
+        return [_record(row) for row in self._read(query, (_plain(str(root)), since, limit))]
 
     def run(self, run: int) -> Record | None:
         """One run with its attempts in order; None when there is none of that id."""

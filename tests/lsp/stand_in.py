@@ -377,6 +377,12 @@ def main():
     def go(_params):
         play.go.set()
 
+    @server.feature("test/settled")
+    async def settled(_params):
+        """Answers when nothing goes on in the background."""
+        while server.runs._tasks:
+            await asyncio.wait(list(server.runs._tasks))
+
     @server.feature("test/state")
     def state(_params):
         inner = server.protocol

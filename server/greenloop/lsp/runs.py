@@ -230,6 +230,12 @@ class Runs:
                 self.waiting(run)
             before += 1
 
+    def bring_back(self, run: Run) -> None:
+        """Takes in a run of an earlier server, as the oldest, unless there is one for its target already."""
+        taken = any((run.root, run.target.selector) == (old.root, old.target.selector) for old in self._runs)
+        if not taken and len(self._runs) < KEPT:
+            self._runs.insert(0, run)
+
     def discard(self, run: Run) -> None:
         if run in self._runs and not run.running:
             self._runs.remove(run)

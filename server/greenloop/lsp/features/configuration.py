@@ -1,13 +1,8 @@
-"""The editor's settings, for each folder its own: given at the start, asked for, and pushed.
-
-Folders come and go: of a new one the settings are asked for; of one that went nothing is left.
-"""
+"""The editor's settings, for each folder its own: given at the start, asked for, and pushed."""
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +10,6 @@ from lsprotocol import types as lsp
 
 from greenloop import settings, templates
 from greenloop.lsp import client
-from greenloop.lsp.documents import path_of
 from greenloop.lsp.given import section
 
 if TYPE_CHECKING:
@@ -26,17 +20,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def changed(params: lsp.DidChangeConfigurationParams) -> None:
         server.given.push(params.settings)
-        server.runs.spawn(_ask(server))
-
-    @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
-        here = server.documents.roots()
-        for folder in params.event.removed:
-            root = path_of(folder.uri)
-            if root is not None and root not in here:
-                server.runs.spawn(_left(server, root))
-        if params.event.added:
-            server.runs.spawn(_ask(server))
+        server.runs.spawn(ask(server))
 
 
 async def settle(server: Server) -> None:
@@ -47,7 +31,7 @@ async def settle(server: Server) -> None:
         registration = lsp.Registration(id=str(uuid.uuid4()), method=method, register_options=options)
         params = lsp.RegistrationParams(registrations=[registration])
         await client.bounded(server.client_register_capability_async(params), client.SOON, "to register")
-    await _ask(server)
+    await ask(server)
 
 
 def load(server: Server, root: Path | None) -> settings.Settings:
@@ -60,7 +44,7 @@ def load(server: Server, root: Path | None) -> settings.Settings:
     return found
 
 
-async def _ask(server: Server) -> None:
+async def ask(server: Server) -> None:
     """Asks for the settings of every folder in one request; the newest answer replaces all earlier ones."""
     server.asked += 1
     number, roots = server.asked, server.documents.roots()
@@ -74,16 +58,3 @@ async def _ask(server: Server) -> None:
     for root in everywhere or [None]:
         load(server, root)
     server.results.changed()
-
-
-async def _left(server: Server, root: Path) -> None:
-    """The user closed this folder: its runs end, what they showed goes, and so does its sandbox."""
-    own = [run for run in server.runs if run.root == root]
-    server.runs.cancel(lambda run: run.root == root)
-    waited: Sequence[asyncio.Future[bool]] = [asyncio.ensure_future(run.over.wait()) for run in own if run.running]
-    await asyncio.gather(*waited)
-    for run in own:
-        server.board.put(run, {})
-        server.runs.discard(run)
-    server.board.clear(root)
-    await server.keeper.leave(root)

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
-from greenloop.lsp import edits, places
+from greenloop.lsp import edits, places, restart
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents, Shift
 from greenloop.lsp.features import configuration
@@ -54,7 +54,7 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
-        server.runs.spawn(configuration.settle(server))
+        server.runs.spawn(_begin(server))
         # The first code action should not pay for the parser.
         server.runs.spawn(_warm())
 
@@ -74,6 +74,7 @@ def register(server: Server) -> None:
             for run in server.runs:
                 landing = edits.arrived(server, run)
                 if landing is not None and run.outcome is not None:
+                    restart.applied(server, run)
                     status.ended(server, run, run.outcome, landing)
         server.documents.changed()
 
@@ -114,6 +115,11 @@ async def _left(server: Server, names: set[str]) -> None:
 
     if not await server.documents.wait_until(again, REOPEN):
         server.runs.cancel(lambda run: unquote(run.uri) in names)
+
+
+async def _begin(server: Server) -> None:
+    await configuration.settle(server)
+    await restart.look(server, server.documents.roots())
 
 
 async def _warm() -> None:

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.nouns import Outcome, StopReason, Verified
-from greenloop.lsp import client, meant, model, places
+from greenloop.lsp import client, meant, model, places, restart
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
@@ -61,6 +61,7 @@ def register(server: Server) -> None:
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
+            restart.discarded(server, run)
 
     @server.command("greenloop.showAttempts")
     def show_attempts(*arguments: Any) -> None:
@@ -199,6 +200,8 @@ async def _finish(server: Server, run: Run, outcome: Outcome) -> None:
     if _by_itself(run, outcome) or (_askable(run, outcome) and await _agreed(server, run, outcome)):
         run.now = "putting it into the editor"
         landing = await land(server, run)
+    if landing is not None and landing.applied:
+        restart.applied(server, run)
     status.ended(server, run, outcome, landing)
 
 
@@ -224,6 +227,7 @@ async def apply_kept(server: Server, run: Run) -> None:
         return
     landing = await land(server, run)
     if landing.applied:
+        restart.applied(server, run)
         diagnostics.publish(server, run)
     status.ended(server, run, outcome, landing)
 

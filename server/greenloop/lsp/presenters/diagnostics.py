@@ -66,6 +66,10 @@ class Board:
         if path in self._shown:
             self._publish(path)
 
+    def wipe(self, path: Path) -> None:
+        """Takes whatever an earlier server showed there off the screen."""
+        self._publish(path)
+
     def clear(self, folder: Path) -> None:
         """Drops what everybody shows in a folder that is no longer one of the workspace's."""
         gone = [path for path in self._shown if self._server.documents.root_of(path) is None]
@@ -75,7 +79,7 @@ class Board:
             del self._shown[path]
 
     def _publish(self, path: Path) -> None:
-        items = [item for items in self._shown[path].values() for item in items]
+        items = [item for items in self._shown.get(path, {}).values() for item in items]
         by_uri: dict[str, list[lsp.Diagnostic]] = {uri: [] for uri, _first in self._server.documents.parts(path)}
         for item in items:
             place = self._server.documents.location(path, item.range)
