@@ -51,16 +51,16 @@ def _target(root: Path, text: str | None, path: str, name: str) -> Target | None
     return places.find(root, text, path, name) if text is not None and name else None
 
 
-def applied(server: Server, run: Run) -> None:
+async def applied(run: Run) -> None:
     """Keeps that a run's result is in the user's text."""
-    _keep(server, run, past.applied)
+    await _keep(run, past.applied)
 
 
-def discarded(server: Server, run: Run) -> None:
+async def discarded(run: Run) -> None:
     """Keeps that the user wants no more of a run."""
-    _keep(server, run, past.discarded)
+    await _keep(run, past.discarded)
 
 
-def _keep(server: Server, run: Run, what: Callable[[int], None]) -> None:
+async def _keep(run: Run, what: Callable[[int], None]) -> None:
     if run.outcome is not None and run.outcome.run is not None:
-        server.runs.spawn(asyncio.to_thread(what, run.outcome.run))
+        await asyncio.to_thread(what, run.outcome.run)

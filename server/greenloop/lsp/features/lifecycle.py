@@ -74,7 +74,7 @@ def register(server: Server) -> None:
             for run in server.runs:
                 landing = edits.arrived(server, run)
                 if landing is not None and run.outcome is not None:
-                    restart.applied(server, run)
+                    server.runs.spawn(restart.applied(run))
                     status.ended(server, run, run.outcome, landing)
         server.documents.changed()
 

@@ -61,7 +61,7 @@ def register(server: Server) -> None:
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
-            restart.discarded(server, run)
+            server.runs.spawn(restart.discarded(run))
 
     @server.command("greenloop.showAttempts")
     def show_attempts(*arguments: Any) -> None:
@@ -201,7 +201,7 @@ async def _finish(server: Server, run: Run, outcome: Outcome) -> None:
         run.now = "putting it into the editor"
         landing = await land(server, run)
     if landing is not None and landing.applied:
-        restart.applied(server, run)
+        await restart.applied(run)
     status.ended(server, run, outcome, landing)
 
 
@@ -227,7 +227,7 @@ async def apply_kept(server: Server, run: Run) -> None:
         return
     landing = await land(server, run)
     if landing.applied:
-        restart.applied(server, run)
+        await restart.applied(run)
         diagnostics.publish(server, run)
     status.ended(server, run, outcome, landing)
 
