@@ -30,6 +30,8 @@ from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.board import Board
 from greenloop.lsp.checks import Checks
 from greenloop.lsp.documents import Documents
+from greenloop.lsp.freshness import Freshness
+from greenloop.lsp.given import Given
 from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
@@ -93,11 +95,13 @@ class Server(LanguageServer):
         self.abilities = Abilities()
         self.runs = Runs()
         self.results = Results()
+        self.freshness = Freshness()
         self.keeper = Keeper()
         self.warming: set[Path] = set()
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
-        self.editor_settings: dict[str, object] = {}
+        self.given = Given()
+        self.asked = 0
         self.warned: set[str] = set()
         self.last: asyncio.Task[None] | None = None
         self._engine = engine

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.nouns import Outcome, StopReason, Verified
-from greenloop.lsp import client, meant, model, places
+from greenloop.lsp import client, meant, model, places, restart
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
@@ -63,6 +63,7 @@ def register(server: Server) -> None:
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
+            server.runs.spawn(restart.discarded(run))
 
     @server.command("greenloop.showAttempts")
     def show_attempts(*arguments: Any) -> None:
@@ -146,7 +147,7 @@ async def _work(server: Server, run: Run) -> None:
         if bar.silent:
             status.began(server, run)
         outcome = await _refined(server, run)
-        run.phase, run.outcome = Phase.LANDING, outcome
+        run.phase, run.outcome = Phase.SETTLING, outcome
         server.runs.release(run)
         await _finish(server, run, outcome)
     except GreenloopError as error:
@@ -205,6 +206,8 @@ async def _finish(server: Server, run: Run, outcome: Outcome) -> None:
     if _by_itself(run, outcome) or (_askable(run, outcome) and await _agreed(server, run, outcome)):
         run.now = "putting it into the editor"
         landing = await land(server, run)
+    if landing is not None and landing.applied:
+        await restart.applied(run)
     status.ended(server, run, outcome, landing)
 
 
@@ -230,6 +233,7 @@ async def apply_kept(server: Server, run: Run) -> None:
         return
     landing = await land(server, run)
     if landing.applied:
+        await restart.applied(run)
         diagnostics.publish(server, run)
         server.runs.changed()
     status.ended(server, run, outcome, landing)
@@ -249,6 +253,8 @@ def result(run: Run) -> dict[str, Any]:
 
 
 def _end_text(run: Run) -> str:
+    if run.outcome is not None and run.cancelled and not run.applied:
+        return "cancelled, the result is kept" if run.changes else "cancelled"
     if run.outcome is not None:
         return "applied" if run.applied else run.outcome.reason.value
     return "cancelled" if run.cancelled else "failed"
