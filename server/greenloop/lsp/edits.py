@@ -111,7 +111,7 @@ def text_of(server: Server, path: Path) -> str | None:
 def _disk(path: Path) -> str | None:
     try:
         return decode(path.read_bytes())[0]
-    except (OSError, GreenloopError):
+    except (OSError, ValueError, GreenloopError):
         return None
 
 
