@@ -53,8 +53,12 @@ def _readable(value: Any, reads: Callable[[Any], bool]) -> Any:
     if reads(value):
         return value
     if isinstance(value, dict):
-        parts = {key: _readable(part, lambda it, key=key: reads({key: it})) for key, part in value.items()}
+        parts = {key: _readable(part, _inside(reads, key)) for key, part in value.items()}
         value = {key: part for key, part in parts.items() if part is not _GONE}
     elif isinstance(value, list):
         value = [part for item in value if (part := _readable(item, lambda it: reads([it]))) is not _GONE]
     return value if reads(value) else _GONE
+
+
+def _inside(reads: Callable[[Any], bool], key: str) -> Callable[[Any], bool]:
+    return lambda part: reads({key: part})
