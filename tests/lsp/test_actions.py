@@ -101,8 +101,7 @@ async def test_show_attempts_opens_a_report(editor):
 
 async def test_what_a_function_s_run_offers_at_its_test_works_there(editor):
     await editor.start(without(EVERYTHING, "window.showDocument"), model="play:stuck")
-    await editor.action("Refine", name="m.py", line=1)
-    await editor.told("not solved")
+    await editor.call("greenloop/refine", {"uri": editor.uri("m.py"), "position": {"line": 0, "character": 4}})
     await editor.action("Show attempts: double")
     await editor.told("The attempts are in ")
     await editor.action("Discard attempts: double")
