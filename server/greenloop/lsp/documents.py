@@ -49,7 +49,7 @@ def on_disk(path: Path) -> str | None:
     """The text of a file, None where there is none or it cannot be read as text."""
     try:
         return decode(path.read_bytes())[0]
-    except (OSError, GreenloopError):
+    except (OSError, ValueError, GreenloopError):
         return None
 
 
