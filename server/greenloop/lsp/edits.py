@@ -199,6 +199,7 @@ def _places(run: Run) -> tuple[tuple[str, int], ...]:
     for path, after in run.changes.items():
         before, text = run.landed.get(path, (run.outcome.before.get(path) or "", after))
         changed = hunks(flat(before), flat(text))
-        shift = changed[0].start if changed else 0
-        places.append((path, shift + 1))
+        first = changed[0].lines if changed else ()
+        blank = next((row for row, line in enumerate(first) if line.strip()), 0)
+        places.append((path, (changed[0].start if changed else 0) + blank + 1))
     return tuple(places)
