@@ -54,6 +54,7 @@ class _Step:
 
 async def land(server: Server, run: Run) -> Landing:
     """Applies the run's result through the editor; never a second time over text that already holds it."""
+    await client.apart()
     async with run.lock:
         return await _land(server, run)
 
@@ -148,6 +149,7 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
     request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
     request.add_done_callback(lambda _done: documents.changed())
+    client.nudge(server, request, "an edit")
 
     def landed() -> bool:
         return all(_holds(server, run, step, disk) for step in steps)
