@@ -92,7 +92,7 @@ class Editor:
         subprocess.run(lines, env=self.environment, check=True, capture_output=True)
         model = f"scripted:{self.script}"
         chosen = block(self.kind.section, "ollama/llama3.2").replace("ollama/llama3.2", model)
-        commands = block(self.kind.section, "refineAll")
+        commands = "".join(each for each in blocks(self.kind.section)[1:] if "ollama" not in each)
         if self.kind.setup == "neovim":
             start = self.home / "config" / "nvim" / "init.lua"
             start.write_text(chosen + commands)
