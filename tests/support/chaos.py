@@ -62,6 +62,7 @@ class Session:
     def __init__(self, seed, operations, *, real=False):
         self.seed, self.operations, self.real = seed, operations, real
         self.done = Counter()
+        self.reached, self.last = 0, ""
         self.memory = []
 
     async def run(self):
@@ -132,7 +133,7 @@ class Session:
         dice = random.Random(f"{self.seed} {index}")
         name = dice.choices(list(OPERATIONS), [weight for weight, _do in OPERATIONS.values()])[0]
         self.done[name] += 1
-        self.last = f"{index}: {name}"
+        self.reached, self.last = index + 1, name
         await OPERATIONS[name][1](self.editor, dice)
         # The reader gets its turn, and what was written leaves.
         await self.editor.process.stdin.drain()
@@ -251,6 +252,11 @@ def shortest(seed, failing, *, real=False):
     return failing
 
 
+def replay(seed, operations, *, real=False):
+    """The line that does it again."""
+    return f"python -m tests.support.chaos --seed {seed} --operations {operations}{' --real' if real else ''}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", default="1", help="any text")
@@ -262,11 +268,11 @@ def main():
     if error is None:
         print(json.dumps({**report, "kept": session.kept}, indent=1, ensure_ascii=False))
         return 0
-    print(f"seed {arguments.seed}, {arguments.operations} operations, at {session.last}: {error}")
-    ran = int(session.last.split(":")[0]) + 1
-    length = ran if arguments.no_halving else shortest(arguments.seed, ran, real=arguments.real)
-    real = " --real" if arguments.real else ""
-    print(f"replay: python -m tests.support.chaos --seed {arguments.seed} --operations {length}{real}")
+    print(f"seed {arguments.seed}, after {session.reached} operations ({session.last}): {error}")
+    length = session.reached
+    if not arguments.no_halving:
+        length = shortest(arguments.seed, length, real=arguments.real)
+    print(f"replay: {replay(arguments.seed, length, real=arguments.real)}")
     return 1
 
 
