@@ -3,8 +3,9 @@
 A failure names the seed and the shortest failing beginning; `make soak` does ten thousand operations.
 """
 
-import chaos
 import pytest
+
+import chaos
 
 OPERATIONS = 500
 
