@@ -217,7 +217,7 @@ class Copyist:
 
     async def complete(self, request, on_token):
         shown = "\n".join(message.content for message in request.messages)
-        found = re.findall(r"(?m)^def f\d\(x\):\n(?:(?: {4}.*)?\n)*?    return .*$", shown)
+        found = re.findall(r"(?ms)^def f\d\(x\):.*?^    return [^\n]*$", shown)
         value = 5 if self.dice.random() < 0.4 else self.dice.randrange(100, 999)
         await asyncio.sleep(self.dice.choice((0, 0.02, 0.2)))
         body = VALUE.sub(rf"\g<1>{value}", found[-1], count=1) if found else "pass"
