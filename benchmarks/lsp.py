@@ -33,6 +33,10 @@ RUNS, ATTEMPTS = 4, 200
 BURN = "    end = time.process_time() + {seconds}\n    while time.process_time() < end:\n        pass\n"
 MODULE = "def double(x):\n    return x\n"
 HEAD = "import time\n\nfrom m{n} import double\n\n\ndef test_double():\n"
+NAMES = [
+    *(f"{head}{n}.py" for head in ("m", "test_m") for n in range(RUNS)),
+    *(f"test_big{size}.py" for size in SIZES),
+]
 
 
 class Client:
@@ -153,9 +157,8 @@ async def served(folder: Path, root: Path, options: Mapping[str, Any]) -> Client
     )
     client.lenses = "codeLensProvider" in reply["capabilities"]
     client.send(method="initialized", params={})
-    for name in sorted(os.listdir(root)):
-        if name.endswith(".py"):
-            client.open(name)
+    for name in NAMES:
+        client.open(name)
     return client
 
 
