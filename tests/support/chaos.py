@@ -217,6 +217,7 @@ class Session:
             if await editor.process.wait() != 0:
                 raise Broken(f"the server ended with {editor.process.returncode}")
         await asyncio.gather(*editor.tasks)
+        children += [each for each in psutil.process_iter() if self.folder.name in _line(each)]
         _gone, alive = psutil.wait_procs(children, timeout=5)
         if alive:
             raise Broken(f"processes are left: {alive}")
@@ -233,6 +234,14 @@ class Session:
             if not re.search("JsonRpcInvalidParams|Unable to deserialize|A run failed|: boom$", line)
         ]:
             raise Broken(f"the server complained: {rest[:3]}\n{''.join(self.editor.errors)[-3000:]}")
+
+
+def _line(process):
+    """A process's command line, empty for one that has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
 
 
 def attempt(seed, operations, *, real=False):
