@@ -101,11 +101,19 @@ async def open_progress(server: Server) -> str | None:
         return None
     token = str(uuid.uuid4())
 
+    wanted = True
+
     async def create() -> bool:
         await server.work_done_progress.create_async(token)
+        if not wanted:
+            server.work_done_progress.tokens.pop(token, None)
         return True
 
-    return token if await bounded(create(), SOON, "for progress") else None
+    try:
+        return token if await bounded(create(), SOON, "for progress") else None
+    except asyncio.CancelledError:
+        wanted = False
+        raise
 
 
 async def configuration(server: Server) -> Any:
