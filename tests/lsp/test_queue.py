@@ -69,7 +69,7 @@ async def test_first_come_first_served(crowd):
         await refine(crowd, name)
     await waits(crowd, "three", 3)
     await crowd.call("test/go")
-    await crowd.told("test_m.py::test_three")
+    await crowd.told("test_three")
     assert (await crowd.state())["calls"] == [f"test_m.py::test_{name}" for name in NAMES]
 
 

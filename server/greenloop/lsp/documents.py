@@ -158,7 +158,8 @@ class Documents(Workspace):
             future: asyncio.Future[None] = loop.create_future()
             self._waiting.add(future)
             try:
-                await asyncio.wait_for(future, max(0.0, end - loop.time()))
+                async with asyncio.timeout_at(end):
+                    await future
             except TimeoutError:
                 return holds()
             finally:
