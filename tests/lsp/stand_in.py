@@ -67,10 +67,11 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
-        self.user, self.answers = None, []
+        self.user, self.answers, self.warmed = None, [], 0
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
+        self.warmed += 1
 
     async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
@@ -400,6 +401,7 @@ def main():
             "calls": play.calls,
             "cancelled": play.cancelled,
             "answers": play.answers,
+            "warmed": play.warmed,
             "reverified": play.reverified,
             "buffers": play.buffers,
             "futures": len(inner._request_futures),

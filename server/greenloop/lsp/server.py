@@ -74,7 +74,7 @@ class Server(LanguageServer):
         self.runs = Runs()
         self.results = Results()
         self.keeper = Keeper()
-        self.warming: set[Path] = set()
+        self.warming: dict[Path, float] = {}
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
         self.editor_settings: dict[str, object] = {}
