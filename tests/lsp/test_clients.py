@@ -89,7 +89,7 @@ async def actions(client):
 
 
 async def test_from_red_to_green(client: LanguageClient):
-    (action,) = await actions(client)
+    action, *_run = await actions(client)
     command = action if isinstance(action, lsp.Command) else action.command
     parameters = {"uri": (client.root / "test_m.py").as_uri(), "position": {"line": 3, "character": 0}}
     assert list(command.arguments) == [parameters]

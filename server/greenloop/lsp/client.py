@@ -118,6 +118,12 @@ async def open_progress(server: Server) -> str | None:
         raise
 
 
+async def refresh_lenses(server: Server) -> None:
+    """Has the editor ask for code lenses again."""
+    if server.abilities.refresh_lenses:
+        await bounded(server.workspace_code_lens_refresh_async(None), SOON, "to refresh code lenses")
+
+
 async def configuration(server: Server) -> Any:
     """The editor's `greenloop` section, None where it has none."""
     if not server.abilities.configuration:

@@ -22,11 +22,19 @@ class Result:
 
 
 class Results:
-    """The last result of each test, by folder, workspace path and qualified name. `changed` is called after a put."""
+    """The last result of each test, by folder, workspace path and qualified name. `changed` is called after a put.
+
+    `reached` says whether any test is known to reach a function; whoever traces tests puts himself in its place.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str, str], Result] = {}
         self.changed: Callable[[], None] = lambda: None
+        self.reached: Callable[[Path, str, str], bool] = lambda _root, _path, _qualname: False
+
+    def __bool__(self) -> bool:
+        """Whether anything is known."""
+        return bool(self._known)
 
     def put(self, root: Path, found: dict[tuple[str, str], Result]) -> None:
         """Takes results by (path, qualified name)."""

@@ -132,6 +132,7 @@ async def drive(server: Server, run: Run) -> None:
         if (bar := server.bars.pop(run, None)) is not None:
             bar.end(_end_text(run))
         run.over.set()
+        server.runs.changed()
 
 
 async def _work(server: Server, run: Run) -> None:
@@ -186,6 +187,7 @@ def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
             server.refresh(run)
             if isinstance(event, Started | Tested):
                 diagnostics.publish(server, run)
+                server.runs.changed()
             if isinstance(event, Tested):
                 status.tested(server, run)
             if isinstance(event, Finished):
@@ -228,6 +230,7 @@ async def apply_kept(server: Server, run: Run) -> None:
     landing = await land(server, run)
     if landing.applied:
         diagnostics.publish(server, run)
+        server.runs.changed()
     status.ended(server, run, outcome, landing)
 
 
