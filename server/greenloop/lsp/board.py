@@ -41,12 +41,13 @@ class Board:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._files: dict[Path, _File] = {}
-        # Told of the owner after each change, so that one owner can give way to another.
+        # Told of the owner of a change before it is published, so that others can give way.
         self.on_change: Callable[[Hashable], None] = lambda _owner: None
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
         """Replaces everything that an owner shows; the ranges count in the texts as they are now."""
-        for path in {path for path, items in by_path.items() if items} | self._paths(owner):
+        touched = {path for path, items in by_path.items() if items} | self._paths(owner)
+        for path in touched:
             self._follow(path)
             file = self._files.get(path) or self._begun(path)
             if file is None:
@@ -54,8 +55,9 @@ class Board:
             file.shown.pop(owner, None)
             if by_path.get(path):
                 file.shown[owner] = list(by_path[path])
-            self._publish(path)
         self.on_change(owner)
+        for path in touched:
+            self._publish(path)
 
     def shows(self, owner: Hashable) -> bool:
         return any(owner in file.shown for file in self._files.values())

@@ -82,6 +82,8 @@ def register(server: Server) -> None:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
         server.board.looked()
+        for tell in server.closed:
+            tell(params.text_document.uri)
         server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
@@ -90,9 +92,11 @@ def register(server: Server) -> None:
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
+    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
         places.forget()
         server.board.looked()
+        for tell in server.saved:
+            tell(params.text_document.uri)
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:

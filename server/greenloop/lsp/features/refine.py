@@ -48,7 +48,8 @@ def register(server: Server) -> None:
 
     @server.command("greenloop.cancel")
     def cancel(*arguments: Any) -> int:
-        return server.runs.cancel(meant.chosen(server, arguments))
+        chosen, where = meant.chosen(server, arguments), meant.where(server, arguments)
+        return server.runs.cancel(chosen) + server.checks.cancel(*where)
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
