@@ -67,10 +67,11 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
-        self.user, self.answers, self.settings = None, [], []
+        self.user, self.answers, self.settings, self.warmed = None, [], [], 0
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
+        self.warmed += 1
 
     async def prepare(self, root, settings, keeper):
         """Needs no sandbox."""
@@ -433,6 +434,7 @@ def main():
             "cancelled": play.cancelled,
             "answers": play.answers,
             "settings": play.settings,
+            "warmed": play.warmed,
             "reverified": play.reverified,
             "buffers": play.buffers,
             "futures": len(inner._request_futures),

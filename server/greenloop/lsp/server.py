@@ -97,7 +97,7 @@ class Server(LanguageServer):
         self.results = Results()
         self.freshness = Freshness()
         self.keeper = Keeper()
-        self.warming: set[Path] = set()
+        self.warming: dict[Path, float] = {}
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
         self.given = Given()
