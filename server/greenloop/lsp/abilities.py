@@ -27,6 +27,7 @@ class Abilities:
     typed_answers: bool = False
     configuration: bool = False
     watch_configuration: bool = False
+    watch_files: bool = False
 
 
 def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
@@ -52,6 +53,7 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         typed_answers=_experimental(capabilities, "questions"),
         questions=has("window.show_message.message_action_item") is not None,
         configuration=bool(has("workspace.configuration")),
+        watch_files=bool(has("workspace.did_change_watched_files.dynamic_registration")),
         watch_configuration=bool(has("workspace.did_change_configuration.dynamic_registration")),
     )
 
