@@ -250,7 +250,7 @@ async def test_it_can_be_asked_to_show_what_it_did_not(editor):
     documents = [None, {"success": True}]
     editor.answers["window/showDocument"] = lambda _params: documents.pop(0)
     assert (await refined(editor, apply="ask"))["applied"]
-    assert [titles(params) for params in asked(editor)] == [["Apply", "Show", "Keep"], ["Apply", "Keep"]]
+    assert [titles(params) for params in asked(editor)[:2]] == [["Apply", "Show", "Keep"], ["Apply", "Keep"]]
     assert "\n" not in asked(editor)[1]["message"]
 
 
