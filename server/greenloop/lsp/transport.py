@@ -6,16 +6,11 @@ would block the event loop. Neither can happen here. This module must not know w
 
 from __future__ import annotations
 
-import logging
 import os
 import queue
-import re
 import sys
 import threading
 from typing import BinaryIO, cast
-
-# Python's own level names; anything else means WARNING.
-LOG_LEVEL_VARIABLE = "GREENLOOP_LOG"
 
 
 def take_stdio() -> tuple[BinaryIO, BinaryIO]:
@@ -68,26 +63,3 @@ class Outbox:
                 # The client is gone; the end of its input ends the server.
                 self._broken = True
                 return
-
-
-class _Discreet(logging.Filter):
-    """pygls writes whole messages (the user's source) into its records; below DEBUG only their outline is kept."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if record.name.startswith("pygls"):
-            kind = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else ""
-            outline = re.sub(r"%[srd]", "…", str(record.msg)).split("\n")[0]
-            record.msg, record.args, record.exc_info = f"{outline} {kind}".rstrip(), None, None
-        return True
-
-
-def quiet_logging() -> None:
-    """Logs to standard error, WARNING and above; `GREENLOOP_LOG=debug` shows everything, sources included."""
-    level = logging.getLevelName(os.environ.get(LOG_LEVEL_VARIABLE, "").upper())
-    level = level if isinstance(level, int) else logging.WARNING
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    if level > logging.DEBUG:
-        handler.addFilter(_Discreet())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
-    logging.getLogger("pygls").setLevel(logging.WARNING if level > logging.DEBUG else logging.DEBUG)

@@ -16,7 +16,7 @@ from lsprotocol import types as lsp
 from greenloop.lsp import edits, places
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.features import configuration, files
+from greenloop.lsp.features import configuration, files, show_log
 from greenloop.lsp.presenters import status
 from greenloop.lsp.questions import Answer
 
@@ -46,6 +46,7 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
+        show_log.attach(server)
         server.runs.spawn(configuration.settle(server))
         server.runs.spawn(files.watch(server))
         # The first code action should not pay for the parser.
