@@ -30,6 +30,7 @@ class Abilities:
     configuration: bool = False
     watch_configuration: bool = False
     saves: bool = False
+    watch_files: bool = False
 
 
 def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
@@ -58,6 +59,7 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         refresh_lenses=bool(has("workspace.code_lens.refresh_support")),
         configuration=bool(has("workspace.configuration")),
         saves=bool(has("text_document.synchronization.did_save")),
+        watch_files=bool(has("workspace.did_change_watched_files.dynamic_registration")),
         watch_configuration=bool(has("workspace.did_change_configuration.dynamic_registration")),
     )
 

@@ -25,7 +25,7 @@ from greenloop.core.events import Event
 from greenloop.core.nouns import Outcome, Problem, Verdict
 from greenloop.core.ports import Model, User
 from greenloop.keeper import Keeper
-from greenloop.lsp import features, wire
+from greenloop.lsp import features, logs, wire
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.board import Board
 from greenloop.lsp.checks import Checks
@@ -36,7 +36,7 @@ from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs
-from greenloop.lsp.transport import Inbox, Outbox, quiet_logging, take_stdio
+from greenloop.lsp.transport import Inbox, Outbox, take_stdio
 from greenloop.settings import Settings
 
 if TYPE_CHECKING:
@@ -168,10 +168,13 @@ def create_server(engine: Engine | None = None) -> Server:
     return server
 
 
-def serve(server: Server | None = None) -> int:
-    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks."""
+def serve(server: Server | None = None, *, log_level: str = "", log_file: str = "") -> int:
+    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks.
+
+    Raises `UsageProblem` where the log file cannot be written.
+    """
     source, sink = take_stdio()
-    quiet_logging()
+    logs.start(level=log_level, file=log_file)
     server = server or create_server()
     # What the imports left lives as long as the process; without this every collection walks through it (30 ms).
     gc.freeze()

@@ -18,7 +18,7 @@ from lsprotocol import types as lsp
 from greenloop.lsp import edits, places, restart
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.features import configuration
+from greenloop.lsp.features import configuration, files, show_log
 from greenloop.lsp.given import section
 from greenloop.lsp.presenters import status
 from greenloop.lsp.questions import Answer
@@ -53,7 +53,9 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
+        show_log.attach(server)
         server.runs.spawn(_begin(server))
+        server.runs.spawn(files.watch(server))
         # The first code action should not pay for the parser.
         server.runs.spawn(_warm())
 

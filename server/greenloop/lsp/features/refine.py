@@ -14,11 +14,11 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.nouns import Outcome, StopReason, Verified
-from greenloop.lsp import client, meant, model, places, restart
+from greenloop.lsp import consent, meant, model, places, restart
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
-from greenloop.lsp.presenters import diagnostics, progress, refusals, report, status
+from greenloop.lsp.presenters import diagnostics, progress, refusals, status
 from greenloop.lsp.protocol import REFINE, RefineParams, refine_params
 from greenloop.lsp.runs import GRACE, Phase, Run
 from greenloop.lsp.user import EditorUser
@@ -64,15 +64,6 @@ def register(server: Server) -> None:
             server.board.put(run, {})
             server.runs.discard(run)
             server.runs.spawn(restart.discarded(run))
-
-    @server.command("greenloop.showAttempts")
-    def show_attempts(*arguments: Any) -> None:
-        chosen = meant.chosen(server, arguments)
-        run = next((run for run in server.runs if chosen(run) and run.attempts), None)
-        if run is None:
-            client.tell(server, "No attempts are known here.")
-        else:
-            server.runs.spawn(report.show(server, run))
 
 
 # -- one run ----------------------------------------------------------------------------------------------------
@@ -203,7 +194,7 @@ def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
 
 async def _finish(server: Server, run: Run, outcome: Outcome) -> None:
     landing: Landing | None = None
-    if _by_itself(run, outcome) or (_askable(run, outcome) and await _agreed(server, run, outcome)):
+    if _by_itself(run, outcome) or (_askable(run, outcome) and await consent.given(server, run, outcome)):
         run.now = "putting it into the editor"
         landing = await land(server, run)
     if landing is not None and landing.applied:
@@ -219,11 +210,6 @@ def _askable(run: Run, outcome: Outcome) -> bool:
     """Verified without reservation; everything else is only offered."""
     trusted = outcome.verified is Verified.VERIFIED and not outcome.evidence.warnings
     return outcome.solved and trusted and bool(run.changes)
-
-
-async def _agreed(server: Server, run: Run, outcome: Outcome) -> bool:
-    question = f"{run.name} is {status.standing(outcome)}. Apply it?"
-    return await client.ask(server, question, ("Apply", "Keep")) == "Apply"
 
 
 async def apply_kept(server: Server, run: Run) -> None:
