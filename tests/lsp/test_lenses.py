@@ -169,7 +169,7 @@ def test_results_in_plain_text(tmp_path, monkeypatch):
 def test_the_setting_switches_them_off(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, LENSES, monkeypatch, **{"editor.lens": False})
     assert inside.lenses("test_m.py") == {}
-    inside.server.editor_settings["editor.lens"] = True
+    inside.server.given.pushed = {"editor.lens": True}
     assert list(inside.lenses("test_m.py")) == [4, 9, 10]
 
 

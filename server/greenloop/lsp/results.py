@@ -5,9 +5,15 @@ It must not know how anything is shown or run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from greenloop.core.nouns import CaseResult
+from greenloop.core.redact import clean
+
+# From the worst to the best.
+_ORDER = ("error", "failed", "missing", "xpassed", "skipped", "xfailed", "passed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +27,27 @@ class Result:
     message: str = ""
 
 
+def grouped(cases: Iterable[CaseResult]) -> dict[tuple[str, str], Result]:
+    """The result of each test by (path, qualified name); the cases of a parametrised one are taken together."""
+    tests: dict[tuple[str, str], list[CaseResult]] = {}
+    for case in cases:
+        path, *names = case.id.split("[", 1)[0].split("::")
+        tests.setdefault((path, ".".join(names)), []).append(case)
+    return {test: _together(mine) for test, mine in tests.items()}
+
+
+def _together(cases: list[CaseResult]) -> Result:
+    worst = min(cases, key=lambda case: _ORDER.index(case.outcome) if case.outcome in _ORDER else 0)
+    message = clean(worst.failure.message).strip() if worst.failure else ""
+    return Result(
+        outcome=worst.outcome,
+        passed=sum(case.passed for case in cases),
+        total=len(cases),
+        seconds=sum(case.seconds for case in cases),
+        message=message.split("\n", 1)[0],
+    )
+
+
 class Results:
     """The last result of each test, by folder, workspace path and qualified name. `changed` is called after a put.
 
@@ -32,6 +59,11 @@ class Results:
         self._known: dict[tuple[Path, str, str], Result] = {}
         self.changed: Callable[[], None] = lambda: None
         self.reached: Callable[[Path, str], Collection[str]] = lambda _root, _path: ()
+
+    def is_reached(self, root: Path, path: str, qualname: str) -> bool:
+        """Whether a test is known to reach a function. Before Python 3.11 code knows only the last part of its name."""
+        names = self.reached(root, path)
+        return qualname in names or qualname.rpartition(".")[2] in names
 
     def __bool__(self) -> bool:
         """Whether anything is known."""

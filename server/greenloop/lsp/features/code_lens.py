@@ -37,14 +37,14 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
     def code_lens(params: lsp.CodeLensParams) -> list[Any]:
         place = places.of_or_none(server, params.text_document.uri)
+        refresher.asked = True
         if place is None or tests.is_kept(place) or not wanted(place.root):
             return []
-        refresher.asked = True
         return list(_lenses(server, params.text_document.uri, place))
 
     def wanted(root: Path) -> bool:
         """The setting; to read all its sources takes longer than everything else here."""
-        key = (_stamp(root / "pyproject.toml"), _stamp(settings.user_file()), repr(server.editor_settings))
+        key = (_stamp(root / "pyproject.toml"), _stamp(settings.user_file()), repr(server.given.of(root)))
         if known.get(root, (None, False))[0] != key:
             known[root] = (key, configuration.load(server, root).editor.lens)
         return known[root][1]
@@ -60,12 +60,12 @@ def _stamp(path: Path) -> int:
 def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str, Any]]:
     runs = server.runs.by_subject(place.root)
     rows = len(server.documents.get_text_document(uri).lines)
-    results, reached = server.results, server.results.reached(place.root, place.path)
+    results = server.results
     for heading in places.headings(place):
         row = heading.line - 1 - place.first
         run = runs.get((place.path, heading.qualname))
         known = heading.kind is TargetKind.TEST or heading.examples or run is not None
-        if not 0 <= row < rows or not (known or heading.qualname in reached):
+        if not 0 <= row < rows or not (known or results.is_reached(place.root, place.path, heading.qualname)):
             continue
         start = {"line": row, "character": 0}
         result = results.get(place.root, place.path, heading.qualname)
