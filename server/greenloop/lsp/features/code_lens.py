@@ -68,7 +68,8 @@ def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str,
         if not 0 <= row < rows or not (known or results.is_reached(place.root, place.path, heading.qualname)):
             continue
         start = {"line": row, "character": 0}
-        result = results.get(place.root, place.path, heading.qualname)
+        # What was known before a run ended, that run knows better.
+        result = results.get(place.root, place.path, heading.qualname, run.ended if run is not None else 0.0)
         for title, command, argument in lenses.above(heading, run, result):
             yield {
                 "range": {"start": start, "end": start},

@@ -58,8 +58,9 @@ def _results(server: Server, place: places.Place, target: Target, *, markdown: b
     for heading in places.headings(place):
         if heading.is_class or not f"{heading.qualname}.".startswith(f"{target.qualname}."):
             continue
-        result = server.results.get(place.root, place.path, heading.qualname)
-        state = lenses.state(runs.get((place.path, heading.qualname)), result)
+        run = runs.get((place.path, heading.qualname))
+        result = server.results.get(place.root, place.path, heading.qualname, run.ended if run is not None else 0.0)
+        state = lenses.state(run, result)
         if state:
             rows.append(f"{heading.qualname}: {state}")
     text = "\n".join([*rows[:MOST], *([f"… {len(rows) - MOST} more"] if len(rows) > MOST else [])])
