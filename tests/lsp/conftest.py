@@ -314,6 +314,13 @@ async def hurried(project, tmp_path):
         yield editor
 
 
+@pytest.fixture
+async def impatient(project, tmp_path):
+    """As `editor`; an editor that does not answer is waited for a moment only."""
+    async for editor in opened(project, tmp_path, "--impatient"):
+        yield editor
+
+
 async def opened(project, tmp_path, *arguments):
     process = await spawn(tmp_path, str(HERE / "stand_in.py"), *arguments)
     editor = Editor(process, project)

@@ -1,5 +1,7 @@
 """Several refinements at once, up to the setting; the others wait, are seen to, and can be cancelled."""
 
+import asyncio
+
 import pytest
 
 from .conftest import EVERYTHING, FILES, without
@@ -44,6 +46,16 @@ async def waits(editor, name, ahead):
     await editor.diagnosed(lambda items: any(item["message"] == wanted for item in items))
 
 
+async def called(editor, *names):
+    """Waits until the engine was asked for these, and no others, in this order."""
+    wanted = [f"test_m.py::test_{name}" for name in names]
+    calls = []
+    async with asyncio.timeout(20):
+        while len(calls) < len(wanted):
+            calls = (await editor.state())["calls"]
+    assert calls == wanted
+
+
 async def under_way(editor, count):
     await editor.diagnosed(lambda items: sum("attempt 1/" in item["source"] for item in items) == count)
 
@@ -69,8 +81,7 @@ async def test_first_come_first_served(crowd):
         await refine(crowd, name)
     await waits(crowd, "three", 3)
     await crowd.call("test/go")
-    await crowd.told("test_m.py::test_three")
-    assert (await crowd.state())["calls"] == [f"test_m.py::test_{name}" for name in NAMES]
+    await called(crowd, *NAMES)
 
 
 async def test_a_queued_run_can_be_cancelled_and_those_behind_move_up(crowd):
@@ -83,8 +94,7 @@ async def test_a_queued_run_can_be_cancelled_and_those_behind_move_up(crowd):
     assert (await crowd.reply(number))["result"]["reason"] == "cancelled"
     await waits(crowd, "two", 1)
     await crowd.execute("greenloop.cancel", selector(crowd, "double"))
-    await under_way(crowd, 1)
-    assert (await crowd.state())["calls"] == ["test_m.py::test_double", "test_m.py::test_two"]
+    await called(crowd, "double", "two")
 
 
 async def test_by_cancel_request_and_by_the_progress_button(crowd):

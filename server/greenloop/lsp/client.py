@@ -38,7 +38,9 @@ async def bounded(request: Awaitable[T], seconds: float, what: str) -> T | None:
     future = asyncio.ensure_future(request)
     future.add_done_callback(lambda done: None if done.cancelled() else done.exception())
     try:
-        return await asyncio.wait_for(asyncio.shield(future), seconds)
+        # Not `wait_for`: before Python 3.12 it forgets a cancel that comes together with the reply.
+        async with asyncio.timeout(seconds):
+            return await asyncio.shield(future)
     except TimeoutError:
         log.info("The editor did not answer %s within %g s", what, seconds)
         future.cancel()

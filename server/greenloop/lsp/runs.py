@@ -46,7 +46,8 @@ class Run:
 
     `uri` is the document it was asked from, `began` seconds of the monotonic clock.
     `ahead` is how many runs there are before it, as long as it waits for its turn.
-    `refused` is the sentence that ended it without an outcome; `applied` says that its result is in the text.
+    `refused` is the sentence that ended it without an outcome, `refusal` the word for its kind; `applied` says that its
+    result is in the text. `stepped` is the number of the attempt that the user wants to see, None: the newest.
     `specified` is what must hold as it was said last; `question` is the one it waits for.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
@@ -67,6 +68,8 @@ class Run:
     now: str = ""
     outcome: Outcome | None = None
     refused: str = ""
+    refusal: str = ""
+    stepped: int | None = None
     cancelled: bool = False
     applied: bool = False
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -120,6 +123,12 @@ class Run:
         """There is a result that is not in the text."""
         return not self.running and not self.applied and bool(self.changes)
 
+    @property
+    def shown(self) -> Attempt | None:
+        """The attempt that diagnostics tell of: the newest, unless the user stepped to another."""
+        chosen = (attempt for attempt in self.attempts if attempt.number == self.stepped)
+        return next(chosen, self.attempts[-1] if self.attempts else None)
+
     def concerns(self, path: str, qualname: str) -> bool:
         """Whether it is about this function or test: its target, a region it may change, or one of its cases."""
         if (path, qualname) == (self.target.path, self.target.qualname):
@@ -149,7 +158,10 @@ class Run:
             case Checked():
                 self.now = event.message if event.error_class else "testing"
             case Tested():
+                known = len(self.attempts)
                 event.into(self.attempts)
+                if len(self.attempts) > known:
+                    self.stepped = None
             case Finished():
                 self.outcome = event.outcome
 

@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -17,7 +17,7 @@ from lsprotocol import types as lsp
 
 from greenloop.lsp import edits, places, restart
 from greenloop.lsp.abilities import abilities
-from greenloop.lsp.documents import Documents, Shift
+from greenloop.lsp.documents import Documents
 from greenloop.lsp.features import configuration
 from greenloop.lsp.given import section
 from greenloop.lsp.presenters import status
@@ -42,10 +42,9 @@ def register(server: Server) -> None:
         server.freshness.saves = server.abilities.saves
         plain = server.workspace
         # pylint would object; pygls offers no other way to bring documents of one's own.
-        server.protocol._workspace = documents = Documents(  # noqa: SLF001
+        server.protocol._workspace = Documents(  # noqa: SLF001
             plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
         )
-        documents.on_shift = _shifter(server)
         server.given.initial = section(params.initialization_options)
         _end_with_signals(server)
         _end_with_input(server)
@@ -61,6 +60,8 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         server.documents.changed()
+        # A file is renamed by closing it and opening another; nothing else tells.
+        server.board.looked()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             server.freshness.opened(found[0])
@@ -70,6 +71,7 @@ def register(server: Server) -> None:
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
+            server.board.changed(found[0])
             _notice_undo(server, found[0])
             for run in server.runs:
                 landing = edits.arrived(server, run)
@@ -83,10 +85,14 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        found = server.documents.file_of(params.text_document.uri)
-        if found is not None and server.documents.at(found[0]) is None:
-            server.freshness.closed(found[0])
+        server.board.looked()
         server.documents.changed()
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            # What was never saved is gone: from now on the disk's text counts.
+            server.board.again(found[0])
+            if server.documents.at(found[0]) is None:
+                server.freshness.closed(found[0])
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
@@ -95,6 +101,7 @@ def register(server: Server) -> None:
         if found is not None:
             server.freshness.saved(found[0])
         places.forget()
+        server.board.looked()
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
@@ -124,16 +131,6 @@ async def _begin(server: Server) -> None:
 
 async def _warm() -> None:
     await asyncio.to_thread(importlib.import_module, "greenloop.targets")
-
-
-def _shifter(server: Server) -> Callable[[str, Shift], None]:
-    def moved(uri: str, shift: Shift) -> None:
-        found = server.documents.file_of(uri)
-        if found is not None:
-            path, first = found
-            server.board.shift(path, shift.lower(first))
-
-    return moved
 
 
 def _notice_undo(server: Server, path: Path) -> None:

@@ -18,7 +18,7 @@ from greenloop.lsp import client, meant, model, places, restart
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
-from greenloop.lsp.presenters import diagnostics, progress, report, status
+from greenloop.lsp.presenters import diagnostics, progress, refusals, report, status
 from greenloop.lsp.protocol import REFINE, RefineParams, refine_params
 from greenloop.lsp.runs import GRACE, Phase, Run
 from greenloop.lsp.user import EditorUser
@@ -58,6 +58,7 @@ def register(server: Server) -> None:
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
         chosen = meant.chosen(server, arguments)
+        refusals.clear(server, (meant.table(arguments) or {}).get("uri"))
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
@@ -88,7 +89,9 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         target = meant.target(server, place, params)
         settings = configuration.load(server, place.root)
     except GreenloopError as error:
-        raise JsonRpcInvalidParams(" ".join(part for part in (str(error), error.remedy) if part)) from error
+        refusals.show(server, params.uri, params.position.line if params.position else 0, error)
+        raise JsonRpcInvalidParams(error.advice) from error
+    refusals.clear(server, params.uri)
     if (running := server.runs.same(place.root, target)) is not None:
         return running, False
     for old in list(server.runs):

@@ -70,7 +70,8 @@ class Bar:
         text = describe(self._run)
         self._at = time.monotonic()
         self._later(IDLE)
-        if text == self._shown or self._token is None:
+        outbox = self._server.outbox
+        if text == self._shown or self._token is None or (outbox is not None and outbox.behind):
             return
         self._shown = text
         report = lsp.WorkDoneProgressReport(message=text, cancellable=self._run.cancellable)

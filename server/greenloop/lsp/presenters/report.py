@@ -23,8 +23,8 @@ from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.told import Line, census, lines
 from greenloop.core.uris import uri_from_path
 from greenloop.lsp import client
-from greenloop.lsp.presenters.diagnostics import error_of
 from greenloop.lsp.presenters.status import standing
+from greenloop.lsp.presenters.words import error_of
 from greenloop.settings import state_folder
 
 if TYPE_CHECKING:
