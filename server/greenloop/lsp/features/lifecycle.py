@@ -87,16 +87,16 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        found = server.documents.file_of(params.text_document.uri)
-        if found is not None and server.documents.at(found[0]) is None:
-            server.freshness.closed(found[0])
         server.board.looked()
         for tell in server.closed:
             tell(params.text_document.uri)
         server.documents.changed()
+        found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
+            if server.documents.at(found[0]) is None:
+                server.freshness.closed(found[0])
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
