@@ -235,6 +235,7 @@ class Runs:
         await self._queue[run]
         del self._queue[run]
         run.phase, run.now, run.ahead = Phase.REFINING, "", 0
+        self.changed()
 
     def release(self, run: Run) -> None:
         """The run needs its place no longer: the next one may begin."""
@@ -254,6 +255,7 @@ class Runs:
             elif run.ahead != before:
                 run.ahead, run.now = before, f"waiting, {before} before it"
                 self.waiting(run)
+                self.changed()
             before += 1
 
     def bring_back(self, run: Run) -> None:
