@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from lsprotocol import types as lsp
+from pygls.workspace import PositionCodec
 
 from greenloop.checking import Report
 from greenloop.core.errors import CannotVerify
@@ -29,9 +30,9 @@ from greenloop.core.nouns import (
 from greenloop.core.records import Collected, CollectError, Reach
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.asked import Asked
+from greenloop.lsp.board import Board
 from greenloop.lsp.checks import BATCH, QUIET, REST, SOON, Checks
 from greenloop.lsp.presenters.cases import range_of
-from greenloop.lsp.presenters.diagnostics import Board
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Phase, Run, Runs
 from greenloop.settings import Settings
@@ -129,7 +130,8 @@ class House:
             at=lambda path: SimpleNamespace(source=self.texts[path.name]) if path.name in self.texts else None,
             parts=lambda path: [(path.name, 0)],
             location=lambda path, where: SimpleNamespace(uri=path.name, range=where),
-            position_codec=None,
+            get_text_document=lambda _uri: SimpleNamespace(version=0),
+            position_codec=PositionCodec(),
         )
         self.board = Board(self)
         self.checks = Checks(self, pause=self.pauses, clock=lambda: self.pauses.now)

@@ -54,7 +54,7 @@ class Checked:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._failing: dict[Owner, dict[str, Failing]] = {}
-        server.board.changed = self._gave_way
+        server.board.on_change = self._gave_way
 
     def take(self, root: Path, report: Report, texts: Mapping[str, str]) -> None:
         """Shows what a run of tests found; `texts` are those of the open files at its start."""
@@ -91,12 +91,6 @@ class Checked:
     def forgive(self, root: Path) -> None:
         """Tests can be run."""
         self._server.board.put(Owner(root=root), {})
-
-    def again(self, root: Path, path: str) -> None:
-        """A file was closed: what had moved with unsaved text moves back."""
-        for owner, mine in list(self._failing.items()):
-            if owner.root == root and any(path in each.texts for each in mine.values()):
-                self._show(owner)
 
     def failing(self, root: Path, path: str) -> bool:
         """Whether anything in this test file failed when it ran last."""
