@@ -87,9 +87,9 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        server.board.looked()
         for tell in server.closed:
             tell(params.text_document.uri)
+        server.board.looked()
         server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
@@ -105,9 +105,9 @@ def register(server: Server) -> None:
         if found is not None:
             server.freshness.saved(found[0])
         places.forget()
-        server.board.looked()
         for tell in server.saved:
             tell(params.text_document.uri)
+        server.board.looked()
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
