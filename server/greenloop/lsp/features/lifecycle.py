@@ -17,7 +17,7 @@ from greenloop.lsp import edits, places
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
 from greenloop.lsp.features import configuration, files, show_log
-from greenloop.lsp.presenters import status
+from greenloop.lsp.presenters import diagnostics, status
 from greenloop.lsp.questions import Answer
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def register(server: Server) -> None:
                 landing = edits.arrived(server, run)
                 if landing is not None and run.outcome is not None:
                     status.ended(server, run, run.outcome, landing)
+                    diagnostics.publish(server, run)
         server.documents.changed()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
