@@ -8,15 +8,16 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from typing import NamedTuple
 
 from greenloop import sources, syntax
 from greenloop.core.errors import UsageProblem
 from greenloop.core.nouns import Region, Target, TargetKind
 from greenloop.sources import is_test_file as is_test_file  # noqa: PLC0414 - one of this module's answers
-from greenloop.syntax import Definition
+from greenloop.syntax import Definition, Outline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,19 +32,27 @@ class ParsedTarget:
 def at(text: str, path: str, line: int, *, python_files: Sequence[str] | None = None) -> Target | None:
     """The test (in a test file) or the function or method (elsewhere) at a line; None where there is nothing to refine.
 
-    A test class is the target on its own lines, outside its methods. A class elsewhere is one when its docstring has
-    examples and the line is in its header or docstring.
+    A test class is the target on its own lines, outside its methods, but not on blank lines and comments between
+    them. A class elsewhere is one when its docstring has examples and the line is in its header or docstring.
     """
-    found = syntax.definitions(text, path)
-    here = syntax.enclosing(text, line, path)
-    if here is None:
+    outline = syntax.outline(text, path)
+    here = outline.at(line)
+    if here is None or (here.kind == "class" and line > _top(here) and _is_idle(outline.line(line))):
         return None
     if is_test_file(path, python_files):
-        return _target(here, path, TargetKind.TEST) if _is_test(here, found) else None
+        return _target(here, path, TargetKind.TEST) if _is_test(here, outline) else None
     if here.kind == "function":
         return _target(here, path, TargetKind.FUNCTION)
-    top = here.docstring[1] if here.docstring else here.header_end
-    return _target(here, path, TargetKind.FUNCTION) if line <= top and _has_examples(here, text) else None
+    return _target(here, path, TargetKind.FUNCTION) if line <= _top(here) and here.examples else None
+
+
+def _top(item: Definition) -> int:
+    """The last line of header and docstring."""
+    return item.docstring[1] if item.docstring else item.header_end
+
+
+def _is_idle(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
 
 
 def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | None = None) -> Target | None:
@@ -52,13 +61,13 @@ def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | N
     In a test file only tests are found.
     """
     name, params = _split_params(qualname)
-    found = syntax.definitions(text, path)
-    definition = syntax.lookup(found, name.replace("::", "."))
+    outline = syntax.outline(text, path)
+    definition = syntax.lookup(outline.definitions, name.replace("::", "."))
     if definition is None:
         return None
     if not is_test_file(path, python_files):
         return _target(definition, path, TargetKind.FUNCTION)
-    if not _is_test(definition, found) or (params and definition.kind == "class"):
+    if not _is_test(definition, outline) or (params and definition.kind == "class"):
         return None
     target = _target(definition, path, TargetKind.TEST)
     return replace(target, selector=target.selector + params)
@@ -66,14 +75,38 @@ def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | N
 
 def all_targets(text: str, path: str, *, python_files: Sequence[str] | None = None) -> list[Target]:
     """Every test (classes and their methods) of a test file, every function and method of another, in file order."""
-    found = syntax.definitions(text, path)
+    outline = syntax.outline(text, path)
     if is_test_file(path, python_files):
-        return [_target(item, path, TargetKind.TEST) for item in found if _is_test(item, found)]
+        return [_target(item, path, TargetKind.TEST) for item in outline.definitions if _is_test(item, outline)]
     return [
         _target(item, path, TargetKind.FUNCTION)
-        for item in found
-        if item.kind == "function" or _has_examples(item, text)
+        for item in outline.definitions
+        if item.kind == "function" or item.examples
     ]
+
+
+class Heading(NamedTuple):
+    """Where a target begins (1-based line), and what it is: a class of tests, or a function with examples?"""
+
+    kind: TargetKind
+    qualname: str
+    selector: str
+    line: int
+    is_class: bool
+    examples: bool
+
+
+def headings(text: str, path: str, *, python_files: Sequence[str] | None = None) -> Iterator[Heading]:
+    """As `all_targets`, for who looks at every target after every keystroke."""
+    outline = syntax.outline(text, path)
+    is_test = is_test_file(path, python_files)
+    kind = TargetKind.TEST if is_test else TargetKind.FUNCTION
+    for item, rows in outline.placed():
+        if _is_test(item, outline) if is_test else item.kind == "function" or item.examples:
+            name = item.qualname.replace(".", "::") if is_test else item.qualname
+            yield Heading(
+                kind, item.qualname, f"{path}::{name}", item.start + rows, item.kind == "class", item.examples
+            )
 
 
 def region_for(target: Target, text: str) -> Region:
@@ -104,34 +137,29 @@ def _target(item: Definition, path: str, kind: TargetKind) -> Target:
     )
 
 
-def _has_examples(item: Definition, text: str) -> bool:
-    return item.docstring is not None and ">>>" in syntax.span(text, *item.docstring)
-
-
 # -- pytest's conventions -------------------------------------------------------------------------------------------
 
 
-def _is_test(item: Definition, found: Sequence[Definition]) -> bool:
-    classes = {other.qualname: other for other in found if other.kind == "class"}
+def _is_test(item: Definition, outline: Outline) -> bool:
     if item.kind == "class":
-        return _is_test_class(item, classes, found)
+        return _is_test_class(item, outline)
     if not item.name.startswith("test") or any(
         mark.endswith("fixture") or "fixture(" in mark for mark in item.decorators
     ):
         return False
     if not item.owner:
         return True
-    owner = classes.get(item.owner)
-    return owner is not None and _is_test_class(owner, classes, found)
+    owner = outline.classes.get(item.owner)
+    return owner is not None and _is_test_class(owner, outline)
 
 
-def _is_test_class(item: Definition, classes: Mapping[str, Definition], found: Sequence[Definition]) -> bool:
-    if _is_unittest(item, classes):
+def _is_test_class(item: Definition, outline: Outline) -> bool:
+    if _is_unittest(item, outline.classes):
         return True
-    if not item.name.startswith("Test") or any(other.qualname == f"{item.qualname}.__init__" for other in found):
+    if not item.name.startswith("Test") or f"{item.qualname}.__init__" in outline.names:
         return False
-    outer = classes.get(item.owner)
-    return outer is None or _is_test_class(outer, classes, found)
+    outer = outline.classes.get(item.owner)
+    return outer is None or _is_test_class(outer, outline)
 
 
 def _is_unittest(item: Definition, classes: Mapping[str, Definition], depth: int = 0) -> bool:

@@ -4,6 +4,7 @@ The setting `model` is `play:NAME`; `test/go` lets a waiting script go on, `test
 """
 
 import asyncio
+import ctypes
 import os
 import subprocess
 import sys
@@ -38,7 +39,7 @@ from greenloop.core.nouns import (
     Verified,
 )
 from greenloop.core.sheet import Check, sheet
-from greenloop.lsp import user
+from greenloop.lsp import client, edits, user
 from greenloop.lsp.server import create_server, serve
 
 TEST = "test_m.py::test_double"
@@ -66,14 +67,41 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
-        self.user, self.answers = None, []
+        self.user, self.answers, self.settings, self.warmed = None, [], [], 0
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
+        self.warmed += 1
+
+    async def prepare(self, root, settings, keeper):
+        """Needs no sandbox."""
+
+    async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
+        """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
+        from greenloop.checking import Report
+        from greenloop.core.records import Collected, Reach
+
+        text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()
+        self.calls.append(f"tests {' '.join(selectors)}")
+        try:
+            if "WAIT" in text:
+                await self.go.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        reach = (Reach(path="m.py", firstlineno=1, name="double", depth=1),)
+        return Report(
+            results=verdict(None if "x * 2" in text else 6).cases,
+            places={TEST: Collected(id=TEST, path="test_m.py", line=4)},
+            reach={TEST: reach} if traced else {},
+            files=tuple(each for each in selectors if "::" not in each),
+            seconds=0.1,
+        )
 
     async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
         self.user = user
+        self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
@@ -90,7 +118,7 @@ class Play:
 
     def problem(self, request):
         root = request.root
-        texts = {name: (root / name).read_bytes().decode() for name in ("m.py", "test_m.py")}
+        texts = {name: (root / name).read_bytes().decode("utf-8-sig") for name in ("m.py", "test_m.py")}
         texts |= {path: data.decode() for path, data in request.buffers.items()}
         case = Case(id=TEST, path="test_m.py", line=4)
         rows = texts["m.py"].splitlines()
@@ -342,6 +370,20 @@ class Play:
         await asyncio.to_thread(subprocess.run, ["sh", "-c", "printf child; cat"], check=True)
         return await self.solve(request, settings, emit, say)
 
+    async def din(self, request, settings, emit, say):
+        """Every way past `sys.stdout` to descriptor 1."""
+        print("print without end", end="")  # noqa: T201 - the noise under test
+        sys.stdout.buffer.write(b"print to buffer")
+        sys.stdout.flush()
+        os.write(1, b"bytes to 1")
+        library = ctypes.CDLL(None)
+        library.puts(b"puts of C")
+        library.fflush(None)
+        os.system("printf 'os.system'")
+        command = [sys.executable, "-c", "import os; os.write(1, b'child to 1'); assert os.read(0, 1) == b''"]
+        await asyncio.to_thread(subprocess.run, command, check=True)
+        return await self.solve(request, settings, emit, say)
+
     async def explained(self, request, settings, emit, say):
         problem, baseline = self.start(request, settings, emit)
         why = "It multiplies by three ![x](http://x/y.png). " * 4
@@ -385,11 +427,19 @@ def main():
         without_model()
     if "--in-a-hurry" in sys.argv:
         user.SHOWN = user.LOOKED_FOR = 0.3
+    if "--impatient" in sys.argv:
+        client.SOON = edits.REPLY = edits.LATE = 0.5
     server = create_server(engine=play)
 
     @server.feature("test/go")
     def go(_params):
         play.go.set()
+
+    @server.feature("test/settled")
+    async def settled(_params):
+        """Answers when nothing goes on in the background."""
+        while server.runs._tasks:
+            await asyncio.wait(list(server.runs._tasks))
 
     @server.feature("test/state")
     def state(_params):
@@ -398,6 +448,8 @@ def main():
             "calls": play.calls,
             "cancelled": play.cancelled,
             "answers": play.answers,
+            "settings": play.settings,
+            "warmed": play.warmed,
             "reverified": play.reverified,
             "buffers": play.buffers,
             "futures": len(inner._request_futures),

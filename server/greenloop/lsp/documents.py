@@ -7,15 +7,25 @@ such a file would corrupt it. Here a line ends where the protocol says: at CR, L
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.diff import lines
+from greenloop.core.encoding import decode
+from greenloop.core.errors import GreenloopError
 from greenloop.core.uris import path_from_uri, uri_from_path
+
+log = logging.getLogger(__name__)
+
+# URIs of which it is remembered what they name.
+NAMES = 1024
 
 
 def lowered(where: lsp.Range, rows: int) -> lsp.Range:
@@ -25,9 +35,22 @@ def lowered(where: lsp.Range, rows: int) -> lsp.Range:
 
 
 def path_of(uri: str) -> Path | None:
-    """The file that a URI names; None for what is no file (untitled buffers, notebook cells)."""
-    path = path_from_uri(uri)
-    return Path(path) if path else None
+    """The file that a URI names; None for what is no file (untitled buffers, notebook cells, nonsense)."""
+    try:
+        path = path_from_uri(uri) or ""
+        named = os.fsencode(path)
+    except ValueError:
+        return None
+    file = Path(path)
+    return file if file.is_absolute() and b"\0" not in named else None
+
+
+def on_disk(path: Path) -> str | None:
+    """The text of a file, None where there is none or it cannot be read as text."""
+    try:
+        return decode(path.read_bytes())[0]
+    except (OSError, ValueError, GreenloopError):
+        return None
 
 
 class Document(TextDocument):
@@ -68,8 +91,18 @@ class Documents(Workspace):
     """pygls' workspace with exact documents, found by path as well, and with waiters for changes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._paths: dict[str, Path | None] = {}
+        self._roots: list[Path] | None = None
         super().__init__(*args, **kwargs)
         self._waiting: set[asyncio.Future[None]] = set()
+
+    def update_text_document(
+        self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
+    ) -> None:
+        if unquote(text_doc.uri) not in self.text_documents:
+            log.warning("A change of a document that is not open")
+            return
+        super().update_text_document(text_doc, change)
 
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
@@ -84,8 +117,8 @@ class Documents(Workspace):
         )
 
     def opened(self) -> dict[Path, Document]:
-        """Every open document that is a file, by its path as the editor spells it."""
-        found = {path_of(document.uri): document for document in self.text_documents.values()}
+        """Every open document that is a file, by its path."""
+        found = {self.path_of(document.uri): document for document in self.text_documents.values()}
         return {path: document for path, document in found.items() if path and isinstance(document, Document)}
 
     def at(self, path: Path) -> Document | None:
@@ -103,8 +136,37 @@ class Documents(Workspace):
 
     def file_of(self, uri: str) -> tuple[Path, int] | None:
         """The file that a document is, or is a part of, and the lines of that file before it; None for no file."""
-        path = path_of(uri)
+        path = self.path_of(uri)
         return None if path is None else (path, 0)
+
+    def path_of(self, uri: str) -> Path | None:
+        """The file that a URI names, as a path in its workspace folder, whichever links the editor resolved."""
+        if uri not in self._paths:
+            path = path_of(uri)
+            self._paths[uri] = path if path is None or self.root_of(path) else self._inside(path)
+            while len(self._paths) > NAMES:
+                del self._paths[next(iter(self._paths))]
+        return self._paths[uri]
+
+    def _inside(self, path: Path) -> Path:
+        real = Path(os.path.realpath(path))
+        for root in self.roots():
+            folder = Path(os.path.realpath(root))
+            if real.is_relative_to(folder):
+                return root / real.relative_to(folder)
+        return path
+
+    def add_folder(self, folder: lsp.WorkspaceFolder) -> None:
+        super().add_folder(folder)
+        self._forget()
+
+    def remove_folder(self, folder_uri: str) -> None:
+        super().remove_folder(folder_uri)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._paths.clear()
+        self._roots = None
 
     def parts(self, path: Path) -> list[tuple[str, int]]:
         """The documents that make up a file, in order: each one's URI and the lines of the file before it."""
@@ -130,7 +192,8 @@ class Documents(Workspace):
             future: asyncio.Future[None] = loop.create_future()
             self._waiting.add(future)
             try:
-                await asyncio.wait_for(future, max(0.0, end - loop.time()))
+                async with asyncio.timeout_at(end):
+                    await future
             except TimeoutError:
                 return holds()
             finally:
@@ -139,9 +202,15 @@ class Documents(Workspace):
 
     def roots(self) -> list[Path]:
         """The workspace folders, or the root of a client that knows no folders; the longest first."""
-        uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
-        paths = [path for uri in uris if (path := path_of(uri)) is not None]
-        return sorted(paths, key=lambda path: len(path.parts), reverse=True)
+        if self._roots is None:
+            uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
+            paths = [path for uri in uris if (path := path_of(uri)) is not None]
+            self._roots = sorted(paths, key=lambda path: len(path.parts), reverse=True)
+        return self._roots
+
+    def folder(self, root: Path) -> str:
+        """A workspace folder's URI as the editor spells it."""
+        return next((each.uri for each in self.folders.values() if path_of(each.uri) == root), uri_from_path(root))
 
     def root_of(self, path: Path) -> Path | None:
         return next((root for root in self.roots() if path.is_relative_to(root)), None)

@@ -1,4 +1,4 @@
-"""Runs under way and their results: one for each target. Start, cancel, cancel all, end with the server.
+"""Runs under way and their results: one for each target. Queue, start, cancel, cancel all, end with the server.
 
 A run owns its task and what is known of it so far; presenters read it. It must not know how anything is shown.
 """
@@ -27,9 +27,15 @@ GRACE = 1.0
 
 
 class Phase(StrEnum):
-    """`LANDING`: the result is there and on its way into the editor; it can no longer be cancelled."""
+    """`QUEUED`: it waits until others are done, and may be cancelled as one that is under way.
 
+    `SETTLING`: the result is there, and the user is asked about it, or it is verified together with what was typed;
+    who cancels that keeps the result. `LANDING`: it is on its way into the editor and can no longer be cancelled.
+    """
+
+    QUEUED = "queued"
     REFINING = "refining"
+    SETTLING = "settling"
     LANDING = "landing"
     OVER = "over"
 
@@ -39,6 +45,7 @@ class Run:
     """One request to refine one target, and everything that is known about it.
 
     `uri` is the document it was asked from, `began` seconds of the monotonic clock.
+    `ahead` is how many runs there are before it, as long as it waits for its turn.
     `refused` is the sentence that ended it without an outcome, `refusal` the word for its kind; `applied` says that its
     result is in the text, `kept` is the sentence why it could not be put there.
     `stepped` is the number of the attempt that the user wants to see, None: the newest.
@@ -52,7 +59,8 @@ class Run:
     settings: Settings
     began: float
     token: int | str | None = None
-    phase: Phase = Phase.REFINING
+    phase: Phase = Phase.QUEUED
+    ahead: int = 0
     started: Started | None = None
     specified: Specified | None = None
     question: Question | None = None
@@ -67,6 +75,7 @@ class Run:
     cancelled: bool = False
     applied: bool = False
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
+    sent_at: float = 0.0
     landed: dict[str, tuple[str, str]] = field(default_factory=dict)
     ended: float = 0.0
     first_token: float = 0.0
@@ -83,6 +92,10 @@ class Run:
     @property
     def running(self) -> bool:
         return self.phase is not Phase.OVER
+
+    @property
+    def cancellable(self) -> bool:
+        return self.phase in (Phase.QUEUED, Phase.REFINING, Phase.SETTLING)
 
     @property
     def spec(self) -> Spec | None:
@@ -119,15 +132,17 @@ class Run:
         return next(chosen, self.attempts[-1] if self.attempts else None)
 
     def concerns(self, path: str, qualname: str) -> bool:
-        """Whether it is about this function or test: its target, a region it may change, or one of its cases."""
-        if (path, qualname) == (self.target.path, self.target.qualname):
-            return True
-        if self.started is None:
-            return False
-        if any((path, qualname) == (region.path, region.qualname) for region in self.started.problem.regions):
-            return True
-        cases = (case.id.split("[")[0].split("::") for case in self.started.problem.spec.cases)
-        return any((path, qualname) == (file, ".".join(names)) for file, *names in cases)
+        """Whether it is about this function or test."""
+        return (path, qualname) in self.subjects()
+
+    def subjects(self) -> Iterator[tuple[str, str]]:
+        """What it is about, by path and qualified name: its target, the regions it may change, its cases."""
+        yield self.target.path, self.target.qualname
+        if self.started is not None:
+            yield from ((region.path, region.qualname) for region in self.started.problem.regions)
+            for case in self.started.problem.spec.cases:
+                path, *names = case.id.split("[")[0].split("::")
+                yield path, ".".join(names)
 
     def record(self, event: Event) -> None:
         match event:
@@ -156,7 +171,7 @@ class Run:
 
     def cancel(self) -> bool:
         """Whether there was anything to cancel. What is landing lands."""
-        if self.phase is not Phase.REFINING:
+        if not self.cancellable:
             return False
         self.cancelled = True
         if self.work is not None:
@@ -165,10 +180,17 @@ class Run:
 
 
 class Runs:
-    """All runs of this server; its own set of tasks, so that nothing outlives a shutdown."""
+    """All runs of this server; its own set of tasks, so that nothing outlives a shutdown.
+
+    `waiting` is called for each run in the queue when its place in there has changed, `changed` when there is another
+    run, or one has come further.
+    """
 
     def __init__(self) -> None:
+        self.waiting: Callable[[Run], None] = lambda _run: None
+        self.changed: Callable[[], None] = lambda: None
         self._runs: list[Run] = []
+        self._queue: dict[Run, asyncio.Future[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __iter__(self) -> Iterator[Run]:
@@ -180,24 +202,72 @@ class Runs:
         concerned = [run for run in self if run.root == root and run.concerns(path, qualname)]
         return next((run for run in concerned if run.running), concerned[0] if concerned else None)
 
+    def by_subject(self, root: Path) -> dict[tuple[str, str], Run]:
+        """What `find` finds, for everything that runs of this folder are about."""
+        runs = [run for run in self if run.root == root]
+        found: dict[tuple[str, str], Run] = {}
+        for run in sorted(runs, key=lambda run: not run.running):
+            for subject in run.subjects():
+                found.setdefault(subject, run)
+        return found
+
     def same(self, root: Path, target: Target) -> Run | None:
         """The run under way for exactly this target."""
         key = (root, target.selector)
         return next((run for run in self if run.running and (run.root, run.target.selector) == key), None)
 
     def start(self, run: Run, drive: Callable[[Run], Awaitable[None]]) -> None:
-        """Takes the place of the target's earlier run; `drive` is the whole of it, errors included."""
+        """Takes the place of the target's earlier run; `drive` is the whole of it, errors included.
+
+        It awaits `turn` before it works, and calls `release` when it is done with that.
+        """
         key = (run.root, run.target.selector)
         self._runs = [old for old in self._runs if (old.root, old.target.selector) != key or old.running]
         finished = [old for old in self._runs if not old.running]
         for old in finished[: max(len(finished) - KEPT + 1, 0)]:
             self._runs.remove(old)
         self._runs.append(run)
+        self._queue[run] = asyncio.get_running_loop().create_future()
+        self._admit()
         self.spawn(drive(run))
+        self.changed()
+
+    async def turn(self, run: Run) -> None:
+        """Returns when the run may begin: first come, first served, `editor.runs` of them at once."""
+        await self._queue[run]
+        del self._queue[run]
+        run.phase, run.now, run.ahead = Phase.REFINING, "", 0
+
+    def release(self, run: Run) -> None:
+        """The run needs its place no longer: the next one may begin."""
+        self._queue.pop(run, None)
+        run.ahead = 0
+        self._admit()
+
+    def _admit(self) -> None:
+        waiting = [run for run, turn in self._queue.items() if not turn.done()]
+        before = len(self._queue) - len(waiting) + sum(run.phase is Phase.REFINING for run in self._runs)
+        free = True
+        for run in waiting:
+            # Nobody overtakes: folders may set limits of their own.
+            free = free and before < run.settings.editor.runs
+            if free:
+                self._queue[run].set_result(None)
+            elif run.ahead != before:
+                run.ahead, run.now = before, f"waiting, {before} before it"
+                self.waiting(run)
+            before += 1
+
+    def bring_back(self, run: Run) -> None:
+        """Takes in a run of an earlier server, as the oldest, unless there is one for its target already."""
+        taken = any((run.root, run.target.selector) == (old.root, old.target.selector) for old in self._runs)
+        if not taken and len(self._runs) < KEPT:
+            self._runs.insert(0, run)
 
     def discard(self, run: Run) -> None:
         if run in self._runs and not run.running:
             self._runs.remove(run)
+            self.changed()
 
     def spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
         """Runs something in the background that ends with the server; its errors are logged."""
@@ -221,5 +291,7 @@ class Runs:
     async def close(self) -> None:
         """Cancels everything and waits until it is cleaned up."""
         for task in list(self._tasks):
-            task.cancel()
+            # Cancelled twice, it would be torn out of its own cleaning up.
+            if not task.cancelling():
+                task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -6,14 +6,17 @@ Everything slow (the engine and all it needs) is imported at the first run, in a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import importlib
 import logging
 import pkgutil
-from collections.abc import Callable, Mapping
+import signal
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
@@ -22,17 +25,22 @@ from greenloop.core.events import Event
 from greenloop.core.nouns import Outcome, Problem, Verdict
 from greenloop.core.ports import Model, User
 from greenloop.keeper import Keeper
-from greenloop.lsp import features, logs, protocol
+from greenloop.lsp import features, logs, wire
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.board import Board
+from greenloop.lsp.checks import Checks
 from greenloop.lsp.documents import Documents
+from greenloop.lsp.freshness import Freshness
+from greenloop.lsp.given import Given
+from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs
-from greenloop.lsp.transport import Outbox, take_stdio
+from greenloop.lsp.transport import Inbox, Outbox, take_stdio
 from greenloop.settings import Settings
 
 if TYPE_CHECKING:
+    from greenloop.checking import Report
     from greenloop.engine import Request
 
 log = logging.getLogger(__name__)
@@ -58,21 +66,51 @@ class Engine(Protocol):
     async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
 
 
+class Tester(Protocol):
+    """What runs tests for their own sake: the module `greenloop.checking`, or a stand-in."""
+
+    async def run_tests(
+        self,
+        root: Path,
+        selectors: Sequence[str],
+        *,
+        buffers: Mapping[str, bytes],
+        settings: Settings,
+        keeper: Keeper,
+        traced: bool,
+        seconds: float = ...,
+    ) -> Report: ...
+
+    async def prepare(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
+
+
 class Server(LanguageServer):
     """pygls' server with greenloop's state: what the editor can do, its settings, the runs and what they show."""
 
+    protocol: wire.Protocol
+    outbox: Outbox | None = None
+
     def __init__(self, engine: Engine | None = None) -> None:
-        super().__init__("greenloop", __version__, protocol_cls=protocol.Protocol, converter_factory=default_converter)
+        super().__init__("greenloop", __version__, protocol_cls=wire.Protocol, converter_factory=default_converter)
         self.abilities = Abilities()
         self.runs = Runs()
         self.results = Results()
+        self.freshness = Freshness()
         self.keeper = Keeper()
-        self.warming: set[Path] = set()
+        self.warming: dict[Path, float] = {}
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
-        self.editor_settings: dict[str, object] = {}
+        self.given = Given()
+        self.asked = 0
         self.warned: set[str] = set()
+        self.last: asyncio.Task[None] | None = None
         self._engine = engine
+        self.runs.waiting = self.queued
+        self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
+        self.checks = Checks(self)
+        # Told of the URI of each document that was saved, or closed.
+        self.saved: list[Callable[[str], None]] = []
+        self.closed: list[Callable[[str], None]] = []
 
     @property
     def documents(self) -> Documents:
@@ -85,11 +123,37 @@ class Server(LanguageServer):
             gc.freeze()
         return self._engine
 
+    async def tester(self) -> Tester:
+        """What runs tests; loaded as the engine is."""
+        if self._tester is None:
+            await self.engine()
+            self._tester = cast("Tester", await asyncio.to_thread(importlib.import_module, "greenloop.checking"))
+        return self._tester
+
     def refresh(self, run: Run) -> None:
         """Shows a run's newest state in its progress line, if it has one."""
         bar = self.bars.get(run)
         if bar is not None:
             bar.update()
+
+    def queued(self, run: Run) -> None:
+        """Shows that a run waits, and for how many."""
+        self.refresh(run)
+        diagnostics.publish(self, run)
+
+    def converse(self, inbox: Inbox, outbox: Outbox) -> None:
+        """Handles messages until the input ends or the client says goodbye."""
+        self.outbox = outbox
+        self.protocol.set_writer(StdoutWriter(outbox.binary()))
+        # pygls ends by SystemExit.
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):
+            asyncio.run(self._listen(inbox))
+        self.shutdown()  # type: ignore[no-untyped-call]
+
+    async def _listen(self, inbox: Inbox) -> None:
+        loop = asyncio.get_running_loop()
+        while (body := await loop.run_in_executor(self.thread_pool, inbox.read)) is not None:
+            self.protocol.receive(body)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Pygls would show every odd message of a client to the user; the log is the place for them."""
@@ -114,7 +178,8 @@ def serve(server: Server | None = None, *, log_level: str = "", log_file: str = 
     server = server or create_server()
     # What the imports left lives as long as the process; without this every collection walks through it (30 ms).
     gc.freeze()
-    outbox = Outbox(sink)
-    server.start_io(source, outbox.binary())
+    # As if asked to end: runs are cancelled, sandboxes closed.
+    outbox = Outbox(sink, given_up=lambda: signal.raise_signal(signal.SIGTERM))
+    server.converse(Inbox(source), outbox)
     outbox.close()
     return 0 if server.protocol._shutdown else 1  # noqa: SLF001 - pygls keeps the only record of it

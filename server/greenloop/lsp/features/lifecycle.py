@@ -8,15 +8,18 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
-from greenloop.lsp import edits, places
+from greenloop.lsp import edits, places, restart
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
 from greenloop.lsp.features import configuration, files, show_log
+from greenloop.lsp.given import section
 from greenloop.lsp.presenters import diagnostics, status
 from greenloop.lsp.questions import Answer
 
@@ -28,26 +31,30 @@ log = logging.getLogger(__name__)
 # Seconds that the end of the client leaves for cleaning up, and between two looks where the system cannot tell.
 CLEANUP = 5.0
 LOOK = 5.0
+# Seconds after which a closed document counts as left: renaming, and reloading as `:edit` does, close and open at once.
+REOPEN = 0.5
 
 
 def register(server: Server) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         server.abilities = abilities(params.capabilities)
+        server.freshness.saves = server.abilities.saves
         plain = server.workspace
         # pylint would object; pygls offers no other way to bring documents of one's own.
         server.protocol._workspace = Documents(  # noqa: SLF001
             plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
         )
-        configuration.take(server, params.initialization_options)
+        server.given.initial = section(params.initialization_options)
         _end_with_signals(server)
+        _end_with_input(server)
         if params.process_id:
             _end_with_client(server, params.process_id)
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
         show_log.attach(server)
-        server.runs.spawn(configuration.settle(server))
+        server.runs.spawn(_begin(server))
         server.runs.spawn(files.watch(server))
         # The first code action should not pay for the parser.
         server.runs.spawn(_warm())
@@ -55,8 +62,11 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         server.documents.changed()
+        # A file is renamed by closing it and opening another; nothing else tells.
+        server.board.looked()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
+            server.freshness.opened(found[0])
             server.board.again(found[0])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
@@ -68,6 +78,7 @@ def register(server: Server) -> None:
             for run in server.runs:
                 landing = edits.arrived(server, run)
                 if landing is not None and run.outcome is not None:
+                    server.runs.spawn(restart.applied(run))
                     status.ended(server, run, run.outcome, landing)
                     diagnostics.publish(server, run)
         server.documents.changed()
@@ -77,20 +88,52 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
+        if found is not None and server.documents.at(found[0]) is None:
+            server.freshness.closed(found[0])
+        server.board.looked()
+        for tell in server.closed:
+            tell(params.text_document.uri)
+        server.documents.changed()
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
+        left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
+    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            server.freshness.saved(found[0])
         places.forget()
         server.board.looked()
+        for tell in server.saved:
+            tell(params.text_document.uri)
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
         await _closed(server)
+
+
+def left(server: Server, uris: Collection[str]) -> None:
+    """The user closed these documents: the runs that he started from there end, unless one is opened again at once."""
+    # Clients quote in several ways, and not always in the same.
+    names = {unquote(uri) for uri in uris}
+    if any(run.cancellable and unquote(run.uri) in names for run in server.runs):
+        server.runs.spawn(_left(server, names))
+
+
+async def _left(server: Server, names: set[str]) -> None:
+    def again() -> bool:
+        return any(unquote(document.uri) in names for document in server.documents.text_documents.values())
+
+    if not await server.documents.wait_until(again, REOPEN):
+        server.runs.cancel(lambda run: unquote(run.uri) in names)
+
+
+async def _begin(server: Server) -> None:
+    await configuration.settle(server)
+    await restart.look(server, server.documents.roots())
 
 
 async def _warm() -> None:
@@ -117,6 +160,18 @@ async def _end(server: Server, status: int) -> None:
     except TimeoutError:
         log.warning("Cleaning up took longer than %g s", CLEANUP)
     os._exit(status)
+
+
+def _end_with_input(server: Server) -> None:
+    """Whatever ends the event loop (no more input, `exit` without `shutdown`), it ends with a cleaning up."""
+
+    async def last() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await asyncio.wait_for(_closed(server), CLEANUP)
+
+    server.last = asyncio.get_running_loop().create_task(last())
 
 
 async def _closed(server: Server) -> None:

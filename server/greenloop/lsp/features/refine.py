@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.nouns import Outcome, StopReason, Verified
-from greenloop.lsp import consent, meant, model, places
+from greenloop.lsp import consent, meant, model, places, restart
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
@@ -48,7 +48,8 @@ def register(server: Server) -> None:
 
     @server.command("greenloop.cancel")
     def cancel(*arguments: Any) -> int:
-        return server.runs.cancel(meant.chosen(server, arguments))
+        chosen, where = meant.chosen(server, arguments), meant.where(server, arguments)
+        return server.runs.cancel(chosen) + server.checks.cancel(*where)
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
@@ -62,6 +63,7 @@ def register(server: Server) -> None:
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
+            server.runs.spawn(restart.discarded(run))
 
 
 # -- one run ----------------------------------------------------------------------------------------------------
@@ -103,10 +105,6 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
 
 async def drive(server: Server, run: Run) -> None:
     """The whole course of a run; returns when everything about it has been said."""
-    # The progress token is asked for outside the task that may be cancelled.
-    server.bars[run] = bar = await progress.begin(server, run)
-    if bar.silent:
-        status.began(server, run)
     run.work = asyncio.create_task(_work(server, run))
     if run.cancelled:
         run.work.cancel()
@@ -119,19 +117,29 @@ async def drive(server: Server, run: Run) -> None:
         run.work.cancel()
         await asyncio.gather(run.work, return_exceptions=True)
         run.phase, run.ended = Phase.OVER, time.monotonic()
+        server.runs.release(run)
         if run.cancelled and run.outcome is None:
             server.board.put(run, {})
         else:
             diagnostics.publish(server, run)
-        bar.end(_end_text(run))
-        del server.bars[run]
+        if (bar := server.bars.pop(run, None)) is not None:
+            bar.end(_end_text(run))
         run.over.set()
+        server.runs.changed()
 
 
 async def _work(server: Server, run: Run) -> None:
     try:
+        server.bars[run] = bar = await progress.begin(server, run)
+        if bar.silent and run.ahead:
+            status.waits(server, run)
+        await server.runs.turn(run)
+        diagnostics.publish(server, run)
+        if bar.silent:
+            status.began(server, run)
         outcome = await _refined(server, run)
-        run.phase, run.outcome = Phase.LANDING, outcome
+        run.phase, run.outcome = Phase.SETTLING, outcome
+        server.runs.release(run)
         await _finish(server, run, outcome)
     except GreenloopError as error:
         status.failed(server, run, error)
@@ -172,6 +180,7 @@ def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
             server.refresh(run)
             if isinstance(event, Started | Tested):
                 diagnostics.publish(server, run)
+                server.runs.changed()
             if isinstance(event, Tested):
                 status.tested(server, run)
             if isinstance(event, Finished):
@@ -188,6 +197,8 @@ async def _finish(server: Server, run: Run, outcome: Outcome) -> None:
     if _by_itself(run, outcome) or (_askable(run, outcome) and await consent.given(server, run, outcome)):
         run.now = "putting it into the editor"
         landing = await land(server, run)
+    if landing is not None and landing.applied:
+        await restart.applied(run)
     status.ended(server, run, outcome, landing)
 
 
@@ -207,6 +218,9 @@ async def apply_kept(server: Server, run: Run) -> None:
     if outcome is None:
         return
     landing = await land(server, run)
+    if landing.applied:
+        await restart.applied(run)
+        server.runs.changed()
     status.ended(server, run, outcome, landing)
     diagnostics.publish(server, run)
 
@@ -225,6 +239,8 @@ def result(run: Run) -> dict[str, Any]:
 
 
 def _end_text(run: Run) -> str:
+    if run.outcome is not None and run.cancelled and not run.applied:
+        return "cancelled, the result is kept" if run.changes else "cancelled"
     if run.outcome is not None:
         return "applied" if run.applied else run.outcome.reason.value
     return "cancelled" if run.cancelled else "failed"

@@ -11,23 +11,21 @@ from lsprotocol import types as lsp
 from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
 from greenloop.core.redact import clean
 from greenloop.lsp import moves, places
-from greenloop.lsp.convert import line_range
 from greenloop.lsp.edits import text_of
-from greenloop.lsp.presenters import refusals
+from greenloop.lsp.presenters import cases, refusals
 from greenloop.lsp.presenters.lines import Lines
 from greenloop.lsp.presenters.words import line_of
-from greenloop.lsp.runs import Run
+from greenloop.lsp.runs import Phase, Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
-# Characters of a runner's message that a diagnostic shows, and failing cases of an attempt that have one.
-LONGEST = 1200
+# Failing cases of an attempt that have a diagnostic.
 MOST = 100
 
 
 def publish(server: Server, run: Run) -> None:
-    """Shows the state of a run: why it was refused, or the shown attempt's failing cases and the summary."""
+    """Shows that a run waits, why it was refused, or the shown attempt's failing cases and the summary."""
     shown: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
     # What was discarded meanwhile shows nothing any more.
     for path, item in _items(server, run) if run in server.runs else ():
@@ -42,8 +40,9 @@ def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
         if solved and run.stepped is None:
             return _noted(server, run, ("kept", run.kept)) if run.kept else []
         return [*_cases(server, run, run.started.problem, attempt), *_summary(server, run, attempt)]
-    refusal = refusals.of(run)
-    return _noted(server, run, refusal) if refusal is not None else []
+    waits = run.phase is Phase.QUEUED and run.ahead
+    said = ("refining", f"Refining {run.name}: {run.now}") if waits else refusals.of(run)
+    return _noted(server, run, said) if said is not None else []
 
 
 def _noted(server: Server, run: Run, note: tuple[str, str]) -> list[tuple[Path, lsp.Diagnostic]]:
@@ -64,8 +63,8 @@ def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list
     results = {result.id: result for result in attempt.verdict.cases}
     # What the votes went against says nothing of the attempt.
     lost = {case.id for case in run.spec.outvoted} if run.spec else set()
-    cases = [each for each in mine if each.id not in lost and (each.executed or each.id in results)]
-    found = [(each, results.get(each.id)) for each in cases]
+    known = [each for each in mine if each.id not in lost and (each.executed or each.id in results)]
+    found = [(each, results.get(each.id)) for each in known]
     found += [
         (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
     ]
@@ -78,7 +77,7 @@ def _case(
 ) -> list[tuple[Path, lsp.Diagnostic]]:
     """The case's diagnostic; none where no file has a line left for it."""
     failure = result.failure if result else None
-    frames = [frame for frame in (failure.frames if failure else ()) if _inside(run, frame)]
+    frames = [frame for frame in (failure.frames if failure else ()) if cases.inside(run.root, frame)]
     path, line = _place(case, frames, lines)
     if not line:
         return []
@@ -88,7 +87,7 @@ def _case(
     if frames and not lines.ran(frames[-1].path, frames[-1].line):
         message += f"\nat {_of_attempt(frames[-1], attempt)}"
     item = lsp.Diagnostic(
-        range=_range(server, run.root / path, line),
+        range=cases.range_of(server, run.root / path, line),
         message=message,
         severity=lsp.DiagnosticSeverity.Error if case.binding else lsp.DiagnosticSeverity.Warning,
         code=found,
@@ -102,12 +101,8 @@ def _case(
 
 def _why(attempt: Attempt, failure: Failure | None, found: str) -> str:
     if failure is None:
-        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[:LONGEST]
-    message = clean(failure.message).strip()
-    text = message if message.startswith(found) else f"{found}: {message}".rstrip(": ")
-    if failure.expected is not None and failure.observed is not None:
-        text += f"\nexpected {clean(failure.expected)}, observed {clean(failure.observed)}"
-    return text[:LONGEST]
+        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[: cases.LONGEST]
+    return cases.why(failure, found)
 
 
 def _place(case: Case, frames: list[Frame], lines: Lines) -> tuple[str, int]:
@@ -123,12 +118,6 @@ def _place(case: Case, frames: list[Frame], lines: Lines) -> tuple[str, int]:
     return case.path, 0
 
 
-def _inside(run: Run, frame: Frame) -> bool:
-    # A virtual environment inside the workspace is not the user's own code.
-    parts = Path(frame.path).parts
-    return not Path(frame.path).is_absolute() and "site-packages" not in parts and (run.root / frame.path).is_file()
-
-
 def _of_attempt(frame: Frame, attempt: Attempt) -> str:
     text = f"attempt {attempt.number}" if attempt.number else "your code as it was"
     return clean(f"{frame.path}:{frame.line} of {text}")
@@ -142,7 +131,7 @@ def _related(
         line, note = lines.nearest(frame.path, frame.line), f"{note} ({_of_attempt(frame, attempt)})"
     if not line:
         return None
-    location = server.documents.location(path, _range(server, path, line))
+    location = server.documents.location(path, cases.range_of(server, path, line))
     return lsp.DiagnosticRelatedInformation(location=location, message=clean(note))
 
 
@@ -188,15 +177,11 @@ def _name(server: Server, run: Run) -> lsp.Range | None:
     path, target = run.root / run.target.path, run.target
     if not target.qualname:
         # What was asked for was never found: the file is the nearest thing to it.
-        return _range(server, path, 1)
+        return cases.range_of(server, path, 1)
     found = places.named(server, run.root, target.selector)
     if found is not None:
-        return _range(server, path, found.name_line)
+        return cases.range_of(server, path, found.name_line)
     # In the midst of an edit nothing may be found: it has moved with what was typed since it was shown first.
     rows = moves.rows(text_of(server, path) or "")
     was = (old.range for old in server.board.at(path, run) if old.source == "greenloop")
     return next((where for where in was if run.name in rows[where.start.line]), None)
-
-
-def _range(server: Server, path: Path, line: int) -> lsp.Range:
-    return line_range(line, text_of(server, path) or "", server.documents.position_codec)

@@ -32,7 +32,7 @@ WIDTH = 100  # characters of a row of prose
 
 def markdown(run: Run) -> str:
     """The hover: state, the table, the change of the best attempt or of the shown one, where the tests come from."""
-    parts = [f"**{code(title(run))}**", *_foreseen(run), table(run.attempts), *map(code, _tampered(run))]
+    parts = [f"**{code(title(run))}**", *_foreseen(run), *_table(run), *map(code, _tampered(run))]
     if told := _explained(run):
         parts += [_critic(told), fenced(wrapped(explanation(told)), "text")]
     heading, diff = _change(run)
@@ -42,7 +42,7 @@ def markdown(run: Run) -> str:
 
 def plain(run: Run) -> str:
     """The same for editors that show text as it is."""
-    parts = [title(run), *_foreseen(run), table(run.attempts), *_tampered(run)]
+    parts = [title(run), *_foreseen(run), *_table(run), *_tampered(run)]
     if told := _explained(run):
         parts += [_critic(told), wrapped(explanation(told))]
     heading, diff = _change(run)
@@ -93,6 +93,11 @@ def fenced(text: str, language: str) -> str:
     longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{body}\n{fence}"
+
+
+def _table(run: Run) -> list[str]:
+    """None for a run that waits for its turn."""
+    return [table(run.attempts)] if run.attempts or not run.ahead else []
 
 
 def title(run: Run) -> str:

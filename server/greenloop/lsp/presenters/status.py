@@ -24,6 +24,10 @@ def began(server: Server, run: Run) -> None:
         client.tell(server, f"Refining {run.name} until its tests pass; diagnostics and hover show how it goes.")
 
 
+def waits(server: Server, run: Run) -> None:
+    client.tell(server, f"{run.name} is refined as soon as its turn comes; {run.ahead} before it.")
+
+
 def tested(server: Server, run: Run) -> None:
     server.window_log_message(lsp.LogMessageParams(type=lsp.MessageType.Info, message=line_of(run.attempts[-1])))
 
