@@ -20,7 +20,7 @@ from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
 from greenloop.lsp.features import configuration, files, show_log
 from greenloop.lsp.given import section
-from greenloop.lsp.presenters import status
+from greenloop.lsp.presenters import diagnostics, status
 from greenloop.lsp.questions import Answer
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def register(server: Server) -> None:
                 if landing is not None and run.outcome is not None:
                     server.runs.spawn(restart.applied(run))
                     status.ended(server, run, run.outcome, landing)
+                    diagnostics.publish(server, run)
         server.documents.changed()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
