@@ -168,6 +168,15 @@ class Editor:
         item = {"uri": self.uri(name), "languageId": "python", "version": version, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
 
+    def close(self, name):
+        del self.buffers[self.uri(name)]
+        self.notify("textDocument/didClose", {"textDocument": {"uri": self.uri(name)}})
+
+    def save(self, name):
+        """Writes the buffer to the disk as an editor does."""
+        (self.root / name).write_bytes(self.text(name).encode())
+        self.notify("textDocument/didSave", {"textDocument": {"uri": self.uri(name)}})
+
     def change(self, name, text):
         self._changed(self.uri(name), text)
 

@@ -27,8 +27,9 @@ from greenloop.core.ports import Model, User
 from greenloop.keeper import Keeper
 from greenloop.lsp import features, wire
 from greenloop.lsp.abilities import Abilities
+from greenloop.lsp.board import Board
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.presenters.diagnostics import Board
+from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs
@@ -78,7 +79,9 @@ class Server(LanguageServer):
         self.bars: dict[Run, Bar] = {}
         self.editor_settings: dict[str, object] = {}
         self.warned: set[str] = set()
+        self.last: asyncio.Task[None] | None = None
         self._engine = engine
+        self.runs.waiting = self.queued
 
     @property
     def documents(self) -> Documents:
@@ -96,6 +99,11 @@ class Server(LanguageServer):
         bar = self.bars.get(run)
         if bar is not None:
             bar.update()
+
+    def queued(self, run: Run) -> None:
+        """Shows that a run waits, and for how many."""
+        self.refresh(run)
+        diagnostics.publish(self, run)
 
     def converse(self, inbox: Inbox, outbox: Outbox) -> None:
         """Handles messages until the input ends or the client says goodbye."""
