@@ -126,7 +126,7 @@ def target(client):
 
 
 async def test_from_red_to_green(client: LanguageClient):
-    (action,) = await actions(client)
+    action, *_run = await actions(client)
     command = action if isinstance(action, lsp.Command) else action.command
     assert list(command.arguments) == [target(client)]
     result = await client.protocol.send_request_async("greenloop/refine", target(client))
