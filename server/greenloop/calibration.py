@@ -210,7 +210,7 @@ async def _run_around(
 ) -> Around:
     every = dict.fromkeys(files)
     for module in modules:
-        every.update(dict.fromkeys(importers(bed.snapshot.root, module)))
+        every.update(dict.fromkeys(importers(bed.snapshot.root, module, buffers=bed.snapshot.buffers)))
     if not every or bed.settings.suite.seconds <= 0:
         return Around(outcomes={}, reach=reach, left_out=0)
     chosen = list(every)

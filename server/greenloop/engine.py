@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,9 +17,10 @@ from greenloop.bed import Bed
 from greenloop.calibration import calibrate
 from greenloop.core.errors import SandboxBroke, UsageProblem
 from greenloop.core.events import Event, Finished
-from greenloop.core.nouns import Limits, Outcome, Place, Problem, Run, Target, Verdict
+from greenloop.core.nouns import Failure, Limits, Outcome, Place, Problem, Run, Target, Verdict
 from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
 from greenloop.course import Course
+from greenloop.faults import Fault
 from greenloop.keeper import Keeper
 from greenloop.roles import Models
 from greenloop.runners.pytest import parse
@@ -36,6 +37,7 @@ class Request:
     `target` is a found target, or text as typed: a pytest node id, `file.py::function`, `file.py:LINE`.
     `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
     `base` is the folder that a typed relative path counts from first; `comment` is what a reviewer says of the target.
+    `fault` is what whoever asks knows of failures that no candidate can cure.
     """
 
     root: Path
@@ -43,6 +45,7 @@ class Request:
     buffers: Mapping[str, bytes] = field(default_factory=dict)
     base: Path | None = None
     comment: str = ""
+    fault: Callable[[Sequence[Failure]], Fault | None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +104,7 @@ async def refine(
             settings=settings,
             say=say,
             comment=request.comment,
+            known_fault=request.fault,
         )
         calibration = await calibrate(bed)
         course = Course(

@@ -72,11 +72,21 @@ class _Asking:
 
     def module(self, name: str) -> str | None:
         """The file of a module, also of one that is a stub so far."""
-        found = sources.find_module(name, self.root, self.path)
+        found = sources.find_module(name, self.root, self.path, unsaved=_Texts(self.text_of))
         if found is not None:
             return found
         path = workspace.resolve_module(name, self.root, self.path)
         return path if self.text_of(path) is not None else None
+
+
+class _Texts:
+    """The files that have a text, saved or not."""
+
+    def __init__(self, text_of: TextOf) -> None:
+        self._text_of = text_of
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self._text_of(path) is not None
 
 
 def _one(message: str, asking: _Asking, *, by_test: bool) -> Missing | None:

@@ -13,7 +13,7 @@ import os
 import re
 import tokenize
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
@@ -210,13 +210,16 @@ def bases(root: Path, from_path: str = "") -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def find_module(name: str, root: Path, from_path: str = "") -> str | None:
-    """The workspace file that `import name` means in `from_path`; None when the workspace has none."""
+def find_module(name: str, root: Path, from_path: str = "", *, unsaved: Container[str] = ()) -> str | None:
+    """The workspace file that `import name` means in `from_path`; None when the workspace has none.
+
+    `unsaved` are files that need not be on the disk.
+    """
     tail = name.replace(".", "/")
     for base in bases(root, from_path):
         prefix = f"{base}/" if base else ""
         for candidate in (f"{prefix}{tail}/__init__.py", f"{prefix}{tail}.py"):
-            if _inside(root / candidate, root):
+            if candidate in unsaved or _inside(root / candidate, root):
                 return candidate
     return None
 

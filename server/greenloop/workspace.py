@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
@@ -216,18 +216,28 @@ def _base_for_new(root: Path, from_path: str) -> str:
     return "src" if (root / "src").is_dir() else ""
 
 
-def importers(root: Path, module_path: str, patterns: Sequence[str] | None = None) -> list[str]:
-    """The test files that import the module, by its name, from its package, or through a package that re-exports it."""
+def importers(
+    root: Path,
+    module_path: str,
+    patterns: Sequence[str] | None = None,
+    *,
+    buffers: Mapping[str, bytes] | None = None,
+) -> list[str]:
+    """The test files that import the module, by its name, from its package, or through a package that re-exports it.
+
+    Unsaved texts count before the disk, and files that are not on the disk yet as well.
+    """
     patterns = sources.file_patterns(root) if patterns is None else patterns
+    unsaved = buffers or {}
     wanted = {module_path, *_reexporting(root, module_path)}
     words = {PurePosixPath(path).stem for path in wanted} | {PurePosixPath(path).parent.name for path in wanted}
     needle = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in sorted(words - {"", "__init__"})) or r"$^")
     found = []
-    for path in python_files(root):
+    for path in sorted({*python_files(root), *unsaved}):
         if not sources.is_test_file(path, patterns):
             continue
-        text = sources.text(root, path) or ""
-        if needle.search(text) and _imports_one(text, path, root, wanted):
+        text = sources.text(root, path, unsaved) or ""
+        if needle.search(text) and _imports_one(text, path, root, wanted, unsaved):
             found.append(path)
     return found
 
@@ -249,11 +259,12 @@ def _reexporting(root: Path, module_path: str) -> set[str]:
     return found
 
 
-def _imports_one(text: str, path: str, root: Path, wanted: set[str]) -> bool:
+def _imports_one(text: str, path: str, root: Path, wanted: set[str], unsaved: Container[str]) -> bool:
     for module, names, _line in sources.imported(text, path):
-        if sources.find_module(module, root, path) in wanted:
+        if sources.find_module(module, root, path, unsaved=unsaved) in wanted:
             return True
-        if any(sources.find_module(f"{module}.{name}", root, path) in wanted for name in names if module):
+        inner = [f"{module}.{name}" for name in names if module]
+        if any(sources.find_module(each, root, path, unsaved=unsaved) in wanted for each in inner):
             return True
     return False
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from greenloop import engine
+from greenloop import engine, notebook
 from greenloop.cli import apply, codes, events_json, interrupt, options, show, where
 from greenloop.cli.model import ask as ask_for_model
 from greenloop.cli.problems import tell, warn
@@ -24,6 +24,7 @@ from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.nouns import Attempt, Outcome, Problem, StopReason, Verified
 from greenloop.core.summary import spent
 from greenloop.embedded.choice import choose
+from greenloop.notebook import Prepared
 from greenloop.settings import Settings
 from greenloop.strength import report
 
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target",
         nargs="?",
         metavar="TARGET",
-        help="a pytest node id, file.py::function or file.py:LINE; nothing: the first test that is red",
+        help="a pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL; nothing: the first red test",
     )
     parser.add_argument("--all", action="store_true", help="without TARGET: every red test, one after another")
     parser.add_argument("--apply", action="store_true", help="write a verified result without asking")
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     except GreenloopError as error:
         if put is None:
             raise
-        put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
+        put(events_json.failed(error.word, str(error), error.remedy))
         tell(error)
         return error.exit_code
     except BrokenPipeError:
@@ -90,6 +91,15 @@ class Job:
     root: Path
     settings: Settings
     put: Callable[[dict[str, Any]], None] | None
+    book: Book | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Book:
+    """The notebook that a target is in, and the text of its file."""
+
+    prepared: Prepared
+    text: str
 
 
 def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | None) -> int:
@@ -101,6 +111,8 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
     if put is not None or not View.can_ask():
         settings = replace(settings, ask=0)
     job = Job(arguments=arguments, root=root, settings=settings, put=put)
+    if target is not None and where.split(target)[0].endswith(".ipynb"):
+        job = replace(job, settings=notebook.settings_for(settings), book=_book(root, *where.split(target)))
     try:
         return _one(job, target) if target is not None else _red(job)
     except ModelProblem:
@@ -109,6 +121,12 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
             raise
     job = replace(job, settings=replace(settings, model=ask_for_model(line)))
     return _one(job, target) if target is not None else _red(job)
+
+
+def _book(root: Path, path: str, rest: str) -> Book:
+    """Raises `UsageProblem` that lists the targets where none is clearly meant."""
+    book, text = notebook.load(root, path)
+    return Book(prepared=notebook.prepare(book, notebook.typed(book, rest)), text=text)
 
 
 def _modelless(settings: Settings) -> bool:
@@ -135,7 +153,7 @@ def _red(job: Job) -> int:
                 raise
             # One test that cannot be worked on does not keep the others from their turn.
             if job.put is not None:
-                job.put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
+                job.put(events_json.failed(error.word, str(error), error.remedy))
             tell(error)
             results.append(error.exit_code)
         if results[-1] == codes.CANCELLED:
@@ -171,11 +189,19 @@ def _one(job: Job, target: str) -> int:
                 job.put(events_json.finished(_cancelled(attempts)))
 
         request = engine.Request(root=job.root, target=target, comment=job.arguments.comment)
+        if job.book is not None:
+            asked = job.book.prepared
+            request = replace(request, target=asked.target, buffers=asked.buffers, fault=asked.fault)
         work = engine.refine(request, settings=job.settings, emit=emit, say=view.say, user=view.user)
         try:
             outcome = interrupt.run(work, last_words=last_words)
         except asyncio.CancelledError:
             outcome = _cancelled(attempts)
+        except GreenloopError as error:
+            if job.book is not None:
+                error.args = (job.book.prepared.named(str(error)),)
+                error.remedy = job.book.prepared.named(error.remedy)
+            raise
     if gone:
         raise BrokenPipeError
     return _ended(job, outcome, problem)
@@ -205,13 +231,15 @@ def _ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
     """Shows the outcome, writes the files where that is wanted and allowed, and returns the exit code."""
     applied = False
     trouble: WorkspaceProblem | None = None
+    ran = outcome
+    outcome = outcome if job.book is None else job.book.prepared.shown(outcome)
     if job.put is None:
         _show(outcome)
     offered = outcome.solved and bool(outcome.after) and problem is not None
     if offered and _wanted(job, outcome):
         assert problem is not None
         try:
-            _write(job, outcome, problem)
+            _write(job, ran, problem)
             applied = True
         except WorkspaceProblem as error:
             trouble = error
@@ -220,7 +248,7 @@ def _ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
     if applied and job.put is None:
         print(f"written: {_places(outcome)}")
     if job.arguments.strength and outcome.solved and outcome.best is not None and problem is not None:
-        _strength(job, outcome, problem)
+        _strength(job, ran, problem)
     if job.put is not None:
         job.put(events_json.finished(outcome, applied=applied) | _trouble(trouble))
     if trouble is not None:
@@ -255,7 +283,7 @@ def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
     """Raises `WorkspaceProblem`; a cancelled re-verification writes nothing."""
 
     async def again(files: dict[str, bytes]) -> bool:
-        verdict = await engine.reverify(problem, files, settings=job.settings)
+        verdict = await engine.reverify(problem, _as_run(job, files), settings=job.settings)
         return verdict.status.value == "passed" and not verdict.collateral
 
     def verify(files: dict[str, bytes]) -> bool:
@@ -265,7 +293,21 @@ def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
-    apply.write(job.root, outcome, originals=problem.originals, verify=verify)
+    originals = problem.originals
+    if job.book is not None:
+        originals = job.book.prepared.originals(problem, job.book.text)
+        outcome = job.book.prepared.written(outcome, job.book.text)
+    apply.write(job.root, outcome, originals=originals, verify=verify)
+
+
+def _as_run(job: Job, files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files as the sandbox takes them: a notebook as its module and tests. Raises `UsageProblem`."""
+    if job.book is None:
+        return files
+    book = job.book.prepared
+    rest = {path: data for path, data in files.items() if path != book.notebook.path}
+    text = files.get(book.notebook.path)
+    return rest | (book.buffers if text is None else book.with_text(text.decode()).buffers)
 
 
 def _wanted(job: Job, outcome: Outcome) -> bool:

@@ -18,6 +18,7 @@ from greenloop.cli.problems import warn
 from greenloop.cli.view import View
 from greenloop.core.errors import UsageProblem, WorkspaceProblem
 from greenloop.history import History, Record
+from greenloop.notebook import recovered
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +138,7 @@ def _apply(history: History, record: Record, *, yes: bool) -> int:
     root = Path(record.root)
     if not root.is_dir():
         raise WorkspaceProblem(f"The workspace {root} is not there any more.")
-    written = apply.write(root, outcome)
+    written = apply.write(root, recovered(root, outcome))
     history.applied(record.id)
     print(f"written: {', '.join(map(show.clean, written)) or 'nothing, it stood there already'}")
     return codes.VERIFIED

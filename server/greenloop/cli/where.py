@@ -28,10 +28,12 @@ def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, st
 
 
 def split(target: str) -> tuple[str, str]:
-    """A typed target as its file and the rest (`::name` or `:LINE`)."""
+    """A typed target as its file and the rest (`::name`, `:LINE`, or `:CELL` of a notebook)."""
     file, colons, name = target.partition("::")
     if colons:
         return file, "::" + name
+    if cell := re.fullmatch(r"(.+\.ipynb):(.+)", target):
+        return cell[1], ":" + cell[2]
     line = re.fullmatch(r"(.+\.pyi?):(\d+)(?::\d+)?", target)
     return (line[1], ":" + line[2]) if line else (target, "")
 

@@ -1,4 +1,4 @@
-"""The editor's open documents: exact lines, what moved when somebody typed, and waiting for a change.
+"""The editor's open documents: exact lines, and waiting for a change.
 
 pygls splits lines as `str.splitlines` does, at form feeds too, which the protocol does not: an incremental change to
 such a file would corrupt it. Here a line ends where the protocol says: at CR, LF or both.
@@ -7,38 +7,22 @@ such a file would corrupt it. Here a line ends where the protocol says: at CR, L
 from __future__ import annotations
 
 import asyncio
-import re
+import logging
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.diff import lines
+from greenloop.core.encoding import decode
+from greenloop.core.errors import GreenloopError
 from greenloop.core.uris import path_from_uri, uri_from_path
 
-_END = re.compile(r"\r\n|\r|\n")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shift:
-    """How a change moves lines (0-based): those from `first` on by `delta`, those after `start` at most to `limit`."""
-
-    start: int
-    limit: int
-    first: int
-    delta: int
-
-    def lower(self, rows: int) -> Shift:
-        """The same in a text that begins `rows` lines earlier."""
-        return Shift(start=self.start + rows, limit=self.limit + rows, first=self.first + rows, delta=self.delta)
-
-    def __call__(self, line: int) -> int:
-        if line >= self.first:
-            return line + self.delta
-        return min(line, self.limit) if line > self.start else line
+log = logging.getLogger(__name__)
 
 
 def lowered(where: lsp.Range, rows: int) -> lsp.Range:
@@ -48,9 +32,22 @@ def lowered(where: lsp.Range, rows: int) -> lsp.Range:
 
 
 def path_of(uri: str) -> Path | None:
-    """The file that a URI names; None for what is no file (untitled buffers, notebook cells)."""
-    path = path_from_uri(uri)
-    return Path(path) if path else None
+    """The file that a URI names; None for what is no file (untitled buffers, notebook cells, nonsense)."""
+    try:
+        path = path_from_uri(uri) or ""
+        named = os.fsencode(path)
+    except ValueError:
+        return None
+    file = Path(path)
+    return file if file.is_absolute() and b"\0" not in named else None
+
+
+def on_disk(path: Path) -> str | None:
+    """The text of a file, None where there is none or it cannot be read as text."""
+    try:
+        return decode(path.read_bytes())[0]
+    except (OSError, GreenloopError):
+        return None
 
 
 class Document(TextDocument):
@@ -66,19 +63,6 @@ class Document(TextDocument):
         if self._split[0] is not text:
             self._split = (text, tuple(lines(text)))
         return self._split[1]
-
-    def shift_of(self, change: lsp.TextDocumentContentChangeEvent) -> Shift:
-        """How `change`, not applied yet, moves the lines of this document."""
-        if isinstance(change, lsp.TextDocumentContentChangePartial):
-            start, end = change.range.start.line, change.range.end.line
-            added = len(_END.findall(change.text))
-            first = end if change.range.end.character == 0 else end + 1
-            return Shift(start=start, limit=start + added, first=first, delta=start + added - end)
-        old, new = self.lines, lines(change.text)
-        least = min(len(old), len(new))
-        head = next((i for i in range(least) if old[i] != new[i]), least)
-        tail = next((i for i in range(least - head) if old[-1 - i] != new[-1 - i]), least - head)
-        return Shift(start=head, limit=len(new) - tail, first=len(old) - tail, delta=len(new) - len(old))
 
     def _apply_incremental_change(self, change: lsp.TextDocumentContentChangePartial) -> None:
         start, end = (
@@ -106,14 +90,13 @@ class Documents(Workspace):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._waiting: set[asyncio.Future[None]] = set()
-        self.on_shift: Callable[[str, Shift], None] = lambda _uri, _shift: None
 
     def update_text_document(
         self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
     ) -> None:
-        document = self.get_text_document(text_doc.uri)
-        if isinstance(document, Document):
-            self.on_shift(document.uri, document.shift_of(change))
+        if unquote(text_doc.uri) not in self.text_documents:
+            log.warning("A change of a document that is not open")
+            return
         super().update_text_document(text_doc, change)
 
     def _create_text_document(
@@ -175,7 +158,8 @@ class Documents(Workspace):
             future: asyncio.Future[None] = loop.create_future()
             self._waiting.add(future)
             try:
-                await asyncio.wait_for(future, max(0.0, end - loop.time()))
+                async with asyncio.timeout_at(end):
+                    await future
             except TimeoutError:
                 return holds()
             finally:

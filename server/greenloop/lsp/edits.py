@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.diff import flat, hunks, keep_ends, merge
-from greenloop.core.encoding import decode
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Status
 from greenloop.lsp import client
 from greenloop.lsp.buffers import encoded
 from greenloop.lsp.convert import FileEdit, contains, workspace_edit
+from greenloop.lsp.documents import on_disk
 
 if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
@@ -106,14 +106,7 @@ def plan(server: Server, run: Run) -> list[_Step] | Landing:
 def text_of(server: Server, path: Path) -> str | None:
     """The editor's text where the file is open, else the disk's; None where there is no such file."""
     document = server.documents.at(path)
-    return document.source if document is not None else _disk(path)
-
-
-def _disk(path: Path) -> str | None:
-    try:
-        return decode(path.read_bytes())[0]
-    except (OSError, GreenloopError):
-        return None
+    return document.source if document is not None else on_disk(path)
 
 
 def edit_for(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
@@ -145,7 +138,7 @@ async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
 async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     documents = server.documents
     edit = edit_for(server, run, steps)
-    disk = {step.path: _disk(run.root / step.path) for step in steps}
+    disk = {step.path: on_disk(run.root / step.path) for step in steps}
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
     request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
     request.add_done_callback(lambda _done: documents.changed())

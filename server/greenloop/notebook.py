@@ -1,0 +1,359 @@
+"""A notebook as something to refine: which cells are targets, what the engine is given, what its outcome means.
+
+The engine sees a module and a test file beside the notebook that exist in the sandbox only. Cells before the target
+are executed there first. Reads files, never writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from greenloop import sources, syntax, targets
+from greenloop.core import ipynb
+from greenloop.core.cells import Kind
+from greenloop.core.errors import UsageProblem, WorkspaceProblem
+from greenloop.core.notebook import Cell, Composed, Notebook, changed_cells, compose, landed, names
+from greenloop.core.nouns import Failure, Outcome, Problem, Target, TargetKind
+from greenloop.faults import Fault
+from greenloop.settings import Settings
+
+MOST_BYTES = 64 << 20  # outputs included
+LISTED = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """A target in a notebook: cell (0-based) and, for a function or a test, its name. Neither: the cell's checks.
+
+    `last` is the cell up to which everything runs.
+    """
+
+    cell: int
+    last: int
+    name: str = ""
+    test: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """What the engine is asked for a goal, and the way back from what it answers."""
+
+    notebook: Notebook
+    goal: Goal
+    composed: Composed
+    target: Target
+
+    @property
+    def buffers(self) -> dict[str, bytes]:
+        """The two files, for the sandbox."""
+        texts = {self.notebook.module: self.composed.module, self.notebook.tests: self.composed.tests}
+        return {path: text.encode("utf-8", "surrogatepass") for path, text in texts.items()}
+
+    def landed(self, outcome: Outcome) -> Notebook:
+        """The notebook with what the outcome changes of its module. Raises `WorkspaceProblem`."""
+        module = self.notebook.module
+        if module not in outcome.after:
+            return self.notebook
+        found = landed(self.notebook, outcome.before.get(module) or "", outcome.after[module], self.goal.last)
+        if found is None:
+            raise WorkspaceProblem(f"The result changes several cells of {self.notebook.path} in one piece.")
+        return found
+
+    def shown(self, outcome: Outcome) -> Outcome:
+        """The outcome with cells in place of the module, for people: `nb.ipynb:3` is the third code cell."""
+        before, after = dict(outcome.before), dict(outcome.after)
+        if after.pop(self.notebook.module, None) is not None:
+            before.pop(self.notebook.module, None)
+            for number, old, new in changed_cells(self.notebook, self.landed(outcome)):
+                name = f"{self.notebook.path}:{number + 1}"
+                before[name], after[name] = _ended(old), _ended(new)
+        return replace(outcome, before=before, after=after, message=self.named(outcome.message))
+
+    def written(self, outcome: Outcome, text: str) -> Outcome:
+        """The outcome with the notebook's file in place of the module; `text` is the file's."""
+        path, before, after = self.notebook.path, dict(outcome.before), dict(outcome.after)
+        if after.pop(self.notebook.module, None) is not None:
+            before.pop(self.notebook.module, None)
+            before[path], after[path] = text, ipynb.again(ipynb.parse(text, path), self.landed(outcome)).text
+        return replace(outcome, before=before, after=after)
+
+    def originals(self, problem: Problem, text: str) -> dict[str, str | None]:
+        """The files that a result rests on, the notebook's in place of those that it became."""
+        ours = {self.notebook.module, self.notebook.tests}
+        return {path: old for path, old in problem.originals.items() if path not in ours} | {self.notebook.path: text}
+
+    def with_text(self, text: str) -> Prepared:
+        """The same goal over another text of the file. Raises `UsageProblem` where it has that goal no more."""
+        file = ipynb.parse(text, self.notebook.path)
+        book = file.of(self.notebook.path, self.notebook.module, self.notebook.tests)
+        if len(book.cells) != len(self.notebook.cells):
+            raise UsageProblem(f"{self.notebook.path} has other cells than before.")
+        return prepare(book, self.goal)
+
+    def named(self, text: str) -> str:
+        """A text for people, with lines of the module as rows of cells."""
+        return named(self.notebook, text)
+
+    def fault(self, failures: Sequence[Failure]) -> Fault | None:
+        """An earlier cell that fails whatever the functions of this notebook do."""
+        found = [self._fault(failure) for failure in failures]
+        return found[0] if found and all(found) else None
+
+    def _fault(self, failure: Failure) -> Fault | None:
+        inside = [frame for frame in failure.frames if frame.path in (self.notebook.module, self.notebook.tests)]
+        if not inside or inside[-1].path != self.notebook.module or inside[-1].function != "<module>":
+            return None
+        place = self.notebook.place(inside[-1].line - 1)
+        if place is None or self._uses_functions(place.cell, place.row):
+            return None
+        where = f"Cell {place.cell + 1} of {self.notebook.path} fails in row {place.row + 1}"
+        message = failure.message.strip().split("\n")[0]
+        said = message if message.startswith(failure.type) else f"{failure.type}: {message}".rstrip(": ")
+        return Fault(sentence=f"{where}: {said}", remedy="Earlier cells run before the target; mend that one first.")
+
+    def _uses_functions(self, cell: int, row: int) -> bool:
+        """Does the statement there come, by way of other names, from a function or class of the notebook?"""
+        parts = [(n, part) for n, each in enumerate(self.notebook.cells) for part in each.reading.parts]
+        wanted = {
+            name for n, part in parts if n == cell and part.start <= row < part.end for name in part.needs | part.binds
+        }
+        size = -1
+        while size != len(wanted):
+            size = len(wanted)
+            for _n, part in parts:
+                if part.binds & wanted and part.kind is Kind.DEFINE:
+                    return True
+                if part.binds & wanted and part.kind is not Kind.IMPORT:
+                    wanted |= part.needs
+        return False
+
+
+def settings_for(settings: Settings) -> Settings:
+    """Settings for a notebook: designed tests have no file there that they could be written into."""
+    return replace(settings, spec=replace(settings.spec, write=False))
+
+
+# -- from a file ----------------------------------------------------------------------------------------------------
+
+
+def load(root: Path, path: str) -> tuple[Notebook, str]:
+    """A notebook of the workspace and its file's text. Raises `UsageProblem` where it cannot be read."""
+    file = root / path
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise UsageProblem(
+                f"{path} is larger than {MOST_BYTES >> 20} MB.", remedy="Clear its outputs in Jupyter first."
+            )
+        text = file.read_bytes().decode()
+    except OSError as error:
+        raise UsageProblem(f"{path} cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise UsageProblem(f"{path} is not written in UTF-8.", remedy="Save it with Jupyter.") from error
+    return ipynb.parse(text, path).of(path, *beside(root, path)), text
+
+
+def beside(root: Path, path: str) -> tuple[str, str]:
+    """Names for the module and the test file that nothing in the notebook's folder has."""
+    folder = root / PurePosixPath(path).parent
+    return names(path, [file.name for file in folder.glob("*_ipynb*.py")])
+
+
+def behind(root: Path, module: str) -> str | None:
+    """The notebook (workspace path) whose module has that path; None where there is none."""
+    folder = PurePosixPath(module).parent
+    for file in sorted((root / folder).glob("*.ipynb")):
+        path = str(folder / file.name)
+        if beside(root, path)[0] == module:
+            return path
+    return None
+
+
+def recovered(root: Path, outcome: Outcome) -> Outcome:
+    """A kept outcome with the notebooks' files in place of their modules. Raises `WorkspaceProblem`.
+
+    Only over the very cells that the run saw.
+    """
+    for module in [path for path in outcome.after if path.endswith(".py") and not (root / path).exists()]:
+        path, before = behind(root, module), outcome.before.get(module)
+        if path is None or before is None:
+            continue
+        book, text = load(root, path)
+        last = next((n for n in range(len(book.cells)) if compose(book, n).module == before), None)
+        if last is None:
+            raise WorkspaceProblem(f"{path} changed since the run.", remedy="Run `greenloop fix` again.")
+        whole = Target(kind=TargetKind.FUNCTION, path=module, qualname="", selector="", start=1, end=1, name_line=1)
+        goal = Goal(cell=last, last=last)
+        found = Prepared(notebook=book, goal=goal, composed=compose(book, last), target=whole)
+        outcome = found.written(outcome, text)
+    return outcome
+
+
+# -- targets --------------------------------------------------------------------------------------------------------
+
+
+def goals(notebook: Notebook) -> list[Goal]:
+    """Everything that can be refined: functions, cells that check something, tests; in order."""
+    found = []
+    for number, cell in enumerate(notebook.cells):
+        found += [
+            Goal(cell=number, last=notebook.speaking_of(part.name, number), name=part.name)
+            for part in cell.reading.parts
+            if part.kind is Kind.DEFINE and part.name
+        ]
+        if cell.reading.checks:
+            found.append(Goal(cell=number, last=number, test=True))
+        else:
+            found += [Goal(cell=number, last=number, name=part.name, test=True) for part in cell.reading.tests]
+    return found
+
+
+def goal_at(notebook: Notebook, cell: int, row: int) -> Goal | None:
+    """What is at a row (0-based) of a cell: the function or test around it, else the cell's checks."""
+    if not 0 <= cell < len(notebook.cells):
+        return None
+    reading = notebook.cells[cell].reading
+    if reading.broken:
+        return _broken_at(notebook, cell, row)
+    part = next((part for part in reading.parts if part.start <= row < part.end), None)
+    if part is not None and part.kind is Kind.DEFINE and part.name:
+        name = _inner(notebook, cell, row) or part.name
+        return Goal(cell=cell, last=notebook.speaking_of(part.name, cell), name=name)
+    if reading.checks:
+        return Goal(cell=cell, last=cell, test=True)
+    if part is not None and part.kind is Kind.TEST:
+        return Goal(cell=cell, last=cell, name=part.name, test=True)
+    return None
+
+
+def _inner(notebook: Notebook, cell: int, row: int) -> str:
+    """The method around a row."""
+    here = targets.at("\n".join(notebook.cells[cell].reading.rows), notebook.module, row + 1)
+    return here.qualname if here else ""
+
+
+def _broken_at(notebook: Notebook, cell: int, row: int) -> Goal | None:
+    name = _inner(notebook, cell, row)
+    return Goal(cell=cell, last=notebook.speaking_of(name, cell), name=name) if name else None
+
+
+def typed(notebook: Notebook, rest: str) -> Goal:
+    """The goal of what follows a notebook's name: `:3`, `:cell id`, `::function`; nothing where there is only one.
+
+    Raises `UsageProblem` that lists what there is.
+    """
+    found = goals(notebook)
+    if rest.startswith("::"):
+        name = rest[2:].replace("::", ".")
+        named = [goal for goal in found if goal.name in (name, name.partition(".")[0])]
+        if not named:
+            raise _unclear(notebook, f"{notebook.path} has no function or test '{name}'.", found)
+        return replace(named[-1], name=name)
+    if rest:
+        cell = _cell(notebook, rest[1:])
+        if cell is None:
+            many = len(notebook.cells)
+            raise _unclear(notebook, f"{notebook.path} has no code cell '{rest[1:]}', it has {many}.", found)
+        own = [goal for goal in found if goal.cell == cell]
+        # Checks speak for the functions that stand in the same cell.
+        own = [goal for goal in own if goal.test] or own
+        what = f"Cell {cell + 1} of {notebook.path}"
+    else:
+        own, what = found, notebook.path
+    if len(own) == 1:
+        return own[0]
+    if own:
+        raise _unclear(notebook, f"{what} has {len(own)} targets.", own)
+    raise _unclear(notebook, f"{what} has no assert and defines no function.", found)
+
+
+def _cell(notebook: Notebook, word: str) -> int | None:
+    if word.isascii() and word.isdigit() and 1 <= int(word) <= len(notebook.cells):
+        return int(word) - 1
+    return next((n for n, cell in enumerate(notebook.cells) if cell.id and cell.id == word), None)
+
+
+def _unclear(notebook: Notebook, sentence: str, found: Sequence[Goal]) -> UsageProblem:
+    listed = ", ".join(spelled(notebook, goal) for goal in found[:LISTED])
+    more = ", …" if len(found) > LISTED else ""
+    return UsageProblem(sentence, remedy=f"Name one of: {listed}{more}." if listed else "Write a check with assert.")
+
+
+def spelled(notebook: Notebook, goal: Goal) -> str:
+    """A goal as it is typed."""
+    return f"{notebook.path}::{goal.name}" if goal.name else f"{notebook.path}:{goal.cell + 1}"
+
+
+def prepare(notebook: Notebook, goal: Goal) -> Prepared:
+    """Raises `UsageProblem` where the target or an earlier cell cannot be used."""
+    for number, cell in enumerate(notebook.cells[: goal.last + 1]):
+        if cell.reading.broken and number != goal.cell:
+            row, why = cell.reading.broken
+            raise UsageProblem(
+                f"Cell {number + 1} of {notebook.path} does not parse in row {row + 1}: {why}.",
+                remedy="Earlier cells run before the target; mend that one first.",
+            )
+    composed = compose(notebook, goal.last)
+    return Prepared(notebook=notebook, goal=goal, composed=composed, target=_target(notebook, goal, composed))
+
+
+def _target(notebook: Notebook, goal: Goal, composed: Composed) -> Target:
+    cell = notebook.cells[goal.cell]
+    if goal.test and not goal.name:
+        return check_target(notebook, goal.cell)
+    path, text = (notebook.tests, composed.tests) if goal.test else (notebook.module, composed.module)
+    found = targets.find(text, path, goal.name, python_files=sources.TEST_FILES)
+    if found is None:
+        raise UsageProblem(f"Cell {goal.cell + 1} of {notebook.path} has no function '{goal.name}'.")
+    lines = _rows(cell, goal.name)
+    first = notebook.firsts[goal.cell]
+    if lines and not goal.test:
+        # Of several functions of that name the one in this cell.
+        found = replace(found, start=first + lines[0], end=first + lines[1], name_line=first + lines[2])
+    return found
+
+
+def _rows(cell: Cell, name: str) -> tuple[int, ...]:
+    """First, last and name line (1-based) of a definition in its cell."""
+    item = syntax.lookup(syntax.definitions("\n".join(cell.reading.rows), "cell.py"), name)
+    return (item.start, item.end, item.name_line) if item else ()
+
+
+def check_target(notebook: Notebook, cell: int) -> Target:
+    """The checks of a cell as a test; its lines are those of the first check to the last."""
+    test, first = notebook.cells[cell].test, notebook.firsts[cell]
+    checks = [part for part in notebook.cells[cell].reading.parts if part.kind is Kind.CHECK]
+    start, end = first + checks[0].start + 1, first + checks[-1].end
+    selector = f"{notebook.tests}::{test}"
+    return Target(
+        kind=TargetKind.TEST,
+        path=notebook.tests,
+        qualname=test,
+        selector=selector,
+        start=start,
+        end=end,
+        name_line=start,
+    )
+
+
+def named(notebook: Notebook, text: str) -> str:
+    """A text for people, with lines of the module and of the tests as rows of cells, and tests as cells."""
+
+    def cell(found: re.Match[str]) -> str:
+        place = notebook.place(int(found[1]) - 1)
+        return found[0] if place is None else f"{notebook.path} cell {place.cell + 1} row {place.row + 1}"
+
+    for path in (notebook.tests, notebook.module):
+        text = re.sub(rf"\b{re.escape(path)}:(\d+)", cell, text)
+    labels = {each.test: number + 1 for number, each in enumerate(notebook.cells)}
+    tests = re.compile(rf"\b{re.escape(notebook.tests)}::(\w+)")
+    text = tests.sub(
+        lambda m: f"{notebook.path}:{labels[m[1]]}" if m[1] in labels else f"{notebook.path}::{m[1]}", text
+    )
+    return text.replace(notebook.tests, notebook.path).replace(notebook.module, notebook.path)
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") or not text else text + "\n"
