@@ -91,13 +91,15 @@ class Editor:
             (self.home / ".emacs.d").mkdir(parents=True)
         subprocess.run(lines, env=self.environment, check=True, capture_output=True)
         chosen = block(self.kind.section, "ollama/llama3.2").replace("ollama/llama3.2", model)
-        commands = "".join(each for each in blocks(self.kind.section)[1:] if "ollama" not in each)
+        # Code lenses came with LspAttach, after 0.7.
+        no = ["ollama/llama3.2", *(["codelens"] if self.kind.name == "nvim-0.7" else [])]
+        more = "".join(each for each in blocks(self.kind.section)[1:] if not any(word in each for word in no))
         if self.kind.setup == "neovim":
             start = self.home / "config" / "nvim" / "init.lua"
-            start.write_text(chosen + commands)
+            start.write_text(chosen + more)
         else:
             with (self.home / ".emacs.d" / "init.el").open("a") as file:
-                file.write(chosen + commands)
+                file.write(chosen + more)
 
     def _start(self):
         program = {"nvim-0.11": str(Path(sys.executable).with_name("nvim")), "nvim-0.7": "/usr/bin/nvim"}

@@ -50,7 +50,8 @@ def test_an_example_goes_green_in_an_editor(live):
     before = (live.root / module).read_text()
     live.open(module, *({asked} - {module}))
     live.act(asked, line, title)
-    live.wait("diagnostic of the run", lambda: any("Refining" in each["text"] for each in live("diagnostics", asked)))
+    shown = lambda: any("Refining" in each["text"] for each in live("diagnostics", asked))  # noqa: E731
+    live.wait("diagnostic of the run", shown, seconds=SECONDS)
     live.wait("edit", lambda: live("text", module) != before, seconds=SECONDS)
     live.told("fixed, verified by")
     live.is_clear(asked)
