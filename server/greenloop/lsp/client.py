@@ -9,6 +9,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types as lsp
@@ -144,10 +145,21 @@ async def open_progress(server: Server) -> str | None:
         raise
 
 
-async def configuration(server: Server) -> Any:
-    """The editor's `greenloop` section, None where it has none."""
+async def refresh_lenses(server: Server) -> None:
+    """Has the editor ask for code lenses again."""
+    if server.abilities.refresh_lenses:
+        await bounded(server.workspace_code_lens_refresh_async(None), SOON, "to refresh code lenses")
+
+
+async def configuration(server: Server, roots: Sequence[Path]) -> Sequence[Any] | None:
+    """The editor's `greenloop` sections: one for each of these folders, and one for what lies outside of them.
+
+    None where it cannot say.
+    """
     if not server.abilities.configuration:
         return None
-    params = lsp.ConfigurationParams(items=[lsp.ConfigurationItem(section="greenloop")])
+    scopes = [*map(server.documents.folder, roots), None]
+    items = [lsp.ConfigurationItem(scope_uri=scope, section="greenloop") for scope in scopes]
+    params = lsp.ConfigurationParams(items=items)
     reply = await bounded(server.workspace_configuration_async(params), SOON, "for its configuration")
-    return reply[0] if isinstance(reply, Sequence) and reply else None
+    return reply if isinstance(reply, Sequence) and not isinstance(reply, str) else None

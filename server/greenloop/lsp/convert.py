@@ -109,12 +109,13 @@ def action_kind(
 ) -> lsp.CodeActionKind | None:
     """The kind under which an action may be offered: its natural one, else a rewrite, else none at all."""
     for kind in (natural, lsp.CodeActionKind.RefactorRewrite):
-        if only is None or any(_within(kind.value, getattr(wanted, "value", wanted)) for wanted in only):
+        if only is None or any(within(kind.value, getattr(wanted, "value", wanted)) for wanted in only):
             return kind
     return None
 
 
-def _within(kind: str, wanted: str) -> bool:
+def within(kind: str, wanted: str) -> bool:
+    """Whether somebody who asks for `wanted` gets this kind: itself and what it is made of."""
     return not wanted or kind == wanted or kind.startswith(wanted + ".")
 
 
