@@ -59,7 +59,11 @@ def register(server: Server) -> None:
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
         chosen = meant.chosen(server, arguments)
-        refusals.clear(server, (meant.table(arguments) or {}).get("uri"))
+        named = meant.table(arguments) or {}
+        refusals.clear(server, named.get("uri"))
+        if "target" not in named:
+            meant_file = server.documents.file_of(named["uri"]) if named else None
+            server.checks.shown.clear(lambda path: not named or (meant_file is not None and path == meant_file[0]))
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
