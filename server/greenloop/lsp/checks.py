@@ -259,7 +259,11 @@ class Checks:
                 asked.over.set_result(tallied(asked, memory, reports, check.left))
         if check.saved and check.left:
             seconds = check.settings.suite.seconds
-            self._say(check, f"{check.left} tests that this file concerns were not run: suite.seconds = {seconds:g}.")
+            self._say(
+                check,
+                "not-tested",
+                f"{check.left} tests that this file concerns were not run: suite.seconds = {seconds:g}.",
+            )
 
     def _refused(self, check: Check, error: GreenloopError) -> None:
         if check.stopped:
@@ -267,12 +271,12 @@ class Checks:
         for asked in check.asked:
             if not asked.over.done():
                 asked.over.set_exception(error)
-        self._say(check, " ".join(part for part in (str(error), error.remedy) if part))
+        self._say(check, error.word, error.advice)
 
-    def _say(self, check: Check, sentence: str) -> None:
+    def _say(self, check: Check, word: str, sentence: str) -> None:
         """Shows what there is to say of a check that nobody asked for."""
         if check.saved and not check.told:
-            self.shown.refuse(check.root, [*check.saved][-1], sentence)
+            self.shown.refuse(check.root, [*check.saved][-1], word, sentence)
 
     def _cancelled(self, check: Check) -> None:
         if self._under_way.get(check.root) is check:
