@@ -21,6 +21,8 @@ bench: ## the figures of README and docs; see benchmarks/
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@$(BIN)/python benchmarks/startup.py
 	@$(BIN)/python benchmarks/targets.py
+	@$(BIN)/python benchmarks/lsp.py
+	@$(BIN)/python benchmarks/lsp.py --memory
 	@$(BIN)/python benchmarks/sandbox.py
 	@$(BIN)/python benchmarks/save.py
 

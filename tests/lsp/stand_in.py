@@ -67,10 +67,11 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
-        self.user, self.answers = None, []
+        self.user, self.answers, self.settings, self.warmed = None, [], [], 0
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
+        self.warmed += 1
 
     async def prepare(self, root, settings, keeper):
         """Needs no sandbox."""
@@ -100,6 +101,7 @@ class Play:
     async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
         self.user = user
+        self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
@@ -110,13 +112,15 @@ class Play:
 
     async def reverify(self, problem, files, *, settings):
         self.reverified.append({path: data.decode() for path, data in files.items()})
+        if any(b"HOLD" in data for data in files.values()):
+            await asyncio.Event().wait()
         return verdict(7 if any(b"BREAK" in data for data in files.values()) else None)
 
     # -- scripts --------------------------------------------------------------------------------------------------
 
     def problem(self, request):
         root = request.root
-        texts = {name: (root / name).read_bytes().decode() for name in ("m.py", "test_m.py")}
+        texts = {name: (root / name).read_bytes().decode("utf-8-sig") for name in ("m.py", "test_m.py")}
         texts |= {path: data.decode() for path, data in request.buffers.items()}
         case = Case(id=TEST, path="test_m.py", line=4)
         rows = texts["m.py"].splitlines()
@@ -265,6 +269,21 @@ class Play:
     async def stuck(self, request, settings, emit, say):
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
+        outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def many(self, request, settings, emit, say):
+        """A test with three hundred parameters, all of which fail."""
+        ids = [f"{TEST}[{number}]" for number in range(300)]
+        problem, (result,) = self.problem(request), verdict(15).cases
+        spec = Spec(cases=tuple(Case(id=each, path="test_m.py", line=4) for each in ids), selectors=(TEST,))
+        failed = Verdict(status=Status.FAILED, cases=tuple(replace(result, id=each) for each in ids))
+        problem = replace(problem, spec=spec)
+        baseline = Attempt(number=0, verdict=failed, error_class="AssertionError", group=Group.LOGIC)
+        names = {"model": settings.model, "preset": settings.preset, "sandbox": "play", "attempts": 5}
+        emit(Started(problem=problem, baseline=baseline, **names))
+        attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", failed)]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         emit(Finished(outcome=outcome))
         return outcome
@@ -418,6 +437,12 @@ def main():
     def go(_params):
         play.go.set()
 
+    @server.feature("test/settled")
+    async def settled(_params):
+        """Answers when nothing goes on in the background."""
+        while server.runs._tasks:
+            await asyncio.wait(list(server.runs._tasks))
+
     @server.feature("test/state")
     def state(_params):
         inner = server.protocol
@@ -425,6 +450,8 @@ def main():
             "calls": play.calls,
             "cancelled": play.cancelled,
             "answers": play.answers,
+            "settings": play.settings,
+            "warmed": play.warmed,
             "reverified": play.reverified,
             "buffers": play.buffers,
             "futures": len(inner._request_futures),

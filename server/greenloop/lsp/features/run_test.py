@@ -66,7 +66,7 @@ def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
 
     if target is None:
         name = place.path.rpartition("/")[2]
-        return about(name, place.path, (place.path,) if places.holds_tests(place) else ())
+        return about(name, place.path, (place.path,) if places.has_tests(place) else ())
     found = places.named(server, place.root, target)
     if found is None:
         raise JsonRpcInvalidParams(f"There is no test and no function {target}.")

@@ -10,7 +10,8 @@ from lsprotocol import types as lsp
 
 from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
 from greenloop.core.redact import clean
-from greenloop.lsp import places
+from greenloop.lsp import moves, places
+from greenloop.lsp.edits import text_of
 from greenloop.lsp.presenters import cases, refusals
 from greenloop.lsp.presenters.lines import Lines
 from greenloop.lsp.presenters.words import line_of
@@ -19,11 +20,15 @@ from greenloop.lsp.runs import Phase, Run
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
+# Failing cases of an attempt that have a diagnostic.
+MOST = 100
+
 
 def publish(server: Server, run: Run) -> None:
     """Shows that a run waits, why it was refused, or the shown attempt's failing cases and the summary."""
     shown: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
-    for path, item in _items(server, run):
+    # What was discarded meanwhile shows nothing any more.
+    for path, item in _items(server, run) if run in server.runs else ():
         shown[path].append(item)
     server.board.put(run, dict(shown))
 
@@ -33,14 +38,16 @@ def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
     if run.started is not None and attempt is not None:
         solved = not run.running and run.outcome is not None and run.outcome.solved
         if solved and run.stepped is None:
-            return []
+            return _noted(server, run, ("kept", run.kept)) if run.kept else []
         return [*_cases(server, run, run.started.problem, attempt), *_summary(server, run, attempt)]
     waits = run.phase is Phase.QUEUED and run.ahead
     said = ("refining", f"Refining {run.name}: {run.now}") if waits else refusals.of(run)
-    where = _name(server, run) if said is not None else None
-    if said is None or where is None:
-        return []
-    return [(run.root / run.target.path, refusals.diagnostic(where, *said))]
+    return _noted(server, run, said) if said is not None else []
+
+
+def _noted(server: Server, run: Run, note: tuple[str, str]) -> list[tuple[Path, lsp.Diagnostic]]:
+    where = _name(server, run)
+    return [] if where is None else [(run.root / run.target.path, refusals.diagnostic(where, *note))]
 
 
 # -- the failing cases ------------------------------------------------------------------------------------------
@@ -49,9 +56,7 @@ def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
 def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
     lines = Lines(server, run.root, problem, attempt)
     # A test that the user took out of its file is nobody's failure any more.
-    mine = [
-        case for case in problem.spec.cases if case.path not in problem.originals or lines.now(case.path, case.line)
-    ]
+    mine = [case for case in problem.spec.cases if lines.has(case)]
     if attempt.verdict.status is Status.TAMPERED:
         # What such a run says about single cases is worth nothing; that it lies is shown once.
         return [item for case in mine[:1] for item in _case(server, run, attempt, case, None, lines)]
@@ -64,7 +69,7 @@ def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list
         (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
     ]
     failing = [(case, result) for case, result in found if result is None or not result.passed]
-    return [item for case, result in failing for item in _case(server, run, attempt, case, result, lines)]
+    return [item for case, result in failing[:MOST] for item in _case(server, run, attempt, case, result, lines)]
 
 
 def _case(
@@ -114,7 +119,8 @@ def _place(case: Case, frames: list[Frame], lines: Lines) -> tuple[str, int]:
 
 
 def _of_attempt(frame: Frame, attempt: Attempt) -> str:
-    return clean(f"{frame.path}:{frame.line} of attempt {attempt.number}")
+    text = f"attempt {attempt.number}" if attempt.number else "your code as it was"
+    return clean(f"{frame.path}:{frame.line} of {text}")
 
 
 def _related(
@@ -175,9 +181,7 @@ def _name(server: Server, run: Run) -> lsp.Range | None:
     found = places.named(server, run.root, target.selector)
     if found is not None:
         return cases.range_of(server, path, found.name_line)
-    # Renamed, or in the midst of an edit: it has moved with what was typed since it was shown first.
-    return next((old.range for old in server.board.at(path, run) if _at_name(old)), None)
-
-
-def _at_name(item: lsp.Diagnostic) -> bool:
-    return item.source == "greenloop"
+    # In the midst of an edit nothing may be found: it has moved with what was typed since it was shown first.
+    rows = moves.rows(text_of(server, path) or "")
+    was = (old.range for old in server.board.at(path, run) if old.source == "greenloop")
+    return next((where for where in was if run.name in rows[where.start.line]), None)
