@@ -275,9 +275,9 @@ async def test_all_failing_tests_are_refined(real):
     await real.execute("greenloop.refineAll", {"uri": real.uri("test_m.py")})
     await real.told("2 of 3 tests fail; refining them")
     # One after another, in the order of the file.
-    await real.wait(lambda _m: "x * 2" in real.text("m.py"), "the first edit")
+    await real.wait(lambda _m: "x * 2" in real.text("m.py"), "the first edit", seconds=60)
     assert "x * 3" not in real.text("m.py")
-    await real.wait(lambda _m: "x * 3" in real.text("m.py"), "the second edit")
+    await real.wait(lambda _m: "x * 3" in real.text("m.py"), "the second edit", seconds=60)
     await cleared(real)
 
 
