@@ -9,7 +9,7 @@ from greenloop.sandboxes._supervisor import alive
 
 from .conftest import EVERYTHING, Editor, spawn
 
-pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
 RED = "def double(x):\n    return x + 1\n"
 GREEN = "def double(x):\n    return x * 2\n"
