@@ -45,7 +45,7 @@ def ask(server: Server, arguments: tuple[Any, ...]) -> Asked:
             raise JsonRpcInvalidParams("Only tests of Python files can be run, and this is none.")
         asked = _asked(server, place, target)
     except GreenloopError as error:
-        raise JsonRpcInvalidParams(_sentence(error)) from error
+        raise JsonRpcInvalidParams(clean(error.advice)) from error
     server.checks.ask(asked)
     return asked
 
@@ -99,13 +99,9 @@ async def answer(server: Server, asked: Asked) -> Tally | None:
         return None
     error = asked.over.exception()
     if isinstance(error, GreenloopError):
-        client.tell(server, _sentence(error), lsp.MessageType.Error)
+        client.tell(server, clean(error.advice), lsp.MessageType.Error)
         return None
     return asked.over.result()
-
-
-def _sentence(error: GreenloopError) -> str:
-    return clean(" ".join(part for part in (str(error), error.remedy) if part))
 
 
 def _saved(server: Server, uri: str) -> None:
