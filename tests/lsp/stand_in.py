@@ -67,10 +67,36 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
-        self.user, self.answers, self.settings = None, [], []
+        self.user, self.answers, self.settings, self.warmed = None, [], [], 0
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
+        self.warmed += 1
+
+    async def prepare(self, root, settings, keeper):
+        """Needs no sandbox."""
+
+    async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
+        """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
+        from greenloop.checking import Report
+        from greenloop.core.records import Collected, Reach
+
+        text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()
+        self.calls.append(f"tests {' '.join(selectors)}")
+        try:
+            if "WAIT" in text:
+                await self.go.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        reach = (Reach(path="m.py", firstlineno=1, name="double", depth=1),)
+        return Report(
+            results=verdict(None if "x * 2" in text else 6).cases,
+            places={TEST: Collected(id=TEST, path="test_m.py", line=4)},
+            reach={TEST: reach} if traced else {},
+            files=tuple(each for each in selectors if "::" not in each),
+            seconds=0.1,
+        )
 
     async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
@@ -410,6 +436,7 @@ def main():
             "cancelled": play.cancelled,
             "answers": play.answers,
             "settings": play.settings,
+            "warmed": play.warmed,
             "reverified": play.reverified,
             "buffers": play.buffers,
             "futures": len(inner._request_futures),

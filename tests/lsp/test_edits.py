@@ -122,8 +122,9 @@ async def test_refused_by_the_editor_it_is_kept(editor):
     assert [title.split(" (")[0] for title in titles] == [
         "Apply refined double",
         "Show attempts: test_double",
-        "Discard attempts: test_double",
         "Refine until tests pass: test_double",
+        "Run in the sandbox: test_double",
+        "Discard attempts: test_double",
     ]
 
 

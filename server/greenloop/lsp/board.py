@@ -41,12 +41,13 @@ class Board:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._files: dict[Path, _File] = {}
-        # Told of the owner after each change, so that one owner can give way to another.
+        # Told of the owner of a change before it is published, so that others can give way.
         self.on_change: Callable[[Hashable], None] = lambda _owner: None
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
         """Replaces everything that an owner shows; the ranges count in the texts as they are now."""
-        for path in {path for path, items in by_path.items() if items} | self._paths(owner):
+        touched = {path for path, items in by_path.items() if items} | self._paths(owner)
+        for path in touched:
             self._follow(path)
             file = self._files.get(path) or self._begun(path)
             if file is None:
@@ -54,8 +55,9 @@ class Board:
             file.shown.pop(owner, None)
             if by_path.get(path):
                 file.shown[owner] = list(by_path[path])
-            self._publish(path)
         self.on_change(owner)
+        for path in touched:
+            self._publish(path)
 
     def shows(self, owner: Hashable) -> bool:
         return any(owner in file.shown for file in self._files.values())
@@ -94,17 +96,17 @@ class Board:
 
     def clear(self, folder: Path) -> None:
         """Drops what everybody shows in a folder that is no longer one of the workspace's."""
-        for path in [path for path in self._files if path.is_relative_to(folder)]:
-            if self._server.documents.root_of(path) is None:
-                self._files[path].shown = {}
-                self._publish(path)
+        for each in [each for each in self._files if each.is_relative_to(folder)]:
+            if self._server.documents.root_of(each) is None:
+                self._files[each].shown = {}
+                self._publish(each)
 
     def wipe(self, path: Path) -> None:
-        """Takes what an earlier server showed in a file off the screen."""
+        """Takes whatever an earlier server showed there off the screen."""
         if path not in self._files:
             for uri, _first in self._server.documents.parts(path):
-                empty = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
-                self._server.text_document_publish_diagnostics(empty)
+                nothing = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
+                self._server.text_document_publish_diagnostics(nothing)
 
     def _paths(self, owner: Hashable) -> set[Path]:
         return {path for path, file in self._files.items() if owner in file.shown}

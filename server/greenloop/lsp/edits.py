@@ -59,6 +59,7 @@ class _Step:
 
 async def land(server: Server, run: Run) -> Landing:
     """Applies the run's result through the editor; never a second time over text that already holds it."""
+    await client.apart()
     async with run.lock:
         return await _land(server, run)
 
@@ -200,6 +201,7 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
     request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
     request.add_done_callback(lambda _done: documents.changed())
+    client.nudge(server, request, "an edit")
 
     def landed(steps: Sequence[_Step] = steps) -> bool:
         return all(_holds(server, run, step, disk) for step in steps)
@@ -255,6 +257,7 @@ def _places(run: Run) -> tuple[tuple[str, int], ...]:
     for path, after in run.changes.items():
         before, text = run.landed.get(path, (run.outcome.before.get(path) or "", after))
         changed = hunks(flat(before), flat(text))
-        shift = changed[0].start if changed else 0
-        places.append((path, shift + 1))
+        first = changed[0].lines if changed else ()
+        blank = next((row for row, line in enumerate(first) if line.strip()), 0)
+        places.append((path, (changed[0].start if changed else 0) + blank + 1))
     return tuple(places)

@@ -18,7 +18,7 @@ from lsprotocol import types as lsp
 from greenloop.lsp import edits, places, restart
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.features import configuration
+from greenloop.lsp.features import configuration, files, show_log
 from greenloop.lsp.given import section
 from greenloop.lsp.presenters import status
 from greenloop.lsp.questions import Answer
@@ -53,7 +53,9 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
+        show_log.attach(server)
         server.runs.spawn(_begin(server))
+        server.runs.spawn(files.watch(server))
         # The first code action should not pay for the parser.
         server.runs.spawn(_warm())
 
@@ -85,14 +87,16 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        server.board.looked()
-        server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
+        if found is not None and server.documents.at(found[0]) is None:
+            server.freshness.closed(found[0])
+        server.board.looked()
+        for tell in server.closed:
+            tell(params.text_document.uri)
+        server.documents.changed()
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
-            if server.documents.at(found[0]) is None:
-                server.freshness.closed(found[0])
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
@@ -102,6 +106,8 @@ def register(server: Server) -> None:
             server.freshness.saved(found[0])
         places.forget()
         server.board.looked()
+        for tell in server.saved:
+            tell(params.text_document.uri)
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:

@@ -14,11 +14,11 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.nouns import Outcome, StopReason, Verified
-from greenloop.lsp import client, meant, model, places, restart
+from greenloop.lsp import consent, meant, model, places, restart
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
-from greenloop.lsp.presenters import diagnostics, progress, refusals, report, status
+from greenloop.lsp.presenters import diagnostics, progress, refusals, status
 from greenloop.lsp.protocol import REFINE, RefineParams, refine_params
 from greenloop.lsp.runs import GRACE, Phase, Run
 from greenloop.lsp.user import EditorUser
@@ -48,7 +48,8 @@ def register(server: Server) -> None:
 
     @server.command("greenloop.cancel")
     def cancel(*arguments: Any) -> int:
-        return server.runs.cancel(meant.chosen(server, arguments))
+        chosen, where = meant.chosen(server, arguments), meant.where(server, arguments)
+        return server.runs.cancel(chosen) + server.checks.cancel(*where)
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
@@ -63,15 +64,6 @@ def register(server: Server) -> None:
             server.board.put(run, {})
             server.runs.discard(run)
             server.runs.spawn(restart.discarded(run))
-
-    @server.command("greenloop.showAttempts")
-    def show_attempts(*arguments: Any) -> None:
-        chosen = meant.chosen(server, arguments)
-        run = next((run for run in server.runs if chosen(run) and run.attempts), None)
-        if run is None:
-            client.tell(server, "No attempts are known here.")
-        else:
-            server.runs.spawn(report.show(server, run))
 
 
 # -- one run ----------------------------------------------------------------------------------------------------
@@ -133,6 +125,7 @@ async def drive(server: Server, run: Run) -> None:
         if (bar := server.bars.pop(run, None)) is not None:
             bar.end(_end_text(run))
         run.over.set()
+        server.runs.changed()
 
 
 async def _work(server: Server, run: Run) -> None:
@@ -187,6 +180,7 @@ def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
             server.refresh(run)
             if isinstance(event, Started | Tested):
                 diagnostics.publish(server, run)
+                server.runs.changed()
             if isinstance(event, Tested):
                 status.tested(server, run)
             if isinstance(event, Finished):
@@ -200,7 +194,7 @@ def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
 
 async def _finish(server: Server, run: Run, outcome: Outcome) -> None:
     landing: Landing | None = None
-    if _by_itself(run, outcome) or (_askable(run, outcome) and await _agreed(server, run, outcome)):
+    if _by_itself(run, outcome) or (_askable(run, outcome) and await consent.given(server, run, outcome)):
         run.now = "putting it into the editor"
         landing = await land(server, run)
     if landing is not None and landing.applied:
@@ -218,11 +212,6 @@ def _askable(run: Run, outcome: Outcome) -> bool:
     return outcome.solved and trusted and bool(run.changes)
 
 
-async def _agreed(server: Server, run: Run, outcome: Outcome) -> bool:
-    question = f"{run.name} is {status.standing(outcome)}. Apply it?"
-    return await client.ask(server, question, ("Apply", "Keep")) == "Apply"
-
-
 async def apply_kept(server: Server, run: Run) -> None:
     """The user asked for a kept result."""
     outcome = run.outcome
@@ -232,6 +221,7 @@ async def apply_kept(server: Server, run: Run) -> None:
     if landing.applied:
         await restart.applied(run)
         diagnostics.publish(server, run)
+        server.runs.changed()
     status.ended(server, run, outcome, landing)
 
 
