@@ -23,12 +23,12 @@ from greenloop.core.encoding import decode
 from greenloop.core.errors import GreenloopError
 from greenloop.core.uris import path_from_uri, uri_from_path
 
-log = logging.getLogger(__name__)
-
 # Bytes of a file that is read at all.
 LONGEST = 64 << 20
 # URIs of which it is remembered what they name.
 NAMES = 1024
+
+log = logging.getLogger(__name__)
 
 
 def lowered(where: lsp.Range, rows: int) -> lsp.Range:
@@ -53,7 +53,7 @@ def on_disk(path: Path) -> str | None:
     data = bytes_of(path)
     try:
         return None if data is None else decode(data)[0]
-    except (ValueError, GreenloopError):
+    except GreenloopError:
         return None
 
 
