@@ -179,13 +179,13 @@ def test_settings_hold_at_once(editor):
     files = red("asked")
     editor.put(code(double("x * 2", "asked")), **files)
     editor.open("asked.py", "test_asked.py")
-    editor("configure", {"apply": "ask"})
+    editor.configure(apply="ask")
     editor("answer", "Keep")
     editor.act("test_asked.py", 4, REFINE + "test_asked")
     editor.told("test_asked: verified", "not applied by itself")
     assert any("Apply it?" in each for each in editor("messages")) == editor.kind.questions
     assert editor("text", "asked.py") == files["asked"]
-    editor("configure", {"apply": "verified"})
+    editor.configure(apply="verified")
     editor.act("test_asked.py", 4, "Apply refined asked (verified")
     editor.becomes("asked.py", double("x * 2", "asked"))
 
@@ -198,7 +198,7 @@ def test_tests_run_on_request_and_on_save(editor):
     editor("command", "test_saved.py", 4, "runTest")
     editor.shows("test_saved.py", 5, "6 == 10")
     editor.told("1 failed in ")
-    editor("configure", {"editor": {"save": "affected"}})
+    editor.configure(editor={"save": "affected"})
     editor("type", "saved.py", 2, "    return x * 2")
     editor("save", "saved.py")
     editor.is_clear("test_saved.py")
