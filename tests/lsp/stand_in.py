@@ -67,7 +67,7 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
-        self.user, self.answers, self.warmed = None, [], 0
+        self.user, self.answers, self.settings, self.warmed = None, [], [], 0
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
@@ -101,6 +101,7 @@ class Play:
     async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
         self.user = user
+        self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
@@ -111,13 +112,15 @@ class Play:
 
     async def reverify(self, problem, files, *, settings):
         self.reverified.append({path: data.decode() for path, data in files.items()})
+        if any(b"HOLD" in data for data in files.values()):
+            await asyncio.Event().wait()
         return verdict(7 if any(b"BREAK" in data for data in files.values()) else None)
 
     # -- scripts --------------------------------------------------------------------------------------------------
 
     def problem(self, request):
         root = request.root
-        texts = {name: (root / name).read_bytes().decode() for name in ("m.py", "test_m.py")}
+        texts = {name: (root / name).read_bytes().decode("utf-8-sig") for name in ("m.py", "test_m.py")}
         texts |= {path: data.decode() for path, data in request.buffers.items()}
         case = Case(id=TEST, path="test_m.py", line=4)
         rows = texts["m.py"].splitlines()
@@ -419,6 +422,12 @@ def main():
     def go(_params):
         play.go.set()
 
+    @server.feature("test/settled")
+    async def settled(_params):
+        """Answers when nothing goes on in the background."""
+        while server.runs._tasks:
+            await asyncio.wait(list(server.runs._tasks))
+
     @server.feature("test/state")
     def state(_params):
         inner = server.protocol
@@ -426,6 +435,7 @@ def main():
             "calls": play.calls,
             "cancelled": play.cancelled,
             "answers": play.answers,
+            "settings": play.settings,
             "warmed": play.warmed,
             "reverified": play.reverified,
             "buffers": play.buffers,

@@ -166,6 +166,15 @@ async def test_show_attempts_opens_a_report(editor):
     assert "AssertionError" in report
 
 
+async def test_what_a_function_s_run_offers_at_its_test_works_there(editor):
+    await editor.start(without(EVERYTHING, "window.showDocument"), model="play:stuck")
+    await editor.call("greenloop/refine", {"uri": editor.uri("m.py"), "position": {"line": 0, "character": 4}})
+    await editor.action("Show attempts: double")
+    await editor.told("The attempts are in ")
+    await editor.action("Discard attempts: double")
+    assert titles(await editor.actions()) == ["Refine until tests pass: test_double"]
+
+
 async def test_show_attempts_names_the_file_where_it_cannot_be_shown(editor):
     await editor.start(without(EVERYTHING, "window.showDocument"), model="play:stuck")
     await editor.action("Refine")

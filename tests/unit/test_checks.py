@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from lsprotocol import types as lsp
+from pygls.workspace import PositionCodec
 
 from greenloop.checking import Report
 from greenloop.core.errors import CannotVerify
@@ -128,7 +129,8 @@ class House:
             at=lambda path: SimpleNamespace(source=self.texts[path.name]) if path.name in self.texts else None,
             parts=lambda path: [(path.name, 0)],
             location=lambda path, where: SimpleNamespace(uri=path.name, range=where),
-            position_codec=None,
+            position_codec=PositionCodec(),
+            get_text_document=lambda uri: SimpleNamespace(version=None),
         )
         self.board = Board(self)
         self.checks = Checks(self, pause=self.pauses, clock=lambda: self.pauses.now)

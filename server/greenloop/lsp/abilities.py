@@ -29,6 +29,8 @@ class Abilities:
     refresh_lenses: bool = False
     configuration: bool = False
     watch_configuration: bool = False
+    saves: bool = False
+    watch_files: bool = False
 
 
 def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
@@ -56,6 +58,8 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         questions=has("window.show_message.message_action_item") is not None,
         refresh_lenses=bool(has("workspace.code_lens.refresh_support")),
         configuration=bool(has("workspace.configuration")),
+        saves=bool(has("text_document.synchronization.did_save")),
+        watch_files=bool(has("workspace.did_change_watched_files.dynamic_registration")),
         watch_configuration=bool(has("workspace.did_change_configuration.dynamic_registration")),
     )
 

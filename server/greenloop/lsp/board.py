@@ -98,6 +98,20 @@ class Board:
             self._files[each].shown = {}
             self._publish(each)
 
+    def clear(self, folder: Path) -> None:
+        """Drops what everybody shows in a folder that is no longer one of the workspace's."""
+        for each in [each for each in self._files if each.is_relative_to(folder)]:
+            if self._server.documents.root_of(each) is None:
+                self._files[each].shown = {}
+                self._publish(each)
+
+    def wipe(self, path: Path) -> None:
+        """Takes whatever an earlier server showed there off the screen."""
+        if path not in self._files:
+            for uri, _first in self._server.documents.parts(path):
+                nothing = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
+                self._server.text_document_publish_diagnostics(nothing)
+
     def _begun(self, path: Path) -> _File | None:
         text = text_of(self._server, path)
         if text is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ from greenloop.core.diff import lines
 from greenloop.core.encoding import decode
 from greenloop.core.errors import GreenloopError
 from greenloop.core.uris import path_from_uri, uri_from_path
+
+# Bytes of a file that is read at all.
+LONGEST = 64 << 20
+# URIs of which it is remembered what they name.
+NAMES = 1024
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +50,19 @@ def path_of(uri: str) -> Path | None:
 
 def on_disk(path: Path) -> str | None:
     """The text of a file, None where there is none or it cannot be read as text."""
+    data = bytes_of(path)
     try:
-        return decode(path.read_bytes())[0]
-    except (OSError, GreenloopError):
+        return None if data is None else decode(data)[0]
+    except GreenloopError:
+        return None
+
+
+def bytes_of(path: Path) -> bytes | None:
+    """The bytes of a file; None for what is none, such as a pipe, and for what is far too long to be source."""
+    try:
+        status = path.stat()
+        return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= LONGEST else None
+    except (OSError, ValueError):
         return None
 
 
@@ -88,6 +104,8 @@ class Documents(Workspace):
     """pygls' workspace with exact documents, found by path as well, and with waiters for changes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._paths: dict[str, Path | None] = {}
+        self._roots: list[Path] | None = None
         super().__init__(*args, **kwargs)
         self._waiting: set[asyncio.Future[None]] = set()
 
@@ -112,8 +130,8 @@ class Documents(Workspace):
         )
 
     def opened(self) -> dict[Path, Document]:
-        """Every open document that is a file, by its path as the editor spells it."""
-        found = {path_of(document.uri): document for document in self.text_documents.values()}
+        """Every open document that is a file, by its path."""
+        found = {self.path_of(document.uri): document for document in self.text_documents.values()}
         return {path: document for path, document in found.items() if path and isinstance(document, Document)}
 
     def at(self, path: Path) -> Document | None:
@@ -131,8 +149,37 @@ class Documents(Workspace):
 
     def file_of(self, uri: str) -> tuple[Path, int] | None:
         """The file that a document is, or is a part of, and the lines of that file before it; None for no file."""
-        path = path_of(uri)
+        path = self.path_of(uri)
         return None if path is None else (path, 0)
+
+    def path_of(self, uri: str) -> Path | None:
+        """The file that a URI names, as a path in its workspace folder, whichever links the editor resolved."""
+        if uri not in self._paths:
+            path = path_of(uri)
+            self._paths[uri] = path if path is None or self.root_of(path) else self._inside(path)
+            while len(self._paths) > NAMES:
+                del self._paths[next(iter(self._paths))]
+        return self._paths[uri]
+
+    def _inside(self, path: Path) -> Path:
+        real = Path(os.path.realpath(path))
+        for root in self.roots():
+            folder = Path(os.path.realpath(root))
+            if real.is_relative_to(folder):
+                return root / real.relative_to(folder)
+        return path
+
+    def add_folder(self, folder: lsp.WorkspaceFolder) -> None:
+        super().add_folder(folder)
+        self._forget()
+
+    def remove_folder(self, folder_uri: str) -> None:
+        super().remove_folder(folder_uri)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._paths.clear()
+        self._roots = None
 
     def parts(self, path: Path) -> list[tuple[str, int]]:
         """The documents that make up a file, in order: each one's URI and the lines of the file before it."""
@@ -168,9 +215,15 @@ class Documents(Workspace):
 
     def roots(self) -> list[Path]:
         """The workspace folders, or the root of a client that knows no folders; the longest first."""
-        uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
-        paths = [path for uri in uris if (path := path_of(uri)) is not None]
-        return sorted(paths, key=lambda path: len(path.parts), reverse=True)
+        if self._roots is None:
+            uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
+            paths = [path for uri in uris if (path := path_of(uri)) is not None]
+            self._roots = sorted(paths, key=lambda path: len(path.parts), reverse=True)
+        return self._roots
+
+    def folder(self, root: Path) -> str:
+        """A workspace folder's URI as the editor spells it."""
+        return next((each.uri for each in self.folders.values() if path_of(each.uri) == root), uri_from_path(root))
 
     def root_of(self, path: Path) -> Path | None:
         return next((root for root in self.roots() if path.is_relative_to(root)), None)

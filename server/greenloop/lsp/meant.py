@@ -48,9 +48,12 @@ def chosen(server: Server, arguments: tuple[Any, ...]) -> Callable[[Run], bool]:
     wanted = named.get("target")
 
     def is_meant(run: Run) -> bool:
-        if wanted is not None and run.target.selector != wanted:
-            return False
-        return run.uri == named["uri"] or (place is not None and run.root == place.root and _about(run, place.path))
+        here = run.uri == named["uri"]
+        in_project = place is not None and run.root == place.root
+        if wanted is not None:
+            # A run of a function is also offered at its tests, which may stand in any file of the project.
+            return run.target.selector == wanted and (here or in_project)
+        return here or (place is not None and in_project and _about(run, place.path))
 
     return is_meant
 

@@ -100,11 +100,16 @@ def asked_for(place: Place, target: Target, line: int) -> bool:
 
 def named(server: Server, root: Path, test: str) -> Target | None:
     """The target of a pytest node id; None where there is none."""
-    from greenloop import targets  # noqa: PLC0415 - the parser is loaded after the handshake
-
     path, _, name = test.partition("::")
     text = text_of(server, root / path)
-    return None if text is None or not name else targets.find(text, path, name, python_files=_patterns(root))
+    return None if text is None or not name else find(root, text, path, name)
+
+
+def find(root: Path, text: str, path: str, name: str) -> Target | None:
+    """The target of that name in a text."""
+    from greenloop import targets  # noqa: PLC0415 - as above
+
+    return targets.find(text, path, name, python_files=_patterns(root))
 
 
 def forget() -> None:

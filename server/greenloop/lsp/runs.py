@@ -29,11 +29,13 @@ GRACE = 1.0
 class Phase(StrEnum):
     """`QUEUED`: it waits until others are done, and may be cancelled as one that is under way.
 
-    `LANDING`: the result is there and on its way into the editor; it can no longer be cancelled.
+    `SETTLING`: the result is there, and the user is asked about it, or it is verified together with what was typed;
+    who cancels that keeps the result. `LANDING`: it is on its way into the editor and can no longer be cancelled.
     """
 
     QUEUED = "queued"
     REFINING = "refining"
+    SETTLING = "settling"
     LANDING = "landing"
     OVER = "over"
 
@@ -71,6 +73,7 @@ class Run:
     cancelled: bool = False
     applied: bool = False
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
+    sent_at: float = 0.0
     landed: dict[str, tuple[str, str]] = field(default_factory=dict)
     ended: float = 0.0
     first_token: float = 0.0
@@ -90,7 +93,7 @@ class Run:
 
     @property
     def cancellable(self) -> bool:
-        return self.phase in (Phase.QUEUED, Phase.REFINING)
+        return self.phase in (Phase.QUEUED, Phase.REFINING, Phase.SETTLING)
 
     @property
     def spec(self) -> Spec | None:
@@ -252,6 +255,12 @@ class Runs:
                 run.ahead, run.now = before, f"waiting, {before} before it"
                 self.waiting(run)
             before += 1
+
+    def bring_back(self, run: Run) -> None:
+        """Takes in a run of an earlier server, as the oldest, unless there is one for its target already."""
+        taken = any((run.root, run.target.selector) == (old.root, old.target.selector) for old in self._runs)
+        if not taken and len(self._runs) < KEPT:
+            self._runs.insert(0, run)
 
     def discard(self, run: Run) -> None:
         if run in self._runs and not run.running:

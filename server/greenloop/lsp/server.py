@@ -25,16 +25,18 @@ from greenloop.core.events import Event
 from greenloop.core.nouns import Outcome, Problem, Verdict
 from greenloop.core.ports import Model, User
 from greenloop.keeper import Keeper
-from greenloop.lsp import features, wire
+from greenloop.lsp import features, logs, wire
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.board import Board
 from greenloop.lsp.checks import Checks
 from greenloop.lsp.documents import Documents
+from greenloop.lsp.freshness import Freshness
+from greenloop.lsp.given import Given
 from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs
-from greenloop.lsp.transport import Inbox, Outbox, quiet_logging, take_stdio
+from greenloop.lsp.transport import Inbox, Outbox, take_stdio
 from greenloop.settings import Settings
 
 if TYPE_CHECKING:
@@ -93,11 +95,13 @@ class Server(LanguageServer):
         self.abilities = Abilities()
         self.runs = Runs()
         self.results = Results()
+        self.freshness = Freshness()
         self.keeper = Keeper()
         self.warming: dict[Path, float] = {}
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
-        self.editor_settings: dict[str, object] = {}
+        self.given = Given()
+        self.asked = 0
         self.warned: set[str] = set()
         self.last: asyncio.Task[None] | None = None
         self._engine = engine
@@ -164,10 +168,13 @@ def create_server(engine: Engine | None = None) -> Server:
     return server
 
 
-def serve(server: Server | None = None) -> int:
-    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks."""
+def serve(server: Server | None = None, *, log_level: str = "", log_file: str = "") -> int:
+    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks.
+
+    Raises `UsageProblem` where the log file cannot be written.
+    """
     source, sink = take_stdio()
-    quiet_logging()
+    logs.start(level=log_level, file=log_file)
     server = server or create_server()
     # What the imports left lives as long as the process; without this every collection walks through it (30 ms).
     gc.freeze()

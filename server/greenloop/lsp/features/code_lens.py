@@ -44,7 +44,7 @@ def register(server: Server) -> None:
 
     def wanted(root: Path) -> bool:
         """The setting; to read all its sources takes longer than everything else here."""
-        key = (_stamp(root / "pyproject.toml"), _stamp(settings.user_file()), repr(server.editor_settings))
+        key = (_stamp(root / "pyproject.toml"), _stamp(settings.user_file()), repr(server.given.of(root)))
         if known.get(root, (None, False))[0] != key:
             known[root] = (key, configuration.load(server, root).editor.lens)
         return known[root][1]
