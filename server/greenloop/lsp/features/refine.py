@@ -90,9 +90,6 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
     refusals.clear(server, params.uri)
     if (running := server.runs.same(place.root, target)) is not None:
         return running, False
-    for old in list(server.runs):
-        if (old.root, old.target.selector) == (place.root, target.selector):
-            server.board.put(old, {})
     if params.preset:
         settings = replace(settings, preset=params.preset)
     run = Run(
@@ -104,6 +101,9 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         token=params.work_done_token,
     )
     server.runs.start(run, lambda run: drive(server, run))
+    # The one whose place it takes, and what is beyond those that are kept.
+    known = set(server.runs)
+    server.board.drop(lambda owner: isinstance(owner, Run) and owner not in known)
     return run, True
 
 

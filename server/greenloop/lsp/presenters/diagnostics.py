@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def publish(server: Server, run: Run) -> None:
     """Shows that a run waits, why it was refused, or the shown attempt's failing cases and the summary."""
     shown: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
-    for path, item in _items(server, run):
+    # Discarded while its result was on its way into the editor, it has nothing to say any more.
+    for path, item in _items(server, run) if run in server.runs else []:
         shown[path].append(item)
     server.board.put(run, dict(shown))
 
