@@ -20,7 +20,7 @@ from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
 from greenloop.lsp.features import configuration, files, show_log
 from greenloop.lsp.given import section
-from greenloop.lsp.presenters import status
+from greenloop.lsp.presenters import diagnostics, status
 from greenloop.lsp.questions import Answer
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def register(server: Server) -> None:
                 if landing is not None and run.outcome is not None:
                     server.runs.spawn(restart.applied(run))
                     status.ended(server, run, run.outcome, landing)
+                    diagnostics.publish(server, run)
         server.documents.changed()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
@@ -87,9 +88,9 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        server.board.looked()
         for tell in server.closed:
             tell(params.text_document.uri)
+        server.board.looked()
         server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
@@ -105,9 +106,9 @@ def register(server: Server) -> None:
         if found is not None:
             server.freshness.saved(found[0])
         places.forget()
-        server.board.looked()
         for tell in server.saved:
             tell(params.text_document.uri)
+        server.board.looked()
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:

@@ -101,7 +101,7 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         token=params.work_done_token,
     )
     server.runs.start(run, lambda run: drive(server, run))
-    # The one whose place it takes, and what is beyond those that are kept.
+    # Whatever is no longer among the runs could not be discarded any more either.
     known = set(server.runs)
     server.board.drop(lambda owner: isinstance(owner, Run) and owner not in known)
     return run, True
@@ -224,9 +224,9 @@ async def apply_kept(server: Server, run: Run) -> None:
     landing = await land(server, run)
     if landing.applied:
         await restart.applied(run)
-        diagnostics.publish(server, run)
         server.runs.changed()
     status.ended(server, run, outcome, landing)
+    diagnostics.publish(server, run)
 
 
 def result(run: Run) -> dict[str, Any]:

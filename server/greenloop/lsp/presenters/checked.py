@@ -104,12 +104,6 @@ class Checked:
         """Tests can be run."""
         self._server.board.put(Owner(root=root), {})
 
-    def again(self, root: Path, path: str) -> None:
-        """A file was closed: what had moved with unsaved text moves back."""
-        for owner, mine in list(self._failing.items()):
-            if owner.root == root and any(path in each.texts for each in mine.values()):
-                self._show(owner)
-
     def failing(self, root: Path, path: str) -> bool:
         """Whether anything in this test file failed when it ran last."""
         return bool(self._failing.get(Owner(root=root, path=path)))
