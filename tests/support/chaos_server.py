@@ -24,7 +24,7 @@ def _stale(owner, runs):
     if owner not in runs:
         return "the run is forgotten"
     solved = not owner.running and owner.outcome is not None and owner.outcome.solved
-    return "the run is solved" if solved and owner.stepped is None else ""
+    return "the run is solved, and its result in the text" if solved and owner.stepped is None and owner.applied else ""
 
 
 def state(server):
