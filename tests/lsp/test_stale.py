@@ -109,3 +109,17 @@ async def test_a_failing_test_whose_lines_are_gone_stays_in_its_file(editor):
     await editor.call("test/go")
     items = await editor.diagnosed(bool)
     assert [item["range"]["start"]["line"] for item in items] == [0]
+
+
+async def test_what_is_discarded_while_it_lands_shows_nothing(editor):
+    await unsolved(editor)
+    await editor.call("greenloop/refine", target(editor))
+    editor.answers["workspace/applyEdit"] = editor.SILENCE
+    await editor.execute("greenloop.apply")
+    asked = await editor.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit")
+    await editor.execute("greenloop.discard")
+    assert editor.shown("test_m.py") == []
+    editor.send({"id": asked["id"], "result": editor.apply(asked["params"])})
+    await editor.told("best attempt put in")
+    await editor.call("test/state")
+    assert editor.shown("test_m.py") == []

@@ -168,7 +168,7 @@ class Session:
         for item in state["board"]:
             if not item["there"]:
                 raise Broken(f"diagnostics of a file that is gone: {item}")
-            if not item["known"]:
+            if item["stale"]:
                 raise Broken(f"a diagnostic of nothing that goes on or is unsolved: {item}")
         beyond = [i for uri, n in rows.items() for i in shown.get(uri, ()) if i["range"]["end"]["line"] >= n]
         if beyond:
@@ -231,9 +231,7 @@ class Session:
             line for line in self.editor.errors if re.search(r"^[\w.]+(Error|Exception)\b| ERROR |Warning:", line)
         ]
         if rest := [
-            line
-            for line in errors
-            if not re.search("JsonRpcInvalidParams|Unable to deserialize|A run failed|: boom$", line)
+            line for line in errors if not re.search("JsonRpcInvalidParams|Unable to deserialize|A run failed", line)
         ]:
             raise Broken(f"the server complained: {rest[:3]}\n{''.join(self.editor.errors)[-3000:]}")
 

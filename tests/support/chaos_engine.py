@@ -43,6 +43,10 @@ def weighted(dice, table):
     return dice.choices(list(table), list(table.values()))[0]
 
 
+class Boom(Exception):
+    """What no engine should raise."""
+
+
 class Dice:
     """An engine without model and sandbox. It changes nothing but what `mine` knows, so that losses can be told."""
 
@@ -92,7 +96,7 @@ class Dice:
         if end == "refuse":
             raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
         if end == "crash":
-            raise RuntimeError("boom")
+            raise Boom
         case = problem.spec.cases[0]
         attempts = [Attempt(number=0, verdict=_verdict(case, 1), error_class="AssertionError", group=Group.LOGIC)]
         emit(

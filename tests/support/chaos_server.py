@@ -17,9 +17,14 @@ from greenloop.lsp.runs import Run
 from greenloop.lsp.server import create_server, serve
 
 
-def _unsettled(run):
-    """Is there a reason to show anything of a run?"""
-    return run.running or run.stepped is not None or run.outcome is None or not run.outcome.solved
+def _stale(owner, runs):
+    """Why nothing should be shown of an owner any more; empty where something should."""
+    if not isinstance(owner, Run):
+        return ""
+    if owner not in runs:
+        return "the run is forgotten"
+    solved = not owner.running and owner.outcome is not None and owner.outcome.solved
+    return "the run is solved, and its result in the text" if solved and owner.stepped is None and owner.applied else ""
 
 
 def state(server):
@@ -29,11 +34,10 @@ def state(server):
     for path, file in server.board._files.items():
         text, is_open = text_of(server, path), server.documents.at(path) is not None
         for owner, items in file.shown.items():
-            alive = not isinstance(owner, Run) or (owner in runs and _unsettled(owner))
-            alive = alive and (text == file.text or not is_open)
+            stale = _stale(owner, runs) or ("the text moved on" if is_open and text != file.text else "")
             for item in items:
                 row = {"uri": server.documents.uri(path), "message": item.message}
-                board.append({**row, "there": text is not None, "known": alive})
+                board.append({**row, "there": text is not None, "stale": stale})
     gc.collect()
     return {
         "documents": {d.uri: [d.version, digest(d.source)] for d in server.documents.text_documents.values()},
