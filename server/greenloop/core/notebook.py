@@ -23,7 +23,7 @@ INDENT = "    "
 # What Jupyter puts there and Python does not, each for those who use it.
 _JUPYTER = {
     "display": "display = print",
-    "get_ipython": "get_ipython = lambda: None",
+    "get_ipython": 'get_ipython = __import__("unittest.mock", fromlist=["mock"]).MagicMock()',
     WAIT: f'{WAIT} = __import__("asyncio").new_event_loop().run_until_complete',
 }
 
