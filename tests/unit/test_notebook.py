@@ -217,7 +217,7 @@ def test_any_change_within_cells_comes_back_exactly():
     [
         lambda table: json.dumps(table, indent=1, ensure_ascii=False) + "\n",
         lambda table: json.dumps(table, indent=4, ensure_ascii=True),
-        lambda table: json.dumps(table),
+        json.dumps,
         lambda table: json.dumps(table, indent="\t", ensure_ascii=False).replace("\n", "\r\n"),
         lambda table: "\ufeff" + json.dumps(table, indent=2, ensure_ascii=False, separators=(",", " : ")),
     ],

@@ -18,7 +18,8 @@ from greenloop.core.diff import flat, hunks, keep_ends, merge
 from greenloop.core.encoding import decode
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Status
-from greenloop.lsp import client
+from greenloop.lsp import cells, client
+from greenloop.lsp.books import cell_changes
 from greenloop.lsp.buffers import encoded
 from greenloop.lsp.convert import FileEdit, contains, workspace_edit
 
@@ -94,7 +95,8 @@ def plan(server: Server, run: Run) -> list[_Step] | Landing:
         if current is not None and contains(flat(before or ""), flat(after), flat(current)):
             continue
         wanted = merge(flat(before or ""), flat(after), flat(current or ""))
-        if wanted is None:
+        notebook = server.documents.notebook(run.root / path, run.root)
+        if wanted is None or (notebook and cell_changes(notebook, current or "", wanted) is None):
             return Landing(applied=False, why=f"{path} changed meanwhile in the same lines")
         merged = flat(current or "") != flat(before or "")
         text = keep_ends(current, wanted) if current else after
@@ -116,13 +118,28 @@ def _disk(path: Path) -> str | None:
 
 
 def edit_for(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
-    edits = []
+    edits: list[FileEdit] = []
     for step in steps:
+        if server.documents.book_at(run.root / step.path) is not None:
+            edits += _cells(server, run, step)
+            continue
         document = server.documents.at(run.root / step.path)
         uri, version = server.documents.uri(run.root / step.path), document.version if document else None
         edits.append(FileEdit(uri=uri, before=step.current, after=step.wanted, version=version))
     codec = server.documents.position_codec
     return workspace_edit(edits, codec, document_changes=server.abilities.document_changes)
+
+
+def _cells(server: Server, run: Run, step: _Step) -> list[FileEdit]:
+    """A notebook's change as those of its cells."""
+    documents, path = server.documents, run.root / step.path
+    notebook = documents.notebook(path, run.root)
+    changes = cell_changes(notebook, step.current or "", step.wanted) if notebook else None
+    uris = [uri for uri, _first in documents.parts(path)]
+    return [
+        FileEdit(uri=uris[n], before=before, after=after, version=documents.get_text_document(uris[n]).version)
+        for n, before, after in changes or ()
+    ]
 
 
 async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
@@ -133,6 +150,7 @@ async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
     engine = await server.engine()
     files = {path: encoded(text, run.root / path) for path, text in (server.documents.texts(run.root) | texts).items()}
     try:
+        files |= await asyncio.to_thread(cells.merged, server, run, texts)
         verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
     except GreenloopError as error:
         return f"the text changed meanwhile, and the merge could not be verified: {error}"

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
+from greenloop.core.notebook import Notebook
 from greenloop.core.nouns import Region, Target, TargetKind
+from greenloop.lsp import cells
 from greenloop.lsp.edits import text_of
 
 if TYPE_CHECKING:
@@ -23,12 +25,14 @@ class Place:
     """A file of a project: its folder, its path in there with `/`, and its text as the editor has it.
 
     `first` lines of the text stand before the document that the editor asked about (it may be one of several).
+    `notebook` is what the file is the module of.
     """
 
     root: Path
     path: str
     text: str
     first: int = 0
+    notebook: Notebook | None = None
 
     def line(self, row: int) -> int:
         """The 1-based line of the text for a row (0-based) of the document."""
@@ -45,10 +49,11 @@ def of(server: Server, uri: str) -> Place | None:
         return None
     file, first = found
     root = server.documents.root_of(file) or _project(file)
-    text = text_of(server, file)
+    notebook = server.documents.notebook(file, root)
+    text = notebook.python if notebook else text_of(server, file)
     if text is None:
         return None
-    return Place(root=root, path=file.relative_to(root).as_posix(), text=text, first=first)
+    return Place(root=root, path=file.relative_to(root).as_posix(), text=text, first=first, notebook=notebook)
 
 
 def of_or_none(server: Server, uri: str) -> Place | None:
@@ -63,6 +68,8 @@ def target_at(place: Place, line: int) -> Target | None:
     """The test, or the function, method or docstring at a 1-based line. Never runs or imports the user's code."""
     from greenloop import targets  # noqa: PLC0415 - the parser is loaded after the handshake
 
+    if place.notebook is not None:
+        return cells.target_at(place.notebook, line)
     if not place.path.endswith((".py", ".pyi")):
         return None
     return targets.at(place.text, place.path, line, python_files=_patterns(place.root))

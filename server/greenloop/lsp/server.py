@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
@@ -36,6 +37,16 @@ if TYPE_CHECKING:
     from greenloop.engine import Request
 
 log = logging.getLogger(__name__)
+
+NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
+    notebook_selector=[
+        lsp.NotebookDocumentFilterWithNotebook(
+            notebook=lsp.NotebookDocumentFilterPattern(pattern="**/*.ipynb"),
+            cells=[lsp.NotebookCellLanguage(language="python")],
+        )
+    ],
+    save=True,
+)
 
 
 class Engine(Protocol):
@@ -62,7 +73,13 @@ class Server(LanguageServer):
     """pygls' server with greenloop's state: what the editor can do, its settings, the runs and what they show."""
 
     def __init__(self, engine: Engine | None = None) -> None:
-        super().__init__("greenloop", __version__, protocol_cls=protocol.Protocol, converter_factory=default_converter)
+        super().__init__(
+            "greenloop",
+            __version__,
+            notebook_document_sync=NOTEBOOKS,
+            protocol_cls=protocol.Protocol,
+            converter_factory=default_converter,
+        )
         self.abilities = Abilities()
         self.runs = Runs()
         self.results = Results()

@@ -48,7 +48,7 @@ def register(server: Server) -> None:
 
 
 def _actions(server: Server, uri: str, place: places.Place, target: Target, line: int) -> Sequence[lsp.CodeAction]:
-    run = server.runs.find(place.root, place.path, target.qualname)
+    run = server.runs.find(place.root, target.path, target.qualname)
     if run is not None and run.phase is Phase.REFINING:
         cancel = command(f"Cancel refinement: {run.name}", "greenloop.cancel", _of(uri, run))
         return [*_answers(uri, run), *tests.offered(server, uri, place, target), cancel]

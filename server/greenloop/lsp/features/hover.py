@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 from greenloop.lsp import places
 from greenloop.lsp.convert import line_range
 from greenloop.lsp.documents import lowered
-from greenloop.lsp.presenters import report
+from greenloop.lsp.presenters import report, status
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -26,11 +26,11 @@ def register(server: Server) -> None:
         target = places.target_at(place, line)
         if target is None or not target.start <= line <= target.name_line:
             return None
-        run = server.runs.find(place.root, place.path, target.qualname)
+        run = server.runs.find(place.root, target.path, target.qualname)
         if run is None or not (run.attempts or run.specified):
             return None
         markdown = server.abilities.markdown_hover
         kind = lsp.MarkupKind.Markdown if markdown else lsp.MarkupKind.PlainText
-        value = report.markdown(run) if markdown else report.plain(run)
+        value = status.named(server, run, report.markdown(run) if markdown else report.plain(run))
         where = lowered(line_range(target.name_line, place.text, server.documents.position_codec), place.first)
         return lsp.Hover(contents=lsp.MarkupContent(kind=kind, value=value), range=where)

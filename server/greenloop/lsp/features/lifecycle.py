@@ -41,6 +41,7 @@ def register(server: Server) -> None:
             plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
         )
         documents.on_shift = _shifter(server)
+        documents.on_cells = server.board.move
         configuration.take(server, params.initialization_options)
         _end_with_signals(server)
         if params.process_id:
@@ -62,13 +63,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         found = server.documents.file_of(params.text_document.uri)
-        if found is not None:
-            _notice_undo(server, found[0])
-            for run in server.runs:
-                landing = edits.arrived(server, run)
-                if landing is not None and run.outcome is not None:
-                    status.ended(server, run, run.outcome, landing)
-        server.documents.changed()
+        noticed(server, found[0] if found else None)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
@@ -84,6 +79,17 @@ def register(server: Server) -> None:
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
         await _closed(server)
+
+
+def noticed(server: Server, path: Path | None) -> None:
+    """A file's text changed: perhaps back to what it was, or to what was sent to the editor."""
+    if path is not None:
+        _notice_undo(server, path)
+        for run in server.runs:
+            landing = edits.arrived(server, run)
+            if landing is not None and run.outcome is not None:
+                status.ended(server, run, run.outcome, landing)
+    server.documents.changed()
 
 
 async def _warm() -> None:

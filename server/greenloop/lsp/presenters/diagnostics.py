@@ -44,6 +44,11 @@ class Board:
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
         """Replaces everything that an owner shows."""
+        home = self._server.documents.home
+        merged: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
+        for path, items in by_path.items():
+            merged[home(path)] += items
+        by_path = merged
         touched = set(by_path) | {path for path, owners in self._shown.items() if owner in owners}
         for path in touched:
             if by_path.get(path):
@@ -54,12 +59,21 @@ class Board:
         self._shown = defaultdict(dict, {path: owners for path, owners in self._shown.items() if owners})
 
     def at(self, path: Path, owner: Hashable) -> list[lsp.Diagnostic]:
-        return self._shown.get(path, {}).get(owner, [])
+        return self._shown.get(self._server.documents.home(path), {}).get(owner, [])
 
     def shift(self, path: Path, shift: Shift) -> None:
         """Moves what a file shows; the editor moves its own copy, so nothing is published for that."""
         for owner, items in self._shown.get(path, {}).items():
             self._shown[path][owner] = [attrs.evolve(item, range=_moved(item.range, shift)) for item in items]
+
+    def move(self, path: Path, moved: Callable[[int], int | None]) -> None:
+        """Moves what a notebook shows with its cells; what was shown in a cell that is gone goes as well."""
+        owners = self._shown.get(path, {})
+        for owner, items in owners.items():
+            kept = [(item, row) for item in items if (row := moved(item.range.start.line)) is not None]
+            owners[owner] = [attrs.evolve(item, range=_from(item.range, row)) for item, row in kept]
+        if owners:
+            self._publish(path)
 
     def again(self, path: Path) -> None:
         """Publishes a file's diagnostics once more (it was opened anew)."""
@@ -71,9 +85,18 @@ class Board:
         by_uri: dict[str, list[lsp.Diagnostic]] = {uri: [] for uri, _first in self._server.documents.parts(path)}
         for item in items:
             place = self._server.documents.location(path, item.range)
-            by_uri[place.uri].append(attrs.evolve(item, range=place.range))
+            # The cells of a notebook that was closed show nothing.
+            if place.uri in by_uri:
+                by_uri[place.uri].append(attrs.evolve(item, range=place.range))
         for uri, own in by_uri.items():
             self._server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=own))
+
+
+def _from(where: lsp.Range, row: int) -> lsp.Range:
+    """The range, beginning in another row."""
+    lower = row - where.start.line
+    start, end = (lsp.Position(line=at.line + lower, character=at.character) for at in (where.start, where.end))
+    return lsp.Range(start=start, end=end)
 
 
 def publish(server: Server, run: Run) -> None:
@@ -107,7 +130,7 @@ def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list
 
 def _case(server: Server, run: Run, case: Case, result: CaseResult | None, here: Find) -> tuple[Path, lsp.Diagnostic]:
     attempt, failure = run.attempts[-1], result.failure if result else None
-    path, line = _place(run, failure, case, here)
+    path, line = _place(server, run, failure, case, here)
     outcome = result.outcome if result else attempt.verdict.status.value
     found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
     item = lsp.Diagnostic(
@@ -119,7 +142,7 @@ def _case(server: Server, run: Run, case: Case, result: CaseResult | None, here:
     )
     if server.abilities.related_information and failure and failure.frames:
         item.related_information = [
-            _related(server, run, frame, here) for frame in failure.frames if _inside(run, frame)
+            _related(server, run, frame, here) for frame in failure.frames if _inside(server, run, frame)
         ]
     return run.root / path, item
 
@@ -134,19 +157,21 @@ def _why(attempt: Attempt, failure: Failure | None, found: str) -> str:
     return text[:LONGEST]
 
 
-def _place(run: Run, failure: Failure | None, case: Case, here: Find) -> tuple[str, int]:
+def _place(server: Server, run: Run, failure: Failure | None, case: Case, here: Find) -> tuple[str, int]:
     """The deepest line of the failure that stands in the user's own text; else where the case stands."""
     for frame in reversed(failure.frames if failure else ()):
-        line = here(frame.path, frame.line) if _inside(run, frame) else 0
+        line = here(frame.path, frame.line) if _inside(server, run, frame) else 0
         if line:
             return frame.path, line
     return case.path, here(case.path, case.line) or case.line
 
 
-def _inside(run: Run, frame: Frame) -> bool:
+def _inside(server: Server, run: Run, frame: Frame) -> bool:
     # A virtual environment inside the workspace is not the user's own code.
     parts = Path(frame.path).parts
-    return not Path(frame.path).is_absolute() and "site-packages" not in parts and (run.root / frame.path).is_file()
+    file = run.root / frame.path
+    there = server.documents.book_at(file) is not None or file.is_file()
+    return not Path(frame.path).is_absolute() and "site-packages" not in parts and there
 
 
 def _line_finder(server: Server, run: Run, problem: Problem, attempt: Attempt) -> Find:
