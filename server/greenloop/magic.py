@@ -96,7 +96,7 @@ def refined(earlier: Sequence[str], cell: str, words: Sequence[str], *, say: Cal
     checks = [goal for goal in own if goal.test] or own
     if (broken := book.cells[last].reading.broken) is not None:
         row, why = broken
-        raise UsageProblem(f"The cell does not parse in row {row + 1}: {why}.")
+        raise UsageProblem(f"The cell cannot be read in row {row + 1}: {why}.")
     if len(checks) != 1:
         what = "several functions" if checks else "neither an assert nor a function"
         raise UsageProblem(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")

@@ -301,7 +301,7 @@ def prepare(notebook: Notebook, goal: Goal) -> Prepared:
         if cell.reading.broken and number != goal.cell:
             row, why = cell.reading.broken
             raise UsageProblem(
-                f"Cell {number + 1} of {notebook.path} does not parse in row {row + 1}: {why}.",
+                f"Cell {number + 1} of {notebook.path} cannot be read in row {row + 1}: {why}.",
                 remedy="Earlier cells run before the target; mend that one first.",
             )
     composed = compose(notebook, goal.last)

@@ -232,7 +232,7 @@ async def test_an_earlier_cell_that_fails_is_named(notebooks, tmp_path):
 async def test_an_earlier_cell_that_does_not_parse_is_named(notebooks, tmp_path):
     await begin(notebooks, tmp_path, cells=("x = (", BROKEN, "assert double(2) == 4"))
     await notebooks.action("Refine", name=3, line=0)
-    await notebooks.told("Cell 1 of nb.ipynb does not parse in row 1")
+    await notebooks.told("Cell 1 of nb.ipynb cannot be read in row 1")
 
 
 async def test_nothing_is_offered_where_nothing_can_be_refined(notebooks, tmp_path):

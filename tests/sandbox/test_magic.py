@@ -79,7 +79,7 @@ def test_a_function_that_is_not_written_yet(run):
     ("cells", "sentence"),
     [
         (["%%refine\nx = 1"], "greenloop: The cell has neither an assert nor a function. Put %%refine on a cell"),
-        (["%%refine\nx = ("], "greenloop: The cell does not parse in row 1: '(' was never closed."),
+        (["%%refine\nx = ("], "greenloop: The cell cannot be read in row 1: '(' was never closed."),
         (["%%refine no=such\nassert f()"], "no"),
         (["%%refine 'open\nassert f()"], "greenloop: the words after %%refine cannot be read"),
         ([RIGHT, "%%refine\nassert double(2) == 4"], "already"),

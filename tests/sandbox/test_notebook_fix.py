@@ -116,7 +116,7 @@ def test_a_kept_result_is_written_later_but_not_over_other_cells(work):
         (notebook(*CELLS), "nb.ipynb:7", "has no code cell '7', it has 4"),
         (notebook(*CELLS), "nb.ipynb:1", "has no assert and defines no function"),
         (notebook(*CELLS), "nb.ipynb::no", "has no function or test 'no'"),
-        (notebook("x = (", *CELLS), "nb.ipynb:5", "Cell 1 of my notes/nb.ipynb does not parse in row 1"),
+        (notebook("x = (", *CELLS), "nb.ipynb:5", "Cell 1 of my notes/nb.ipynb cannot be read in row 1"),
         (notebook(*CELLS, nbformat=3), "nb.ipynb:4", "has nbformat 3; only nbformat 4 can be read"),
         ('{"cells": [', "nb.ipynb:4", "is no notebook"),
         (notebook(*CELLS, metadata={"kernelspec": {"language": "R"}}), "nb.ipynb:4", "is written in r, not in Python"),

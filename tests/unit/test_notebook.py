@@ -63,6 +63,11 @@ def test_a_cell_that_does_not_parse_says_where():
     assert read("x = 1\ny = (\n").broken == (1, "'(' was never closed")
 
 
+@pytest.mark.parametrize("cell", ["x\nasync with a: b", "x\nasync for a in b: c", "x\ny = [a async for a in b]"])
+def test_what_only_jupyter_runs_is_told(cell):
+    assert read(cell).broken == (1, "only Jupyter runs this outside of an async function")
+
+
 def test_statements_by_kind():
     cell = "import a\nx = 1; assert x\nfor i in x:\n    assert i\n@fixture\ndef data(): ...\ndef test_y(): ...\nf()"
     kinds = [Kind.IMPORT, Kind.CHECK, Kind.CHECK, Kind.TEST, Kind.TEST, Kind.CALL]
@@ -286,7 +291,7 @@ def test_targets_at_a_row():
 
 def test_an_earlier_cell_must_parse_but_the_own_one_need_not():
     nb = book("x = (", "assert 1", "y = )")
-    with pytest.raises(UsageProblem, match="Cell 1 of nb.ipynb does not parse in row 1"):
+    with pytest.raises(UsageProblem, match="Cell 1 of nb.ipynb cannot be read in row 1"):
         books.prepare(nb, books.Goal(cell=1, last=1, test=True))
 
 
