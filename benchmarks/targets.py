@@ -1,4 +1,5 @@
-"""How fast `targets.at` answers on a file of 5,000 lines: cold, unchanged, after a keystroke, while it is broken.
+"""How fast `targets.at` answers on a file of 5,000 lines: cold, unchanged, after a keystroke, while it is broken;
+then the same where all of it is one class, and how long a list of every target takes.
 
 Run: PYTHONPATH=server python benchmarks/targets.py [LINES]
 """
@@ -60,6 +61,24 @@ def show(name: str, values: list[float]) -> None:
     print(f"{name:34} p50 {statistics.median(values):7.2f} ms   p95 {p95:7.2f} ms   n {len(values)}")
 
 
+def one_class(lines: int) -> str:
+    """All of it as the methods of a single class."""
+    rows = text_of(lines).splitlines(keepends=True)[3:]
+    return "import pytest\n\n\nclass TestAll:\n" + "".join(f"    {row}" if row.strip() else row for row in rows)
+
+
+def keys(rng: random.Random, text: str, path: str, typed: str, times: int) -> list[float]:
+    """`typed` at the end of random lines, each on top of the last."""
+    targets.at(text, path, 1)
+    result = []
+    for _ in range(times):
+        place = text.index("\n", rng.randrange(len(text) - 200))
+        text = f"{text[:place]}{typed}{text[place:]}"
+        line = rng.randrange(1, text.count("\n"))
+        result.append(milliseconds(lambda text=text, line=line: targets.at(text, path, line)))
+    return result
+
+
 def main() -> None:
     lines = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     rng = random.Random(1)
@@ -74,20 +93,36 @@ def main() -> None:
     show("cold (first look at the file)", [milliseconds(at(text, f"test_{n}.py")) for n in range(40)])
     targets.at(text, "test_m.py", 1)
     show("unchanged", [milliseconds(at(text, "test_m.py")) for _ in range(400)])
-    typed = []
-    for _ in range(400):
+    show("after a keystroke", keys(rng, text, "test_m.py", "  # a", 400))
+    show("after a new line", keys(rng, text, "test_n.py", "\n", 400))
+    show("while a bracket is open", broken(rng, text, "test_m.py"))
+    show("the same, another open elsewhere", broken(rng, text + "\nlast = [1, 2\n", "test_b.py"))
+    large = one_class(lines)
+    show("after a keystroke in one class", keys(rng, large, "test_c.py", "  # a", 100))
+    show("while a bracket is open in it", broken(rng, large, "test_c.py"))
+    show("every target, after a keystroke", every(rng, text))
+
+
+def broken(rng: random.Random, text: str, path: str) -> list[float]:
+    result = []
+    for _ in range(100):
+        place = text.index("async def", rng.randrange(len(text) // 2))
+        place = text.rindex("\n", 0, place)
+        targets.at(text, path, 1)
+        for typed in ("\n    x = foo(", "\n    x = foo(a", "\n    x = foo(a, ["):
+            damaged = text[:place] + typed + text[place:]
+            line = rng.randrange(1, damaged.count("\n"))
+            result.append(milliseconds(lambda text=damaged, line=line: targets.at(text, path, line)))
+    return result
+
+
+def every(rng: random.Random, text: str) -> list[float]:
+    result = []
+    for _ in range(100):
         place = text.index("\n", rng.randrange(len(text) - 200))
-        text = f"{text[:place]}  # {rng.choice('abc')}{text[place:]}"
-        typed.append(milliseconds(at(text, "test_m.py")))
-    show("after a keystroke", typed)
-    broken = []
-    for _ in range(150):
-        place = text.index("\n    async def", rng.randrange(len(text) // 2))
-        targets.at(text, "test_m.py", 1)
-        for typed_so_far in ("\n    x = foo(", "\n    x = foo(a", "\n    x = foo(a, ["):
-            damaged = text[:place] + typed_so_far + text[place:]
-            broken.append(milliseconds(at(damaged, "test_m.py")))
-    show("while a bracket is open", broken)
+        text = f"{text[:place]}\n{text[place:]}"
+        result.append(milliseconds(lambda text=text: targets.all_targets(text, "test_a.py")))
+    return result
 
 
 if __name__ == "__main__":

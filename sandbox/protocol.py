@@ -2,7 +2,8 @@ r"""What the two sides of the wall say to each other. Imported by both: standard
 
 Host and supervisor exchange *messages*: four bytes of length (big endian), then one JSON object in UTF-8.
 
-    supervisor -> host   {"kind": "ready", "protocol", "python": [3, 11, 7], "pytest": "9.2.0", "borrowed": bool}
+    supervisor -> host   {"kind": "ready", "protocol", "python": [3, 11, 7], "pytest": "9.2.0", "borrowed": bool,
+                           "machine": "x86_64"}
                          {"kind": "broken", "reason"}              instead of ready: nothing can be run here
     host -> supervisor   {"kind": "write", "root", "files", "executable", "folders"}
                                                                    lay files down for good (base64 by relative path)
@@ -128,6 +129,7 @@ def run_request(
     baseline=False,
     session=False,
     wall=None,
+    filters=b"",
     files=None,
     without=(),
     oracle=(),
@@ -146,7 +148,8 @@ def run_request(
     `without` are not there meanwhile. `oracle` names modules whose code runs in a process of its own.
     `watch` are (path, first line, last line) whose running is recorded for each case.
     `baseline`: tell which packages were imported. `session`: go on with the prepared pytest session.
-    `wall`: the worker makes mounts of its own ({"filter": seccomp program in base64, "hidden": {"files", "folders"}}).
+    `wall`: the worker makes mounts of its own and covers these ({"files", "folders"}).
+    `filters` (bytes): a seccomp program that the worker installs on itself, with all capabilities given up.
     `uid`: the worker drops to this user and group (the supervisor must be root).
     `count_processes`: RLIMIT_NPROC may be used, because nobody else has the worker's uid in its user namespace.
     `watch_disk`: the workspace is a writable throw-away layer whose size must be watched.
@@ -163,6 +166,7 @@ def run_request(
         "baseline": bool(baseline),
         "session": bool(session),
         "wall": wall,
+        "filters": encode(filters),
         "seconds": float(seconds),
         "memory": int(memory),
         "disk": int(disk),
@@ -211,9 +215,9 @@ def prepare_request(root, modules, *, rewritten=(), trial, session, scratch="/tm
     }
 
 
-def wall(seccomp, hidden_files=(), hidden_folders=()):
-    """The field of that name: `seccomp` (bytes, may be empty) is installed, paths (or absolute ones) are covered."""
-    return {"filter": encode(seccomp), "hidden": {"files": list(hidden_files), "folders": list(hidden_folders)}}
+def wall(hidden_files=(), hidden_folders=()):
+    """The field of that name: these paths (or absolute ones) are covered."""
+    return {"files": list(hidden_files), "folders": list(hidden_folders)}
 
 
 def encode(data):

@@ -69,6 +69,7 @@ def main(argv):
             "python": list(sys.version_info[:3]),
             "pytest": pytest.__version__,
             "borrowed": borrowed,
+            "machine": os.uname().machine,
         }
     )
     runs = Runs(parts, protocol, "--alone" in argv)

@@ -28,8 +28,8 @@ def work(request, parts, protocol, control, report, output, session):
     os.mkdir(folder, 0o700)
     os.mkdir(os.path.join(folder, "home"), 0o700)
     limit(request)
-    if request["wall"] is not None:
-        parts["wall"].drop(protocol.decode(request["wall"]["filter"]))
+    if request["wall"] is not None or request["filters"]:
+        parts["wall"].drop(protocol.decode(request["filters"]))
     processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 0)
     # Tests may read their own /proc; nothing of the supervisor's is in this process.
     processes.prctl(processes.PR_SET_DUMPABLE, 1)
@@ -87,7 +87,7 @@ def become(uid):
 def _stand_behind_the_wall(request, wall, protocol, root):
     if request["wall"] is not None:
         files = protocol.decode_files(request["files"])
-        wall.enter(root, files, request["without"], request["wall"]["hidden"], request["disk"])
+        wall.enter(root, files, request["without"], request["wall"], request["disk"])
     elif request["uid"] is not None:
         become(request["uid"])
 

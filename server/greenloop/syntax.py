@@ -11,9 +11,10 @@ import re
 import threading
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 import tree_sitter
@@ -105,17 +106,22 @@ def definitions(text: str, path: str = "") -> tuple[Definition, ...]:
     `path` is a key only: the newest text of each path is kept in parsed pieces, so that the next one, a keystroke
     later, costs the parse of the piece that changed.
     """
+    return outline(text, path).definitions
+
+
+def outline(text: str, path: str = "") -> Outline:
+    """What `definitions` are taken from, for those who want few of them; `path` as there."""
     with _LOCK:
         kept = _kept.get(path)
         if kept is None:
-            kept = _Outline(text)
+            kept = _whole(text)
         elif kept.text != text:
             kept = kept.changed(text)
         _kept[path] = kept
         _kept.move_to_end(path)
         if len(_kept) > _MOST_KEPT:
             _kept.popitem(last=False)
-        return kept.found
+        return kept
 
 
 def bindings(text: str) -> tuple[Binding, ...]:
@@ -125,13 +131,7 @@ def bindings(text: str) -> tuple[Binding, ...]:
 
 def enclosing(text: str, line: int, path: str = "") -> Definition | None:
     """The innermost addressable definition at a line."""
-    found = None
-    for definition in definitions(text, path):
-        if definition.start > line:
-            break
-        if line <= definition.end:
-            found = definition
-    return found
+    return outline(text, path).at(line)
 
 
 def lookup(found: Sequence[Definition], qualname: str) -> Definition | None:
@@ -164,54 +164,102 @@ def _parse(normal: str) -> tree_sitter.Node:
 
 @dataclass(frozen=True, kw_only=True)
 class _Piece:
-    """One statement at the top level and what follows it: where it begins (character, row), what it defines."""
+    """One statement at the top level and what follows it: what it defines, in lines of its own.
 
-    begin: int
-    row: int
+    `open`: it is broken and its triple quotes do not pair, so that it may reach into other pieces.
+    """
+
     found: tuple[Definition, ...]
-    broken: bool
+    broken: bool = False
+    open: bool = False
 
 
-class _Outline:
-    """The definitions of a text in pieces, so that a change costs no more than the pieces it touches."""
+# Rows at the margin do not always begin a statement (within brackets): so many pieces may be one together.
+_JOINED = 3
+_Placed = tuple[int, int, _Piece]  # the character and the row where a piece begins
 
-    def __init__(self, text: str, pieces: list[_Piece] | None = None) -> None:
+
+class Outline:
+    """The definitions of a text in pieces, so that a change costs no more than the pieces it touches.
+
+    Pieces know nothing of their place: those behind a change are taken along as they are.
+    """
+
+    def __init__(self, text: str, normal: str, placed: Sequence[_Placed]) -> None:
         self.text = text
-        self.normal = _normal(text)
-        self.pieces = _pieces(self.normal) if pieces is None else pieces
-        self.found = tuple(definition for piece in self.pieces for definition in piece.found)
+        self._normal = normal
+        self._begins = [begin for begin, _row, _piece in placed]
+        self._rows = [row for _begin, row, _piece in placed]
+        self._pieces = [piece for _begin, _row, piece in placed]
 
-    def changed(self, text: str) -> _Outline:
+    @cached_property
+    def definitions(self) -> tuple[Definition, ...]:
+        """Every addressable definition in the order of the text."""
+        pairs = zip(self._rows, self._pieces, strict=True)
+        return tuple(_lower(item, row) if row else item for row, piece in pairs for item in piece.found)
+
+    @cached_property
+    def classes(self) -> dict[str, Definition]:
+        """The classes by qualified name. Their lines mean nothing."""
+        found = (item for piece in self._pieces for item in piece.found if item.kind == "class")
+        return {item.qualname: item for item in found}
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The qualified names of everything that is defined."""
+        return frozenset(item.qualname for piece in self._pieces for item in piece.found)
+
+    def at(self, line: int) -> Definition | None:
+        """The innermost definition at a line."""
+        index = max(bisect_right(self._rows, line - 1) - 1, 0)
+        row, found = self._rows[index], None
+        for item in self._pieces[index].found:
+            if item.start + row <= line <= item.end + row:
+                found = item
+        return found and _lower(found, row)
+
+    def changed(self, text: str) -> Outline:
         """The outline of the next text. Pieces on both sides of the change are taken along: a decorator, an `else`."""
-        old, new = self.normal, _normal(text)
+        old, new = self._normal, _normal(text)
         head = _common(old, new, min(len(old), len(new)))
         tail = _common_tail(old, new, min(len(old), len(new)) - head)
-        begins = [piece.begin for piece in self.pieces]
+        begins, pieces = self._begins, self._pieces
         first = max(0, bisect_right(begins, head) - 2)
         after = bisect_left(begins, len(old) - tail) + 1
         fresh = self._fresh(new, first, after)
         for _more in range(4):
             # What is broken at the edge may belong to the next piece: decorators, the rest of a block.
-            below, above = fresh[-1].broken and after < len(begins), fresh[0].broken and first > 0
+            below, above = fresh[-1][2].broken and after < len(begins), fresh[0][2].broken and first > 0
             if not (below or above):
                 break
             first, after = first - above, after + below
             fresh = self._fresh(new, first, after)
-        kept, moved = self.pieces[:first], self.pieces[after:]
-        here = any(piece.broken for piece in (*self.pieces[first:after], *fresh))
-        if here and any(piece.broken for piece in (*kept, *moved)):
-            return _Outline(text)  # What is open here may be closed there: only the whole text can tell.
-        shift, rows = len(new) - len(old), new.count("\n") - old.count("\n")
-        return _Outline(text, [*kept, *fresh, *(_moved(piece, shift, rows) for piece in moved)])
+        kept, moved = pieces[:first], pieces[after:]
+        here = [piece for piece in (*pieces[first:after], *(each[2] for each in fresh)) if piece.broken]
+        there = [piece for piece in (*kept, *moved) if piece.broken]
+        if here and there and any(piece.open for piece in (*here, *there)):
+            return _whole(text)  # A string that is open here may be closed there: only the whole text can tell.
+        shift = len(new) - len(old)
+        rows = new.count("\n", head, len(new) - tail) - old.count("\n", head, len(old) - tail)
+        result = Outline(text, new, fresh)
+        result._begins = [*begins[:first], *result._begins, *(begin + shift for begin in begins[after:])]
+        result._rows = [*self._rows[:first], *result._rows, *(row + rows for row in self._rows[after:])]
+        result._pieces = [*kept, *result._pieces, *moved]
+        return result
 
-    def _fresh(self, new: str, first: int, after: int) -> list[_Piece]:
+    def _fresh(self, new: str, first: int, after: int) -> list[_Placed]:
         """The pieces `first`..`after` anew, as the new text has them."""
-        top = self.pieces[first]
-        end = self.pieces[after].begin + len(new) - len(self.normal) if after < len(self.pieces) else len(new)
-        return _pieces(new[top.begin : end], top.begin, top.row)
+        begin, row = self._begins[first], self._rows[first]
+        end = self._begins[after] + len(new) - len(self._normal) if after < len(self._begins) else len(new)
+        return [(begin + at, row + down, piece) for at, down, piece in _split(new[begin:end])]
 
 
-_kept: OrderedDict[str, _Outline] = OrderedDict()
+def _whole(text: str) -> Outline:
+    normal = _normal(text)
+    return Outline(text, normal, _split(normal))
+
+
+_kept: OrderedDict[str, Outline] = OrderedDict()
 
 
 def _common(old: str, new: str, most: int) -> int:
@@ -232,43 +280,76 @@ def _common_tail(old: str, new: str, most: int) -> int:
     return low
 
 
-def _moved(piece: _Piece, shift: int, rows: int) -> _Piece:
-    found = tuple(_lower(item, rows) for item in piece.found) if rows else piece.found
-    return _Piece(begin=piece.begin + shift, row=piece.row + rows, found=found, broken=piece.broken)
-
-
 def _lower(item: Definition, rows: int) -> Definition:
-    return replace(
-        item,
+    # Written out: `dataclasses.replace` takes four times as long, and a file has a thousand of them.
+    return Definition(
+        kind=item.kind,
+        name=item.name,
+        qualname=item.qualname,
         start=item.start + rows,
         end=item.end + rows,
         name_line=item.name_line + rows,
         header_end=item.header_end + rows,
+        bases=item.bases,
+        decorators=item.decorators,
         docstring=(item.docstring[0] + rows, item.docstring[1] + rows) if item.docstring else None,
+        typing_only=item.typing_only,
+        asynchronous=item.asynchronous,
     )
 
 
-def _pieces(normal: str, begin: int = 0, row: int = 0) -> list[_Piece]:
-    """The pieces of a text that stands at `begin` and `row` of the whole."""
+def _split(normal: str) -> list[_Placed]:
+    """The pieces of a text, or of a part of one that begins at the margin."""
     root = _parse(normal)
     if not _is_broken(root):
-        parts = [(node.start_point[0], _by_tree([node], "", typing_only=False)) for node in root.children]
-        return _at(_sorted(normal, parts), begin, row, broken=False)
+        return _by_nodes(normal, root.children)
     rows = lines(normal)
     starts = _starts(rows)
     if len(starts) == 1:
-        return _at([(0, 0, tuple(_by_indentation(rows)))], begin, row, broken=True)
+        return [(0, 0, _broken(normal, rows))]
     offsets = [0, *accumulate(len(line) for line in rows)]
+    bounds = [*starts, len(rows)]
     result = []
-    for first, last in pairwise([*starts, len(rows)]):
-        part = "".join(rows[first:last])
-        node = _parse(part)
-        broken = _is_broken(node)
-        found = _by_indentation(lines(part)) if broken else _by_tree(node.children, "", typing_only=False)
-        place = [(offsets[first], 0, tuple(found))]
-        (piece,) = _at(place, begin, row + first, broken=broken)
-        result.append(piece)
+    index = 0
+    while index < len(starts):
+        first = bounds[index]
+        for several in range(1, min(_JOINED, len(starts) - index) + 1):
+            part = normal[offsets[first] : offsets[bounds[index + several]]]
+            node = _parse(part)
+            if not _is_broken(node):
+                break
+        else:
+            several = 1
+            part = normal[offsets[first] : offsets[bounds[index + 1]]]
+        piece = _broken(part, rows[first : bounds[index + 1]]) if _is_broken(node) else _sound(node.children)
+        result.append((offsets[first], first, piece))
+        index += several
     return result
+
+
+def _sound(nodes: Sequence[tree_sitter.Node], row: int = 0) -> _Piece:
+    found = _by_tree(nodes, "", typing_only=False)
+    return _Piece(found=tuple(_lower(item, -row) if row else item for item in found))
+
+
+def _broken(text: str, rows: Sequence[str]) -> _Piece:
+    odd = any(text.count(quotes) % 2 for quotes in ('"""', "'''"))
+    return _Piece(found=tuple(_by_indentation(rows)), broken=True, open=odd)
+
+
+def _by_nodes(normal: str, nodes: Sequence[tree_sitter.Node]) -> list[_Placed]:
+    """A piece for each row where nodes begin; the first one begins the text."""
+    groups: dict[int, list[tree_sitter.Node]] = {}
+    for node in nodes:
+        groups.setdefault(node.start_point[0] if groups else 0, []).append(node)
+    result: list[_Placed] = []
+    offset = at = 0
+    for row, group in groups.items():
+        for _row in range(at, row):
+            offset = normal.index("\n", offset) + 1
+        at = row
+        result.append((offset, row, _sound(group, row)))
+    return result or [(0, 0, _Piece(found=()))]
 
 
 def _is_broken(root: tree_sitter.Node) -> bool:
@@ -282,37 +363,6 @@ def _is_broken(root: tree_sitter.Node) -> bool:
             return True
         last = node.end_point[0]
     return False
-
-
-def _sorted(normal: str, parts: Iterable[tuple[int, Iterable[Definition]]]) -> list[_Part]:
-    """The nodes' parts, those that begin in one row together; the first one begins the text."""
-    result: list[_Part] = []
-    offset, at, last = 0, 0, -1
-    for start, found in parts:
-        if start == last:
-            result[-1] = (*result[-1][:2], (*result[-1][2], *found))
-            continue
-        last = start
-        for _row in range(at, start if result else 0):
-            offset = normal.index("\n", offset) + 1
-        at = start if result else 0
-        result.append((offset, at, tuple(found)))
-    return result or [(0, 0, ())]
-
-
-_Part = tuple[int, int, tuple[Definition, ...]]  # character, row, definitions
-
-
-def _at(parts: Iterable[_Part], begin: int, row: int, *, broken: bool) -> list[_Piece]:
-    return [
-        _Piece(
-            begin=begin + offset,
-            row=row + first,
-            found=tuple(_lower(item, row) for item in found) if row else found,
-            broken=broken,
-        )
-        for offset, first, found in parts
-    ]
 
 
 def _starts(rows: Sequence[str]) -> list[int]:

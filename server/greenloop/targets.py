@@ -16,7 +16,7 @@ from greenloop import sources, syntax
 from greenloop.core.errors import UsageProblem
 from greenloop.core.nouns import Region, Target, TargetKind
 from greenloop.sources import is_test_file as is_test_file  # noqa: PLC0414 - one of this module's answers
-from greenloop.syntax import Definition
+from greenloop.syntax import Definition, Outline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +34,12 @@ def at(text: str, path: str, line: int, *, python_files: Sequence[str] | None = 
     A test class is the target on its own lines, outside its methods. A class elsewhere is one when its docstring has
     examples and the line is in its header or docstring.
     """
-    found = syntax.definitions(text, path)
-    here = syntax.enclosing(text, line, path)
+    outline = syntax.outline(text, path)
+    here = outline.at(line)
     if here is None:
         return None
     if is_test_file(path, python_files):
-        return _target(here, path, TargetKind.TEST) if _is_test(here, found) else None
+        return _target(here, path, TargetKind.TEST) if _is_test(here, outline) else None
     if here.kind == "function":
         return _target(here, path, TargetKind.FUNCTION)
     top = here.docstring[1] if here.docstring else here.header_end
@@ -52,13 +52,13 @@ def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | N
     In a test file only tests are found.
     """
     name, params = _split_params(qualname)
-    found = syntax.definitions(text, path)
-    definition = syntax.lookup(found, name.replace("::", "."))
+    outline = syntax.outline(text, path)
+    definition = syntax.lookup(outline.definitions, name.replace("::", "."))
     if definition is None:
         return None
     if not is_test_file(path, python_files):
         return _target(definition, path, TargetKind.FUNCTION)
-    if not _is_test(definition, found) or (params and definition.kind == "class"):
+    if not _is_test(definition, outline) or (params and definition.kind == "class"):
         return None
     target = _target(definition, path, TargetKind.TEST)
     return replace(target, selector=target.selector + params)
@@ -66,12 +66,12 @@ def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | N
 
 def all_targets(text: str, path: str, *, python_files: Sequence[str] | None = None) -> list[Target]:
     """Every test (classes and their methods) of a test file, every function and method of another, in file order."""
-    found = syntax.definitions(text, path)
+    outline = syntax.outline(text, path)
     if is_test_file(path, python_files):
-        return [_target(item, path, TargetKind.TEST) for item in found if _is_test(item, found)]
+        return [_target(item, path, TargetKind.TEST) for item in outline.definitions if _is_test(item, outline)]
     return [
         _target(item, path, TargetKind.FUNCTION)
-        for item in found
+        for item in outline.definitions
         if item.kind == "function" or _has_examples(item, text)
     ]
 
@@ -111,27 +111,26 @@ def _has_examples(item: Definition, text: str) -> bool:
 # -- pytest's conventions -------------------------------------------------------------------------------------------
 
 
-def _is_test(item: Definition, found: Sequence[Definition]) -> bool:
-    classes = {other.qualname: other for other in found if other.kind == "class"}
+def _is_test(item: Definition, outline: Outline) -> bool:
     if item.kind == "class":
-        return _is_test_class(item, classes, found)
+        return _is_test_class(item, outline)
     if not item.name.startswith("test") or any(
         mark.endswith("fixture") or "fixture(" in mark for mark in item.decorators
     ):
         return False
     if not item.owner:
         return True
-    owner = classes.get(item.owner)
-    return owner is not None and _is_test_class(owner, classes, found)
+    owner = outline.classes.get(item.owner)
+    return owner is not None and _is_test_class(owner, outline)
 
 
-def _is_test_class(item: Definition, classes: Mapping[str, Definition], found: Sequence[Definition]) -> bool:
-    if _is_unittest(item, classes):
+def _is_test_class(item: Definition, outline: Outline) -> bool:
+    if _is_unittest(item, outline.classes):
         return True
-    if not item.name.startswith("Test") or any(other.qualname == f"{item.qualname}.__init__" for other in found):
+    if not item.name.startswith("Test") or f"{item.qualname}.__init__" in outline.names:
         return False
-    outer = classes.get(item.owner)
-    return outer is None or _is_test_class(outer, classes, found)
+    outer = outline.classes.get(item.owner)
+    return outer is None or _is_test_class(outer, outline)
 
 
 def _is_unittest(item: Definition, classes: Mapping[str, Definition], depth: int = 0) -> bool:

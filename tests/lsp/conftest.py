@@ -168,6 +168,15 @@ class Editor:
         item = {"uri": self.uri(name), "languageId": "python", "version": version, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
 
+    def close(self, name):
+        del self.buffers[self.uri(name)]
+        self.notify("textDocument/didClose", {"textDocument": {"uri": self.uri(name)}})
+
+    def save(self, name):
+        """Writes the buffer to the disk as an editor does."""
+        (self.root / name).write_bytes(self.text(name).encode())
+        self.notify("textDocument/didSave", {"textDocument": {"uri": self.uri(name)}})
+
     def change(self, name, text):
         self._changed(self.uri(name), text)
 
@@ -301,6 +310,13 @@ async def modelless(project, tmp_path):
 async def hurried(project, tmp_path):
     """As `editor`; questions are waited for a moment only."""
     async for editor in opened(project, tmp_path, "--in-a-hurry"):
+        yield editor
+
+
+@pytest.fixture
+async def impatient(project, tmp_path):
+    """As `editor`; an editor that does not answer is waited for a moment only."""
+    async for editor in opened(project, tmp_path, "--impatient"):
         yield editor
 
 

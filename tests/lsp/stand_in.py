@@ -4,6 +4,7 @@ The setting `model` is `play:NAME`; `test/go` lets a waiting script go on, `test
 """
 
 import asyncio
+import ctypes
 import os
 import subprocess
 import sys
@@ -38,7 +39,7 @@ from greenloop.core.nouns import (
     Verified,
 )
 from greenloop.core.sheet import Check, sheet
-from greenloop.lsp import user
+from greenloop.lsp import client, edits, user
 from greenloop.lsp.server import create_server, serve
 
 TEST = "test_m.py::test_double"
@@ -327,6 +328,20 @@ class Play:
         await asyncio.to_thread(subprocess.run, ["sh", "-c", "printf child; cat"], check=True)
         return await self.solve(request, settings, emit, say)
 
+    async def din(self, request, settings, emit, say):
+        """Every way past `sys.stdout` to descriptor 1."""
+        print("print without end", end="")  # noqa: T201 - the noise under test
+        sys.stdout.buffer.write(b"print to buffer")
+        sys.stdout.flush()
+        os.write(1, b"bytes to 1")
+        library = ctypes.CDLL(None)
+        library.puts(b"puts of C")
+        library.fflush(None)
+        os.system("printf 'os.system'")
+        command = [sys.executable, "-c", "import os; os.write(1, b'child to 1'); assert os.read(0, 1) == b''"]
+        await asyncio.to_thread(subprocess.run, command, check=True)
+        return await self.solve(request, settings, emit, say)
+
     async def explained(self, request, settings, emit, say):
         problem, baseline = self.start(request, settings, emit)
         why = "It multiplies by three ![x](http://x/y.png). " * 4
@@ -370,6 +385,8 @@ def main():
         without_model()
     if "--in-a-hurry" in sys.argv:
         user.SHOWN = user.LOOKED_FOR = 0.3
+    if "--impatient" in sys.argv:
+        client.SOON = edits.REPLY = edits.LATE = 0.5
     server = create_server(engine=play)
 
     @server.feature("test/go")

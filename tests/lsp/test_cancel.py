@@ -163,3 +163,66 @@ async def test_without_progress_the_run_goes_on(editor):
     await editor.told("fixed, verified")
     assert not editor.got("$/progress")
     assert not editor.got("window/workDoneProgress/create")
+
+
+async def ended_run(editor):
+    """Waits until the progress of a run has ended."""
+    return await editor.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "end")
+
+
+async def test_closing_the_document_that_it_was_asked_from(editor):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    editor.close("test_m.py")
+    assert (await ended_run(editor))["params"]["value"]["message"] == "cancelled"
+    assert (await editor.state())["cancelled"] == 1
+
+
+async def test_closing_another_document_ends_nothing(editor):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    editor.close("m.py")
+    editor.close("test_m.py")
+    editor.open("test_m.py")
+    await editor.call("test/go")
+    await editor.told("fixed, verified")
+
+
+async def test_reloading_the_document_ends_nothing(editor):
+    """As `:edit` does: closed and opened in one breath."""
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.close("test_m.py")
+    editor.open("test_m.py")
+    # A run from a document that stays closed shows that the time for opening it again is over.
+    editor.open("other.py", "def f():\n    pass\n")
+    other = {"uri": editor.uri("other.py"), "position": {"line": 0, "character": 4}}
+    (editor.root / "other.py").write_text("def f():\n    pass\n")
+    second = editor.request("greenloop/refine", other)
+    editor.close("other.py")
+    assert (await editor.reply(second))["result"]["reason"] == "cancelled"
+    await editor.call("test/go")
+    result = (await editor.reply(number))["result"]
+    assert result["applied"], (result, editor.got("window/showMessage"))
+
+
+async def test_exit_without_shutdown(editor):
+    await editor.start(model="play:hold")
+    await editor.action("Refine")
+    await editor.under_way()
+    editor.notify("exit")
+    assert await editor.ended() == 1
+    assert "Traceback" not in await editor.errors()
+
+
+async def test_a_client_that_never_answers_can_still_cancel(editor):
+    for method in ("window/workDoneProgress/create", "workspace/configuration", "workspace/applyEdit"):
+        editor.answers[method] = editor.SILENCE
+    await editor.start(model="play:hold")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.wait(lambda m: m.get("method") == "window/workDoneProgress/create")
+    assert await editor.execute("greenloop.cancel") == 1
+    assert (await editor.reply(number))["result"]["reason"] == "cancelled"

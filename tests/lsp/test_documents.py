@@ -72,31 +72,6 @@ def test_edits_make_the_new_text_of_the_old(seed, encoding):
     assert apply(before, text_edits(before, after, PositionCodec(encoding)), encoding) == after
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "new", "lines"),
-    [
-        ((1, 0), (1, 0), "x\n", [0, 2, 3, 4]),
-        ((1, 2), (1, 2), "\n", [0, 1, 3, 4]),
-        ((0, 0), (2, 0), "", [0, 0, 0, 1]),
-        ((1, 0), (2, 1), "y", [0, 1, 1, 2]),
-        ((2, 0), (2, 3), "abc", [0, 1, 2, 3]),
-    ],
-)
-def test_positions_follow_a_change(start, end, new, lines):
-    documents, moved = opened("aaa\nbbb\nccc\nddd\n"), []
-    documents.on_shift = lambda uri, shift: moved.append((uri, [shift(line) for line in range(4)]))
-    change(documents, start, end, new)
-    assert moved == [(URI, lines)]
-
-
-def test_positions_follow_a_whole_new_text():
-    documents, moved = opened("a\nb\nc\nd\n"), []
-    documents.on_shift = lambda _uri, shift: moved.append([shift(line) for line in range(4)])
-    whole = lsp.TextDocumentContentChangeWholeDocument(text="a\nx\ny\nz\nc\nd\n")
-    documents.update_text_document(lsp.VersionedTextDocumentIdentifier(uri=URI, version=1), whole)
-    assert moved == [[0, 1, 4, 5]]
-
-
 def test_old_line():
     back = old_line("a\nb\nc\nd\n", "new\na\nX\nY\nc\nd\n")
     assert [back(line) for line in range(1, 8)] == [0, 1, 0, 0, 3, 4, 0]

@@ -70,7 +70,8 @@ async def test_a_line_that_only_the_attempt_has_is_never_shown_as_the_users(edit
     case = editor.shown("test_m.py")[0]
     assert case["range"]["start"]["line"] == 4
     assert case["relatedInformation"][1]["location"]["uri"] == editor.uri("m.py")
-    assert case["relatedInformation"][1]["message"] == "test_double (line 2 of the attempt)"
+    assert case["relatedInformation"][1]["message"] == "test_double (m.py:2 of attempt 1)"
+    assert case["message"].endswith("\nat m.py:2 of attempt 1")
 
 
 async def test_they_follow_what_is_typed(editor):

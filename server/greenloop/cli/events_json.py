@@ -11,7 +11,6 @@ from typing import Any
 
 from greenloop.cli import show
 from greenloop.core.encode import to_json
-from greenloop.core.errors import CannotVerify, GreenloopError, ModelProblem, SettingsProblem, UsageProblem
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.nouns import Attempt, Case, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
 from greenloop.strength import Strength, told
@@ -104,26 +103,11 @@ def strength(found: Strength) -> dict[str, Any]:
 
 
 def failed(reason: str, message: str, remedy: str = "") -> dict[str, Any]:
-    """The last object of a run that ended in a problem; `reason` as `reason_of` gives it, or `error`."""
+    """The last object of a run that ended in a problem; `reason` is the word of its error, or `error`."""
     blank = Outcome(
         solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ENVIRONMENT, message=message, attempts=()
     )
     return {**finished(blank), "reason": reason, "remedy": remedy}
-
-
-def reason_of(error: GreenloopError) -> str:
-    """The word for a problem: settings, usage, cannot-verify, model, or workspace."""
-    match error:
-        case SettingsProblem():
-            return "settings"
-        case UsageProblem():
-            return "usage"
-        case CannotVerify():
-            return "cannot-verify"
-        case ModelProblem():
-            return "model"
-        case _:
-            return "workspace"
 
 
 def usage(spent: Usage) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     except GreenloopError as error:
         if put is None:
             raise
-        put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
+        put(events_json.failed(error.word, str(error), error.remedy))
         tell(error)
         return error.exit_code
     except BrokenPipeError:
@@ -154,7 +154,7 @@ def _red(job: Job) -> int:
                 raise
             # One test that cannot be worked on does not keep the others from their turn.
             if job.put is not None:
-                job.put(events_json.failed(events_json.reason_of(error), str(error), error.remedy))
+                job.put(events_json.failed(error.word, str(error), error.remedy))
             tell(error)
             results.append(error.exit_code)
         if results[-1] == codes.CANCELLED:

@@ -17,9 +17,18 @@ from __future__ import annotations
 
 
 class GreenloopError(Exception):
-    """Base of all; `str(error)` is the sentence for the user, `remedy` what to do about it (may be empty)."""
+    """Base of all; `str(error)` is the sentence for the user, `remedy` what to do about it (may be empty).
+
+    `word` is what programs are told of its kind.
+    """
 
     exit_code = 1
+    word = "workspace"
+
+    @property
+    def advice(self) -> str:
+        """The sentence and the remedy."""
+        return " ".join(part for part in (str(self), self.remedy) if part)
 
     def __init__(self, sentence: str, *, remedy: str = "") -> None:
         super().__init__(sentence)
@@ -28,14 +37,16 @@ class GreenloopError(Exception):
 
 class UsageProblem(GreenloopError):
     exit_code = 2
+    word = "usage"
 
 
 class SettingsProblem(UsageProblem):
-    pass
+    word = "settings"
 
 
 class CannotVerify(GreenloopError):
     exit_code = 3
+    word = "cannot-verify"
 
 
 class BaselineChanged(CannotVerify):
@@ -51,6 +62,7 @@ class SandboxBroke(CannotVerify):
 
 class ModelProblem(GreenloopError):
     exit_code = 3
+    word = "model"
 
 
 class ContextTooLong(ModelProblem):

@@ -91,10 +91,10 @@ class Notebook:
         return self.firsts[cell] + len(self.cells[cell].reading.rows)
 
     def place(self, row: int) -> Place | None:
-        """Where a row (0-based) of the grid is; a row between two cells belongs to the one above, if there is one."""
+        """Where a row (0-based) of the grid is; a row between two cells belongs to the one below."""
         if not self.cells:
             return None
-        cell = next((n for n in reversed(range(len(self.cells))) if self.firsts[n] <= row), 0)
+        cell = next((n for n in reversed(range(len(self.cells))) if self.firsts[n] - GAP <= row), 0)
         return Place(cell=cell, row=min(max(row - self.firsts[cell], 0), len(self.cells[cell].reading.rows) - 1))
 
     def defines(self, name: str) -> int | None:

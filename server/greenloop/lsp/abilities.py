@@ -20,6 +20,7 @@ class Abilities:
     llm_tag: bool = False
     markdown_hover: bool = False
     related_information: bool = False
+    diagnostic_versions: bool = False
     progress: bool = False
     show_document: bool = False
     questions: bool = False
@@ -45,6 +46,7 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         llm_tag=lsp.CodeActionTag.LlmGenerated in (has("text_document.code_action.tag_support.value_set") or ()),
         markdown_hover=lsp.MarkupKind.Markdown in (has("text_document.hover.content_format") or ()),
         related_information=bool(has("text_document.publish_diagnostics.related_information")),
+        diagnostic_versions=bool(has("text_document.publish_diagnostics.version_support")),
         progress=bool(has("window.work_done_progress")),
         show_document=bool(has("window.show_document.support")),
         typed_answers=_experimental(capabilities, "questions"),

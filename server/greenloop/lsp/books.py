@@ -13,12 +13,10 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument
 
-from greenloop.core.cells import rows_of
 from greenloop.core.notebook import GAP, Cell, Notebook, compose, landed, names, split
 
 VIRTUAL = ".virtual_documents"
 Text = Callable[[str], TextDocument | None]
-Spans = dict[str, tuple[int, int]]  # by document: first row on the grid, number of rows
 
 
 @dataclass(eq=False, kw_only=True)
@@ -34,7 +32,6 @@ class Book:
     tests: str
     uris: list[str] = field(default_factory=list)
     virtual: str = ""
-    kept: Spans = field(default_factory=dict)
     _labels: dict[str, int] = field(default_factory=dict)
     _known: tuple[tuple[str, ...], Notebook] | None = None
 
@@ -70,12 +67,6 @@ class Book:
         folder = self.file.parent.relative_to(root)
         path, module, tests = ((folder / name).as_posix() for name in (self.file.name, self.module, self.tests))
         return replace(self.notebook(text), path=path, module=module, tests=tests)
-
-    def keep(self, text: Text) -> Spans:
-        """Remembers where the cells are, until they move."""
-        cells = self.notebook(text).cells
-        self.kept = {uri: (first, len(rows_of(cells[n].source))) for n, (uri, first) in enumerate(self.parts(text))}
-        return self.kept
 
     def parts(self, text: Text) -> list[tuple[str, int]]:
         """Each document with the rows of the grid before it."""
@@ -118,13 +109,3 @@ def cell_changes(notebook: Notebook, before: str, after: str) -> list[tuple[int,
         return None
     pairs = enumerate(zip(notebook.cells, found.cells, strict=True))
     return [(n, old.source, new.source) for n, (old, new) in pairs if old.source != new.source]
-
-
-def moved(old: Spans, new: Spans) -> Callable[[int], int | None]:
-    """Where rows of the grid went when cells came, went or changed places; None for a row of a cell that is gone."""
-
-    def move(row: int) -> int | None:
-        here = next((uri for uri, (first, many) in old.items() if first - GAP <= row < first + many), None)
-        return None if here is None or here not in new else row - old[here][0] + new[here][0]
-
-    return move

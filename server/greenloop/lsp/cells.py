@@ -5,18 +5,18 @@ The engine's texts are those of `greenloop.notebook`; here the file is the grid 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import UsageProblem
+from greenloop.core.events import Event, Started
 from greenloop.core.notebook import Notebook, compose, landed
 from greenloop.core.nouns import Outcome, Target, TargetKind
 
 if TYPE_CHECKING:
     from greenloop.engine import Request
     from greenloop.lsp.runs import Run
-    from greenloop.lsp.server import Server
     from greenloop.notebook import Goal, Prepared
     from greenloop.settings import Settings
 
@@ -37,13 +37,8 @@ def target_at(notebook: Notebook, line: int) -> Target | None:
     return targets.find(compose(notebook, goal.last).tests, notebook.tests, goal.name)
 
 
-def prepared(server: Server, run: Run) -> Prepared | None:
-    """What the engine is to be asked for a run in a notebook; None for any other. Raises `UsageProblem`."""
-    notebook = server.documents.notebook(run.root / run.target.path, run.root)
-    return None if notebook is None else _prepared(run, notebook)
-
-
-def _prepared(run: Run, notebook: Notebook) -> Prepared:
+def prepared(run: Run, notebook: Notebook) -> Prepared:
+    """What the engine is to be asked for a run in a notebook. Raises `UsageProblem`."""
     from greenloop import notebook as books  # noqa: PLC0415 - as above
 
     return books.prepare(notebook, _goal(run, notebook))
@@ -77,6 +72,19 @@ def asked(request: Request, prepared: Prepared, settings: Settings) -> tuple[Req
     return request, books.settings_for(settings)
 
 
+def telling(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Event], None]:
+    """`emit`, told that the texts at the beginning were those of all cells: the ones that lines are counted in."""
+    notebook = prepared.notebook
+    texts = {notebook.module: notebook.text, notebook.tests: compose(notebook, len(notebook.cells) - 1).tests}
+
+    def told(event: Event) -> None:
+        if isinstance(event, Started):
+            event = replace(event, problem=replace(event.problem, originals={**event.problem.originals, **texts}))
+        emit(event)
+
+    return told
+
+
 def answered(prepared: Prepared, outcome: Outcome) -> Outcome:
     """The outcome with the grid of all cells in place of the module. Raises `WorkspaceProblem`."""
     module = prepared.notebook.module
@@ -88,16 +96,13 @@ def answered(prepared: Prepared, outcome: Outcome) -> Outcome:
     return replace(outcome, before=before, after=after)
 
 
-def merged(server: Server, run: Run, texts: Mapping[str, str]) -> dict[str, bytes]:
-    """The sandbox's files for a result that was merged with what was typed meanwhile; nothing outside of notebooks.
+def merged(run: Run, notebook: Notebook, texts: Mapping[str, str]) -> dict[str, bytes]:
+    """The sandbox's files for a result that was merged with what was typed meanwhile.
 
     Raises `UsageProblem` where the target is gone.
     """
-    notebook = server.documents.notebook(run.root / run.target.path, run.root)
-    if notebook is None:
-        return {}
     wanted = texts.get(notebook.module)
     changed = notebook if wanted is None else landed(notebook, notebook.text, wanted, home=-1)
     if changed is None:
         raise UsageProblem(f"The merge spans several cells of {notebook.path}.")
-    return _prepared(run, changed).buffers
+    return prepared(run, changed).buffers

@@ -37,7 +37,9 @@ async def bounded(request: Awaitable[T], seconds: float, what: str) -> T | None:
     future = asyncio.ensure_future(request)
     future.add_done_callback(lambda done: None if done.cancelled() else done.exception())
     try:
-        return await asyncio.wait_for(asyncio.shield(future), seconds)
+        # Not `wait_for`: before Python 3.12 it forgets a cancel that comes together with the reply.
+        async with asyncio.timeout(seconds):
+            return await asyncio.shield(future)
     except TimeoutError:
         log.info("The editor did not answer %s within %g s", what, seconds)
         future.cancel()
@@ -101,11 +103,19 @@ async def open_progress(server: Server) -> str | None:
         return None
     token = str(uuid.uuid4())
 
+    wanted = True
+
     async def create() -> bool:
         await server.work_done_progress.create_async(token)
+        if not wanted:
+            server.work_done_progress.tokens.pop(token, None)
         return True
 
-    return token if await bounded(create(), SOON, "for progress") else None
+    try:
+        return token if await bounded(create(), SOON, "for progress") else None
+    except asyncio.CancelledError:
+        wanted = False
+        raise
 
 
 async def configuration(server: Server) -> Any:

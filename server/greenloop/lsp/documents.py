@@ -1,4 +1,4 @@
-"""The editor's open documents: exact lines, what moved when somebody typed, and waiting for a change.
+"""The editor's open documents: exact lines, and waiting for a change.
 
 pygls splits lines as `str.splitlines` does, at form feeds too, which the protocol does not: an incremental change to
 such a file would corrupt it. Here a line ends where the protocol says: at CR, LF or both.
@@ -7,43 +7,26 @@ such a file would corrupt it. Here a line ends where the protocol says: at CR, L
 from __future__ import annotations
 
 import asyncio
-import re
+import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import attrs
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.diff import lines
-from greenloop.core.notebook import Notebook
+from greenloop.core.encoding import decode
+from greenloop.core.errors import GreenloopError
+from greenloop.core.notebook import GAP, Notebook
 from greenloop.core.uris import path_from_uri, uri_from_path
 from greenloop.lsp import books
 from greenloop.lsp.convert import line_range
 
-_END = re.compile(r"\r\n|\r|\n")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shift:
-    """How a change moves lines (0-based): those from `first` on by `delta`, those after `start` at most to `limit`."""
-
-    start: int
-    limit: int
-    first: int
-    delta: int
-
-    def lower(self, rows: int) -> Shift:
-        """The same in a text that begins `rows` lines earlier."""
-        return Shift(start=self.start + rows, limit=self.limit + rows, first=self.first + rows, delta=self.delta)
-
-    def __call__(self, line: int) -> int:
-        if line >= self.first:
-            return line + self.delta
-        return min(line, self.limit) if line > self.start else line
+log = logging.getLogger(__name__)
 
 
 def lowered(where: lsp.Range, rows: int) -> lsp.Range:
@@ -53,9 +36,22 @@ def lowered(where: lsp.Range, rows: int) -> lsp.Range:
 
 
 def path_of(uri: str) -> Path | None:
-    """The file that a URI names; None for what is no file (untitled buffers, notebook cells)."""
-    path = path_from_uri(uri)
-    return Path(path) if path else None
+    """The file that a URI names; None for what is no file (untitled buffers, notebook cells, nonsense)."""
+    try:
+        path = path_from_uri(uri) or ""
+        named = os.fsencode(path)
+    except ValueError:
+        return None
+    file = Path(path)
+    return file if file.is_absolute() and b"\0" not in named else None
+
+
+def on_disk(path: Path) -> str | None:
+    """The text of a file, None where there is none or it cannot be read as text."""
+    try:
+        return decode(path.read_bytes())[0]
+    except (OSError, GreenloopError):
+        return None
 
 
 class Document(TextDocument):
@@ -71,19 +67,6 @@ class Document(TextDocument):
         if self._split[0] is not text:
             self._split = (text, tuple(lines(text)))
         return self._split[1]
-
-    def shift_of(self, change: lsp.TextDocumentContentChangeEvent) -> Shift:
-        """How `change`, not applied yet, moves the lines of this document."""
-        if isinstance(change, lsp.TextDocumentContentChangePartial):
-            start, end = change.range.start.line, change.range.end.line
-            added = len(_END.findall(change.text))
-            first = end if change.range.end.character == 0 else end + 1
-            return Shift(start=start, limit=start + added, first=first, delta=start + added - end)
-        old, new = self.lines, lines(change.text)
-        least = min(len(old), len(new))
-        head = next((i for i in range(least) if old[i] != new[i]), least)
-        tail = next((i for i in range(least - head) if old[-1 - i] != new[-1 - i]), least - head)
-        return Shift(start=head, limit=len(new) - tail, first=len(old) - tail, delta=len(new) - len(old))
 
     def _apply_incremental_change(self, change: lsp.TextDocumentContentChangePartial) -> None:
         start, end = (
@@ -125,15 +108,13 @@ class Documents(Workspace):
         self._books: dict[Path, books.Book] = {}
         self._book_paths: dict[Path, books.Book] = {}
         self._waiting: set[asyncio.Future[None]] = set()
-        self.on_shift: Callable[[str, Shift], None] = lambda _uri, _shift: None
-        self.on_cells: Callable[[Path, Callable[[int], int | None]], None] = lambda _path, _moved: None
 
     def update_text_document(
         self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
     ) -> None:
-        document = self.get_text_document(text_doc.uri)
-        if isinstance(document, Document):
-            self.on_shift(document.uri, document.shift_of(change))
+        if unquote(text_doc.uri) not in self.text_documents:
+            log.warning("A change of a document that is not open")
+            return
         super().update_text_document(text_doc, change)
 
     def _create_text_document(
@@ -185,6 +166,15 @@ class Documents(Workspace):
         path = path_of(uri)
         return None if path is None else (path, 0)
 
+    def end_of(self, uri: str) -> int | None:
+        """The row of the file behind a cell; None for what is no cell."""
+        book = self.book_of(uri)
+        if book is None or book.virtual:
+            return None
+        notebook = book.notebook(self._text)
+        ends = (notebook.end(n) for n, (part, _first) in enumerate(book.parts(self._text)) if part == uri)
+        return next(ends, None)
+
     def parts(self, path: Path) -> list[tuple[str, int]]:
         """The documents that make up a file, in order: each one's URI and the lines of the file before it."""
         book = self._book_paths.get(path)
@@ -197,8 +187,9 @@ class Documents(Workspace):
             # A notebook that was closed.
             start = lsp.Position(line=0, character=0)
             return lsp.Location(uri=self.uri(path), range=lsp.Range(start=start, end=start))
-        uri, first = next((part for part in reversed(parts) if part[1] <= where.start.line), parts[0])
-        document = self._text(uri) if path in self._book_paths else None
+        gap = GAP if path in self._book_paths else 0
+        uri, first = next((part for part in reversed(parts) if part[1] - gap <= where.start.line), parts[0])
+        document = self._text(uri) if gap else None
         if document is None:
             return lsp.Location(uri=uri, range=lowered(where, first))
         # The lines of module and tests are those of the cell, but not the columns.
@@ -251,19 +242,11 @@ class Documents(Workspace):
         self._take(params.notebook_document.uri)
 
     def update_notebook_document(self, params: lsp.DidChangeNotebookDocumentParams) -> None:
-        """Cells that come, go or move first, then what was typed: each is told of in the rows that hold by then."""
-        cells = params.change.cells
-        typed = list(cells.text_content or ()) if cells else []
-        if cells is not None:
-            cells = attrs.evolve(cells, text_content=None)
-        super().update_notebook_document(attrs.evolve(params, change=attrs.evolve(params.change, cells=cells)))
+        if self.get_notebook_document(notebook_uri=params.notebook_document.uri) is None:
+            log.warning("A change of a notebook that is not open")
+            return
+        super().update_notebook_document(params)
         self._take(params.notebook_document.uri)
-        for each in typed:
-            for change in each.changes:
-                self.update_text_document(each.document, change)
-        path = path_of(params.notebook_document.uri)
-        if path in self._books:
-            self._books[path].keep(self._text)
 
     def remove_notebook_document(self, params: lsp.DidCloseNotebookDocumentParams) -> None:
         self._drop(path_of(params.notebook_document.uri))
@@ -285,19 +268,13 @@ class Documents(Workspace):
 
     def _take(self, uri: str) -> None:
         notebook, path = self.get_notebook_document(notebook_uri=uri), path_of(uri)
-        if notebook is None or path is None:
-            return
-        book = self._known(path)
-        old = book.kept
-        book.take(books.code_cells(notebook, self._text))
-        self.on_cells(book.paths[0], books.moved(old, book.keep(self._text)))
+        if notebook is not None and path is not None:
+            self._known(path).take(books.code_cells(notebook, self._text))
 
     def _drop(self, path: Path | None) -> None:
-        """A notebook was closed: nothing is shown in its cells any more."""
         book = self._books.get(path) if path is not None else None
         if book is not None:
-            self.on_cells(book.paths[0], lambda _row: None)
-            book.virtual, book.kept = "", {}
+            book.virtual = ""
             book.take([])
 
     def _known(self, path: Path) -> books.Book:
@@ -321,7 +298,8 @@ class Documents(Workspace):
             future: asyncio.Future[None] = loop.create_future()
             self._waiting.add(future)
             try:
-                await asyncio.wait_for(future, max(0.0, end - loop.time()))
+                async with asyncio.timeout_at(end):
+                    await future
             except TimeoutError:
                 return holds()
             finally:

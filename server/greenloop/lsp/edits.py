@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.diff import flat, hunks, keep_ends, merge
-from greenloop.core.encoding import decode
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Status
 from greenloop.lsp import cells, client
 from greenloop.lsp.books import cell_changes
 from greenloop.lsp.buffers import encoded
 from greenloop.lsp.convert import FileEdit, contains, workspace_edit
+from greenloop.lsp.documents import on_disk
 
 if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
@@ -107,14 +107,7 @@ def plan(server: Server, run: Run) -> list[_Step] | Landing:
 def text_of(server: Server, path: Path) -> str | None:
     """The editor's text where the file is open, else the disk's; None where there is no such file."""
     document = server.documents.at(path)
-    return document.source if document is not None else _disk(path)
-
-
-def _disk(path: Path) -> str | None:
-    try:
-        return decode(path.read_bytes())[0]
-    except (OSError, GreenloopError):
-        return None
+    return document.source if document is not None else on_disk(path)
 
 
 def edit_for(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
@@ -148,9 +141,11 @@ async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
         return "the text changed meanwhile"
     run.now = "verifying together with what was typed meanwhile"
     engine = await server.engine()
+    notebook = server.documents.notebook(run.root / run.target.path, run.root)
     files = {path: encoded(text, run.root / path) for path, text in (server.documents.texts(run.root) | texts).items()}
     try:
-        files |= await asyncio.to_thread(cells.merged, server, run, texts)
+        if notebook is not None:
+            files |= await asyncio.to_thread(cells.merged, run, notebook, texts)
         verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
     except GreenloopError as error:
         return f"the text changed meanwhile, and the merge could not be verified: {error}"
@@ -162,7 +157,7 @@ async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
 async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     documents = server.documents
     edit = edit_for(server, run, steps)
-    disk = {step.path: _disk(run.root / step.path) for step in steps}
+    disk = {step.path: on_disk(run.root / step.path) for step in steps}
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
     request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
     request.add_done_callback(lambda _done: documents.changed())

@@ -25,7 +25,7 @@ class Place:
     """A file of a project: its folder, its path in there with `/`, and its text as the editor has it.
 
     `first` lines of the text stand before the document that the editor asked about (it may be one of several).
-    `notebook` is what the file is the module of.
+    `notebook` is what the file is the module of; the cell that was asked about goes up to the row `end` of the text.
     """
 
     root: Path
@@ -33,10 +33,12 @@ class Place:
     text: str
     first: int = 0
     notebook: Notebook | None = None
+    end: int | None = None
 
     def line(self, row: int) -> int:
         """The 1-based line of the text for a row (0-based) of the document."""
-        return self.first + row + 1
+        last = self.first + row if self.end is None else min(self.first + row, self.end - 1)
+        return last + 1
 
 
 def of(server: Server, uri: str) -> Place | None:
@@ -53,7 +55,9 @@ def of(server: Server, uri: str) -> Place | None:
     text = notebook.python if notebook else text_of(server, file)
     if text is None:
         return None
-    return Place(root=root, path=file.relative_to(root).as_posix(), text=text, first=first, notebook=notebook)
+    path = file.relative_to(root).as_posix()
+    end = server.documents.end_of(uri) if notebook else None
+    return Place(root=root, path=path, text=text, first=first, notebook=notebook, end=end)
 
 
 def of_or_none(server: Server, uri: str) -> Place | None:

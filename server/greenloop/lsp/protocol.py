@@ -1,11 +1,7 @@
-"""greenloop's own messages, and the wire protocol hardened against what real editors send.
-
-docs/protocol.md describes them; this module is its code. It must not know what a run is.
-"""
+"""greenloop's own messages: docs/protocol.md describes them. This module must not know what a run is."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -13,14 +9,11 @@ from typing import Any
 import attrs
 import cattrs
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
-from pygls.protocol import JsonRPCResponseMessage, LanguageServerProtocol
+from pygls.exceptions import JsonRpcInvalidParams
 
 REFINE = "greenloop/refine"
 QUESTION = "greenloop/question"
 QUESTION_OVER = "greenloop/questionOver"
-
-log = logging.getLogger(__name__)
 
 
 @attrs.define
@@ -32,23 +25,6 @@ class RefineParams:
     test: str | None = None
     preset: str | None = None
     work_done_token: int | str | None = None
-
-
-@attrs.define
-class RefineMessage:
-    """`params` is anything: a badly typed message must get a reply, which pygls gives only to well-typed ones."""
-
-    id: int | str
-    method: str
-    jsonrpc: str = "2.0"
-    params: Any = None
-
-
-@attrs.define
-class _Unreadable:
-    """A message that could not be understood and, where it was a request, has been answered already."""
-
-    jsonrpc: str = "2.0"
 
 
 @attrs.define
@@ -106,62 +82,3 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(int, whole)
     converter.register_structure_hook(int | str | None, lambda value, _kind: value)
     return converter
-
-
-class Protocol(LanguageServerProtocol):
-    """pygls' protocol, except that nothing leaks, every request gets a reply and odd replies do no harm."""
-
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        if "jsonrpc" not in data:
-            return data
-        if "method" not in data:
-            return self._structure_reply(data)
-        try:
-            return super().structure_message(data)
-        except JsonRpcException as error:
-            if "id" in data:
-                log.warning("Request '%s' could not be read", data["method"])
-                self._send_response(data["id"], error=error.to_response_error())
-            else:
-                log.warning("Notification '%s' could not be read", data["method"])
-            return _Unreadable()
-
-    def _structure_reply(self, data: dict[str, Any]) -> Any:
-        # Some clients answer null where the protocol demands an object, or send both a result and an error.
-        if data.get("error"):
-            error = data["error"]
-            code = error.get("code") if isinstance(error, Mapping) else None
-            message = str(error.get("message", "")) if isinstance(error, Mapping) else str(error)
-            code = code if isinstance(code, int) else lsp.ErrorCodes.InternalError
-            self._result_types.pop(data.get("id", ""), None)
-            return lsp.ResponseErrorMessage(id=data.get("id"), error=lsp.ResponseError(code=code, message=message))
-        clean = {"id": data.get("id"), "jsonrpc": data["jsonrpc"], "result": data.get("result")}
-        try:
-            return super().structure_message(clean)
-        except JsonRpcException:
-            return JsonRPCResponseMessage(id=data.get("id", ""), jsonrpc=data["jsonrpc"], result=None)
-
-    def handle_message(self, message: Any) -> None:
-        if isinstance(message, _Unreadable):
-            return
-        if self._shutdown and getattr(message, "method", lsp.EXIT) != lsp.EXIT and hasattr(message, "id"):
-            error = lsp.ResponseError(code=lsp.ErrorCodes.InvalidRequest, message="The server is shutting down.")
-            self._send_response(message.id, error=error)
-            return
-        # Before: a late reply to a request that nobody awaits any more would raise in the message loop.
-        self._forget_done()
-        try:
-            super().handle_message(message)
-        finally:
-            # After: pygls keeps one entry for each notification and asynchronous command, for ever.
-            self._forget_done()
-
-    def _forget_done(self) -> None:
-        for key in [key for key, future in self._request_futures.items() if future.done()]:
-            del self._request_futures[key]
-        for key in [key for key in self._result_types if key not in self._request_futures]:
-            del self._result_types[key]
-
-    @lru_cache  # noqa: B019 - one protocol lives as long as the process
-    def get_message_type(self, method: str) -> type[Any] | None:
-        return RefineMessage if method == REFINE else super().get_message_type(method)

@@ -1,4 +1,4 @@
-"""Runs under way and their results: one for each target. Start, cancel, cancel all, end with the server.
+"""Runs under way and their results: one for each target. Queue, start, cancel, cancel all, end with the server.
 
 A run owns its task and what is known of it so far; presenters read it. It must not know how anything is shown.
 """
@@ -27,8 +27,12 @@ GRACE = 1.0
 
 
 class Phase(StrEnum):
-    """`LANDING`: the result is there and on its way into the editor; it can no longer be cancelled."""
+    """`QUEUED`: it waits until others are done, and may be cancelled as one that is under way.
 
+    `LANDING`: the result is there and on its way into the editor; it can no longer be cancelled.
+    """
+
+    QUEUED = "queued"
     REFINING = "refining"
     LANDING = "landing"
     OVER = "over"
@@ -39,7 +43,9 @@ class Run:
     """One request to refine one target, and everything that is known about it.
 
     `uri` is the document it was asked from, `began` seconds of the monotonic clock.
-    `refused` is the sentence that ended it without an outcome; `applied` says that its result is in the text.
+    `ahead` is how many runs there are before it, as long as it waits for its turn.
+    `refused` is the sentence that ended it without an outcome, `refusal` the word for its kind; `applied` says that its
+    result is in the text. `stepped` is the number of the attempt that the user wants to see, None: the newest.
     `specified` is what must hold as it was said last; `question` is the one it waits for.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
@@ -50,7 +56,8 @@ class Run:
     settings: Settings
     began: float
     token: int | str | None = None
-    phase: Phase = Phase.REFINING
+    phase: Phase = Phase.QUEUED
+    ahead: int = 0
     started: Started | None = None
     specified: Specified | None = None
     question: Question | None = None
@@ -59,6 +66,8 @@ class Run:
     now: str = ""
     outcome: Outcome | None = None
     refused: str = ""
+    refusal: str = ""
+    stepped: int | None = None
     cancelled: bool = False
     applied: bool = False
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -78,6 +87,10 @@ class Run:
     @property
     def running(self) -> bool:
         return self.phase is not Phase.OVER
+
+    @property
+    def cancellable(self) -> bool:
+        return self.phase in (Phase.QUEUED, Phase.REFINING)
 
     @property
     def spec(self) -> Spec | None:
@@ -106,6 +119,12 @@ class Run:
     def offered(self) -> bool:
         """There is a result that is not in the text."""
         return not self.running and not self.applied and bool(self.changes)
+
+    @property
+    def shown(self) -> Attempt | None:
+        """The attempt that diagnostics tell of: the newest, unless the user stepped to another."""
+        chosen = (attempt for attempt in self.attempts if attempt.number == self.stepped)
+        return next(chosen, self.attempts[-1] if self.attempts else None)
 
     def concerns(self, path: str, qualname: str) -> bool:
         """Whether it is about this function or test: its target, a region it may change, or one of its cases."""
@@ -136,13 +155,16 @@ class Run:
             case Checked():
                 self.now = event.message if event.error_class else "testing"
             case Tested():
+                known = len(self.attempts)
                 event.into(self.attempts)
+                if len(self.attempts) > known:
+                    self.stepped = None
             case Finished():
                 self.outcome = event.outcome
 
     def cancel(self) -> bool:
         """Whether there was anything to cancel. What is landing lands."""
-        if self.phase is not Phase.REFINING:
+        if not self.cancellable:
             return False
         self.cancelled = True
         if self.work is not None:
@@ -151,10 +173,15 @@ class Run:
 
 
 class Runs:
-    """All runs of this server; its own set of tasks, so that nothing outlives a shutdown."""
+    """All runs of this server; its own set of tasks, so that nothing outlives a shutdown.
+
+    `waiting` is called for each run in the queue when its place in there has changed.
+    """
 
     def __init__(self) -> None:
+        self.waiting: Callable[[Run], None] = lambda _run: None
         self._runs: list[Run] = []
+        self._queue: dict[Run, asyncio.Future[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __iter__(self) -> Iterator[Run]:
@@ -172,14 +199,45 @@ class Runs:
         return next((run for run in self if run.running and (run.root, run.target.selector) == key), None)
 
     def start(self, run: Run, drive: Callable[[Run], Awaitable[None]]) -> None:
-        """Takes the place of the target's earlier run; `drive` is the whole of it, errors included."""
+        """Takes the place of the target's earlier run; `drive` is the whole of it, errors included.
+
+        It awaits `turn` before it works, and calls `release` when it is done with that.
+        """
         key = (run.root, run.target.selector)
         self._runs = [old for old in self._runs if (old.root, old.target.selector) != key or old.running]
         finished = [old for old in self._runs if not old.running]
         for old in finished[: max(len(finished) - KEPT + 1, 0)]:
             self._runs.remove(old)
         self._runs.append(run)
+        self._queue[run] = asyncio.get_running_loop().create_future()
+        self._admit()
         self.spawn(drive(run))
+
+    async def turn(self, run: Run) -> None:
+        """Returns when the run may begin: first come, first served, `editor.runs` of them at once."""
+        await self._queue[run]
+        del self._queue[run]
+        run.phase, run.now, run.ahead = Phase.REFINING, "", 0
+
+    def release(self, run: Run) -> None:
+        """The run needs its place no longer: the next one may begin."""
+        self._queue.pop(run, None)
+        run.ahead = 0
+        self._admit()
+
+    def _admit(self) -> None:
+        waiting = [run for run, turn in self._queue.items() if not turn.done()]
+        before = len(self._queue) - len(waiting) + sum(run.phase is Phase.REFINING for run in self._runs)
+        free = True
+        for run in waiting:
+            # Nobody overtakes: folders may set limits of their own.
+            free = free and before < run.settings.editor.runs
+            if free:
+                self._queue[run].set_result(None)
+            elif run.ahead != before:
+                run.ahead, run.now = before, f"waiting, {before} before it"
+                self.waiting(run)
+            before += 1
 
     def discard(self, run: Run) -> None:
         if run in self._runs and not run.running:
@@ -207,5 +265,7 @@ class Runs:
     async def close(self) -> None:
         """Cancels everything and waits until it is cleaned up."""
         for task in list(self._tasks):
-            task.cancel()
+            # Cancelled twice, it would be torn out of its own cleaning up.
+            if not task.cancelling():
+                task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -6,15 +6,18 @@ Everything slow (the engine and all it needs) is imported at the first run, in a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import importlib
 import logging
 import pkgutil
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from lsprotocol import types as lsp
+from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
@@ -23,14 +26,15 @@ from greenloop.core.events import Event
 from greenloop.core.nouns import Outcome, Problem, Verdict
 from greenloop.core.ports import Model, User
 from greenloop.keeper import Keeper
-from greenloop.lsp import features, protocol
+from greenloop.lsp import features, wire
 from greenloop.lsp.abilities import Abilities
+from greenloop.lsp.board import Board
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.presenters.diagnostics import Board
+from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs
-from greenloop.lsp.transport import Outbox, quiet_logging, take_stdio
+from greenloop.lsp.transport import Inbox, Outbox, quiet_logging, take_stdio
 from greenloop.settings import Settings
 
 if TYPE_CHECKING:
@@ -72,12 +76,15 @@ class Engine(Protocol):
 class Server(LanguageServer):
     """pygls' server with greenloop's state: what the editor can do, its settings, the runs and what they show."""
 
+    protocol: wire.Protocol
+    outbox: Outbox | None = None
+
     def __init__(self, engine: Engine | None = None) -> None:
         super().__init__(
             "greenloop",
             __version__,
             notebook_document_sync=NOTEBOOKS,
-            protocol_cls=protocol.Protocol,
+            protocol_cls=wire.Protocol,
             converter_factory=default_converter,
         )
         self.abilities = Abilities()
@@ -89,7 +96,9 @@ class Server(LanguageServer):
         self.bars: dict[Run, Bar] = {}
         self.editor_settings: dict[str, object] = {}
         self.warned: set[str] = set()
+        self.last: asyncio.Task[None] | None = None
         self._engine = engine
+        self.runs.waiting = self.queued
 
     @property
     def documents(self) -> Documents:
@@ -107,6 +116,25 @@ class Server(LanguageServer):
         bar = self.bars.get(run)
         if bar is not None:
             bar.update()
+
+    def queued(self, run: Run) -> None:
+        """Shows that a run waits, and for how many."""
+        self.refresh(run)
+        diagnostics.publish(self, run)
+
+    def converse(self, inbox: Inbox, outbox: Outbox) -> None:
+        """Handles messages until the input ends or the client says goodbye."""
+        self.outbox = outbox
+        self.protocol.set_writer(StdoutWriter(outbox.binary()))
+        # pygls ends by SystemExit.
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):
+            asyncio.run(self._listen(inbox))
+        self.shutdown()  # type: ignore[no-untyped-call]
+
+    async def _listen(self, inbox: Inbox) -> None:
+        loop = asyncio.get_running_loop()
+        while (body := await loop.run_in_executor(self.thread_pool, inbox.read)) is not None:
+            self.protocol.receive(body)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Pygls would show every odd message of a client to the user; the log is the place for them."""
@@ -128,7 +156,8 @@ def serve(server: Server | None = None) -> int:
     server = server or create_server()
     # What the imports left lives as long as the process; without this every collection walks through it (30 ms).
     gc.freeze()
-    outbox = Outbox(sink)
-    server.start_io(source, outbox.binary())
+    # As if asked to end: runs are cancelled, sandboxes closed.
+    outbox = Outbox(sink, given_up=lambda: signal.raise_signal(signal.SIGTERM))
+    server.converse(Inbox(source), outbox)
     outbox.close()
     return 0 if server.protocol._shutdown else 1  # noqa: SLF001 - pygls keeps the only record of it

@@ -24,6 +24,7 @@ from greenloop.container.shape import Shape
 from greenloop.core.errors import CannotVerify
 from greenloop.core.nouns import Execution, Place, Run
 from greenloop.locks import project
+from greenloop.sandboxes import _seccomp
 from greenloop.sandboxes._learning import PREPARING, Learnt, rehearsal, suspicious
 from greenloop.sandboxes._supervisor import Lost, execution, request
 from greenloop.sources import CONFIGURATION
@@ -326,5 +327,7 @@ def _request(box: Box, place: Place, run: Run, key: bytes, *, session: bool) -> 
         environ=_environ(box),
         session=session,
         uid=LEAST_UID + secrets.randbelow(UIDS),  # whoever it is, nobody else's processes count against its limit
+        # Beside the engine's own: what no limit of a container sees in time, such as files in memory without a name.
+        filters=_seccomp.program(str(box.ready.get("machine", ""))) or b"",
         count_processes=True,
     )

@@ -129,7 +129,8 @@ class ResidentSession:
             key,
             files=run.files,
             session=session,
-            wall=protocol.wall(_seccomp.program() or b"", hidden.files, hidden.folders),
+            wall=protocol.wall(hidden.files, hidden.folders),
+            filters=_seccomp.program() or b"",
             count_processes=kernel() >= (5, 14),  # since then counted for each user namespace by itself
         )
         reply = await wall.supervisor.ask(request, "done", run.seconds + _supervisor.GRACE_SECONDS)

@@ -67,7 +67,8 @@ class Supervisor:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(inside.protocol().pack(request))
-            await asyncio.wait_for(self._process.stdin.drain(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._process.stdin.drain()
         except (OSError, TimeoutError):
             pass  # its last words, or its silence, say more than a broken pipe
         return await self._reply(kind, seconds)
@@ -124,9 +125,11 @@ class Supervisor:
 
     async def _why(self) -> str:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), 1.0)
+            async with asyncio.timeout(1.0):
+                await self._process.wait()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._listening), 0.5)
+            async with asyncio.timeout(0.5):
+                await asyncio.shield(self._listening)
         lines = self._errors.decode("utf-8", "replace").strip().splitlines()
         last = f": {lines[-1].strip()}" if lines else ""
         return f"{self._title} ended with status {self._process.returncode}{last}."

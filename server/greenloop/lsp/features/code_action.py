@@ -15,7 +15,7 @@ from greenloop.lsp import edits, interest, places
 from greenloop.lsp.convert import action_kind, command
 from greenloop.lsp.features import tests
 from greenloop.lsp.presenters.status import standing
-from greenloop.lsp.runs import Phase, Run
+from greenloop.lsp.runs import Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -49,7 +49,7 @@ def register(server: Server) -> None:
 
 def _actions(server: Server, uri: str, place: places.Place, target: Target, line: int) -> Sequence[lsp.CodeAction]:
     run = server.runs.find(place.root, target.path, target.qualname)
-    if run is not None and run.phase is Phase.REFINING:
+    if run is not None and run.cancellable:
         cancel = command(f"Cancel refinement: {run.name}", "greenloop.cancel", _of(uri, run))
         return [*_answers(uri, run), *tests.offered(server, uri, place, target), cancel]
     if run is not None and run.running:

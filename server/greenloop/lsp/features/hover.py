@@ -27,7 +27,7 @@ def register(server: Server) -> None:
         if target is None or not target.start <= line <= target.name_line:
             return None
         run = server.runs.find(place.root, target.path, target.qualname)
-        if run is None or not (run.attempts or run.specified):
+        if run is None or not (run.attempts or run.specified or run.ahead):
             return None
         markdown = server.abilities.markdown_hover
         kind = lsp.MarkupKind.Markdown if markdown else lsp.MarkupKind.PlainText

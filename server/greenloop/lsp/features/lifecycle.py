@@ -8,15 +8,16 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
 from greenloop.lsp import edits, places
 from greenloop.lsp.abilities import abilities
-from greenloop.lsp.documents import Documents, Shift
+from greenloop.lsp.documents import Documents
 from greenloop.lsp.features import configuration
 from greenloop.lsp.presenters import status
 from greenloop.lsp.questions import Answer
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 # Seconds that the end of the client leaves for cleaning up, and between two looks where the system cannot tell.
 CLEANUP = 5.0
 LOOK = 5.0
+# Seconds after which a closed document counts as left: renaming, and reloading as `:edit` does, close and open at once.
+REOPEN = 0.5
 
 
 def register(server: Server) -> None:
@@ -37,13 +40,12 @@ def register(server: Server) -> None:
         server.abilities = abilities(params.capabilities)
         plain = server.workspace
         # pylint would object; pygls offers no other way to bring documents of one's own.
-        server.protocol._workspace = documents = Documents(  # noqa: SLF001
+        server.protocol._workspace = Documents(  # noqa: SLF001
             plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
         )
-        documents.on_shift = _shifter(server)
-        documents.on_cells = server.board.move
         configuration.take(server, params.initialization_options)
         _end_with_signals(server)
+        _end_with_input(server)
         if params.process_id:
             _end_with_client(server, params.process_id)
 
@@ -56,6 +58,8 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         server.documents.changed()
+        # A file is renamed by closing it and opening another; nothing else tells.
+        server.board.looked()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             server.board.again(found[0])
@@ -70,11 +74,18 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
+        server.board.looked()
         server.documents.changed()
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            # What was never saved is gone: from now on the disk's text counts.
+            server.board.again(found[0])
+        left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
         places.forget()
+        server.board.looked()
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
@@ -84,6 +95,7 @@ def register(server: Server) -> None:
 def noticed(server: Server, path: Path | None) -> None:
     """A file's text changed: perhaps back to what it was, or to what was sent to the editor."""
     if path is not None:
+        server.board.changed(path)
         _notice_undo(server, path)
         for run in server.runs:
             landing = edits.arrived(server, run)
@@ -92,18 +104,24 @@ def noticed(server: Server, path: Path | None) -> None:
     server.documents.changed()
 
 
+def left(server: Server, uris: Collection[str]) -> None:
+    """The user closed these documents: the runs that he started from there end, unless one is opened again at once."""
+    # Clients quote in several ways, and not always in the same.
+    names = {unquote(uri) for uri in uris}
+    if any(run.cancellable and unquote(run.uri) in names for run in server.runs):
+        server.runs.spawn(_left(server, names))
+
+
+async def _left(server: Server, names: set[str]) -> None:
+    def again() -> bool:
+        return any(unquote(document.uri) in names for document in server.documents.text_documents.values())
+
+    if not await server.documents.wait_until(again, REOPEN):
+        server.runs.cancel(lambda run: unquote(run.uri) in names)
+
+
 async def _warm() -> None:
     await asyncio.to_thread(importlib.import_module, "greenloop.targets")
-
-
-def _shifter(server: Server) -> Callable[[str, Shift], None]:
-    def moved(uri: str, shift: Shift) -> None:
-        found = server.documents.file_of(uri)
-        if found is not None:
-            path, first = found
-            server.board.shift(path, shift.lower(first))
-
-    return moved
 
 
 def _notice_undo(server: Server, path: Path) -> None:
@@ -126,6 +144,18 @@ async def _end(server: Server, status: int) -> None:
     except TimeoutError:
         log.warning("Cleaning up took longer than %g s", CLEANUP)
     os._exit(status)
+
+
+def _end_with_input(server: Server) -> None:
+    """Whatever ends the event loop (no more input, `exit` without `shutdown`), it ends with a cleaning up."""
+
+    async def last() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await asyncio.wait_for(_closed(server), CLEANUP)
+
+    server.last = asyncio.get_running_loop().create_task(last())
 
 
 async def _closed(server: Server) -> None:

@@ -34,6 +34,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_SAVE)
     def saved(_params: lsp.DidSaveNotebookDocumentParams) -> None:
         places.forget()
+        server.board.looked()
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseNotebookDocumentParams) -> None:
@@ -41,4 +42,6 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri in gone:
                 run.question.end(Answer())
+        server.board.looked()
         server.documents.changed()
+        lifecycle.left(server, gone)

@@ -19,7 +19,7 @@ from greenloop.lsp import cells, client, meant, model, places
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
-from greenloop.lsp.presenters import diagnostics, progress, report, status
+from greenloop.lsp.presenters import diagnostics, progress, refusals, report, status
 from greenloop.lsp.protocol import REFINE, RefineParams, refine_params
 from greenloop.lsp.runs import GRACE, Phase, Run
 from greenloop.lsp.user import EditorUser
@@ -59,6 +59,7 @@ def register(server: Server) -> None:
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
         chosen = meant.chosen(server, arguments)
+        refusals.clear(server, (meant.table(arguments) or {}).get("uri"))
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
@@ -88,7 +89,9 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         target = meant.target(server, place, params)
         settings = configuration.load(server, place.root)
     except GreenloopError as error:
-        raise JsonRpcInvalidParams(" ".join(part for part in (str(error), error.remedy) if part)) from error
+        refusals.show(server, params.uri, params.position.line if params.position else 0, error)
+        raise JsonRpcInvalidParams(error.advice) from error
+    refusals.clear(server, params.uri)
     if (running := server.runs.same(place.root, target)) is not None:
         return running, False
     for old in list(server.runs):
@@ -110,10 +113,6 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
 
 async def drive(server: Server, run: Run) -> None:
     """The whole course of a run; returns when everything about it has been said."""
-    # The progress token is asked for outside the task that may be cancelled.
-    server.bars[run] = bar = await progress.begin(server, run)
-    if bar.silent:
-        status.began(server, run)
     run.work = asyncio.create_task(_work(server, run))
     if run.cancelled:
         run.work.cancel()
@@ -126,19 +125,28 @@ async def drive(server: Server, run: Run) -> None:
         run.work.cancel()
         await asyncio.gather(run.work, return_exceptions=True)
         run.phase, run.ended = Phase.OVER, time.monotonic()
+        server.runs.release(run)
         if run.cancelled and run.outcome is None:
             server.board.put(run, {})
         else:
             diagnostics.publish(server, run)
-        bar.end(_end_text(run))
-        del server.bars[run]
+        if (bar := server.bars.pop(run, None)) is not None:
+            bar.end(_end_text(run))
         run.over.set()
 
 
 async def _work(server: Server, run: Run) -> None:
     try:
+        server.bars[run] = bar = await progress.begin(server, run)
+        if bar.silent and run.ahead:
+            status.waits(server, run)
+        await server.runs.turn(run)
+        diagnostics.publish(server, run)
+        if bar.silent:
+            status.began(server, run)
         outcome = await _refined(server, run)
         run.phase, run.outcome = Phase.LANDING, outcome
+        server.runs.release(run)
         await _finish(server, run, outcome)
     except GreenloopError as error:
         status.failed(server, run, error)
@@ -157,10 +165,11 @@ async def _refined(server: Server, run: Run) -> Outcome:
     target = run.target if run.target.qualname else run.target.selector
     texts = server.documents.texts(run.root)
     request = Request(root=run.root, target=target, buffers=await asyncio.to_thread(snapshot, texts, run.root))
-    prepared = await asyncio.to_thread(cells.prepared, server, run)
-    settings = run.settings
-    if prepared is not None:
+    settings, emit, prepared = run.settings, _emitter(server, run), None
+    if (notebook := server.documents.notebook(run.root / run.target.path, run.root)) is not None:
+        prepared = await asyncio.to_thread(cells.prepared, run, notebook)
         request, settings = cells.asked(request, prepared, settings)
+        emit = cells.telling(prepared, emit)
 
     def say(text: str) -> None:
         run.now = text
@@ -170,7 +179,7 @@ async def _refined(server: Server, run: Run) -> Outcome:
         outcome = await engine.refine(
             request,
             settings=settings,
-            emit=_emitter(server, run),
+            emit=emit,
             say=say,
             user=EditorUser(server, run),
             keeper=server.keeper,

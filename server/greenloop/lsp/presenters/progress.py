@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.estimate import told
 from greenloop.lsp import client
-from greenloop.lsp.runs import Phase, Run
+from greenloop.lsp.runs import Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -70,10 +70,11 @@ class Bar:
         text = describe(self._run)
         self._at = time.monotonic()
         self._later(IDLE)
-        if text == self._shown or self._token is None:
+        outbox = self._server.outbox
+        if text == self._shown or self._token is None or (outbox is not None and outbox.behind):
             return
         self._shown = text
-        report = lsp.WorkDoneProgressReport(message=text, cancellable=self._run.phase is Phase.REFINING)
+        report = lsp.WorkDoneProgressReport(message=text, cancellable=self._run.cancellable)
         self._server.work_done_progress.report(self._token, report)
 
 
@@ -83,7 +84,10 @@ async def begin(server: Server, run: Run) -> Bar:
 
 
 def describe(run: Run) -> str:
-    """One line: `attempt 2/5 · writing, 84 tokens · 1/3 passed · 1204 tokens · 14 s`."""
+    """One line: `attempt 2/5 · writing, 84 tokens · 1/3 passed · 1204 tokens · $0.0012 · 14 s`.
+
+    While the run waits for its turn: `waiting, 2 before it · 3 s`.
+    """
     parts = []
     if run.started is not None:
         number = run.planned.attempt if run.planned else 1
@@ -97,6 +101,9 @@ def describe(run: Run) -> str:
     tokens = sum(attempt.spent.tokens for attempt in run.attempts)
     if tokens:
         parts.append(f"{tokens} tokens")
+    prices = [attempt.spent.cost for attempt in run.attempts]
+    if None not in prices and (cost := sum(price or 0.0 for price in prices)):
+        parts.append(f"${cost:.4f}")
     parts.append(f"{run.seconds:.0f} s")
     return " · ".join(parts)
 

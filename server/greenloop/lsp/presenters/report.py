@@ -23,8 +23,8 @@ from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.told import Line, census, lines
 from greenloop.core.uris import uri_from_path
 from greenloop.lsp import client
-from greenloop.lsp.presenters.diagnostics import error_of
 from greenloop.lsp.presenters.status import standing
+from greenloop.lsp.presenters.words import error_of
 from greenloop.settings import state_folder
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ WIDTH = 100  # characters of a row of prose
 
 def markdown(run: Run) -> str:
     """The hover: state, the table, the best attempt's change, where the tests come from."""
-    parts = [f"**{_code(_title(run))}**", *_foreseen(run), table(run.attempts), *map(_code, _tampered(run))]
+    parts = [f"**{_code(_title(run))}**", *_foreseen(run), *_table(run), *map(_code, _tampered(run))]
     if newest := _explained(run):
         parts += [
             f"Why attempt {newest.number} failed, says its critic:",
@@ -58,7 +58,7 @@ def plain(run: Run) -> str:
     best = ["Best attempt:", diff.rstrip("\n")] if diff else []
     newest = _explained(run)
     why = [f"Why attempt {newest.number} failed, says its critic:", _wrapped(explanation(newest))] if newest else []
-    parts = [_title(run), *_foreseen(run), table(run.attempts), *_tampered(run), *why, *best, *_provenance(run)]
+    parts = [_title(run), *_foreseen(run), *_table(run), *_tampered(run), *why, *best, *_provenance(run)]
     parts += _tests(run, markup=False)
     return "\n\n".join(parts)
 
@@ -134,6 +134,11 @@ def fenced(text: str, language: str) -> str:
     longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{body}\n{fence}"
+
+
+def _table(run: Run) -> list[str]:
+    """None for a run that waits for its turn."""
+    return [table(run.attempts)] if run.attempts or not run.ahead else []
 
 
 def _title(run: Run) -> str:

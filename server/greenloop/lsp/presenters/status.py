@@ -13,7 +13,7 @@ from greenloop.core.redact import clean
 from greenloop.core.summary import counted, wall
 from greenloop.lsp import client
 from greenloop.lsp.convert import line_range
-from greenloop.lsp.presenters.diagnostics import line_of
+from greenloop.lsp.presenters.words import line_of
 
 if TYPE_CHECKING:
     from greenloop.lsp.edits import Landing
@@ -26,17 +26,22 @@ def began(server: Server, run: Run) -> None:
         client.tell(server, f"Refining {run.name} until its tests pass; diagnostics and hover show how it goes.")
 
 
+def waits(server: Server, run: Run) -> None:
+    client.tell(server, f"{run.name} is refined as soon as its turn comes; {run.ahead} before it.")
+
+
 def tested(server: Server, run: Run) -> None:
     server.window_log_message(lsp.LogMessageParams(type=lsp.MessageType.Info, message=line_of(run.attempts[-1])))
 
 
 def failed(server: Server, run: Run, error: GreenloopError) -> None:
-    run.refused = clean(" ".join(part for part in (str(error), error.remedy) if part))
+    run.refused, run.refusal = clean(error.advice), error.word
     client.tell(server, run.refused, lsp.MessageType.Error)
 
 
 def broke(server: Server, run: Run) -> None:
-    run.refused = f"Refining {run.name} failed unexpectedly; the server's log has the details."
+    run.refused = f"Refining {run.name} failed unexpectedly; the server's log (greenloop.showLog) has the details."
+    run.refusal = "failed"
     client.tell(server, run.refused, lsp.MessageType.Error)
 
 

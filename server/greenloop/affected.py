@@ -1,0 +1,107 @@
+"""Which tests a changed file or function concerns: those whose last traced run came through it.
+
+A module that nobody was seen to come through is left to the tests that import it, as a first guess.
+It must not know who runs the tests.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+from greenloop import sources, workspace
+from greenloop.core.records import Reach
+
+# Functions that are remembered in all, one for each test that reaches it: some 20 MB at most.
+ENTRIES = 200_000
+# Of one test, the nearest.
+MOST = 2_000
+
+
+class Reached:
+    """By test id, the functions of the workspace that its last traced run called.
+
+    Bounded: beyond `entries` functions in all, the tests that were traced longest ago are forgotten.
+    """
+
+    def __init__(self, entries: int = ENTRIES) -> None:
+        self._entries, self._size = entries, 0
+        self._functions: OrderedDict[str, frozenset[tuple[str, str]]] = OrderedDict()
+        self._names: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def __contains__(self, case: str) -> bool:
+        return case in self._functions
+
+    def put(self, case: str, hits: Sequence[Reach]) -> None:
+        """Takes what a test reached, nearest first, in place of what was known of it."""
+        self._drop(case)
+        own = case.split("::", 1)[0]
+        names = ((hit.path, hit.name) for hit in hits if hit.path != own)
+        found = frozenset(self._names.setdefault(name, name) for name in list(names)[:MOST])
+        self._functions[case] = found
+        self._size += len(found) + 1
+        while self._size > self._entries and len(self._functions) > 1:
+            self._drop(next(iter(self._functions)))
+
+    def through(self, path: str, qualname: str = "") -> list[str]:
+        """The tests that came through a file, or through one function of it; those traced first come first."""
+        if not qualname:
+            return [case for case, found in self._functions.items() if any(hit[0] == path for hit in found)]
+        exact = self._calling({(path, qualname)})
+        # Before Python 3.11 code knows only the last part of its name.
+        return exact or self._calling({(path, qualname.rpartition(".")[2])})
+
+    def of_file(self, path: str) -> list[str]:
+        """The tests of a test file whose reach is known."""
+        return [case for case in self._functions if case.split("::", 1)[0] == path]
+
+    def keep(self, path: str, cases: Collection[str]) -> None:
+        """Forgets the tests of a test file that are not among these: they are there no more."""
+        for case in self.of_file(path):
+            if case not in cases:
+                self._drop(case)
+
+    def _calling(self, functions: set[tuple[str, str]]) -> list[str]:
+        return [case for case, found in self._functions.items() if found & functions]
+
+    def _drop(self, case: str) -> None:
+        found = self._functions.pop(case, None)
+        if found is not None:
+            self._size -= len(found) + 1
+        if not self._functions:
+            self._names.clear()
+
+
+def tests_for(root: Path, path: str, reached: Reached, *, guess: bool) -> list[str]:
+    """Selectors of the tests that a change of this file concerns; test files whole, others by test id.
+
+    `guess` adds the test files that import it and of which nothing is known. Reads the workspace for that, and for a
+    conftest. Empty for what is no Python file.
+    """
+    if not path.endswith(".py"):
+        return []
+    patterns = sources.file_patterns(root)
+    if PurePosixPath(path).name == "conftest.py":
+        return beneath(root, path, patterns)
+    found = reached.through(path)
+    if sources.is_test_file(path, patterns):
+        return [path, *(case for case in found if case.split("::", 1)[0] != path)]
+    if guess:
+        found += [file for file in workspace.importers(root, path, patterns) if not reached.of_file(file)]
+    return found
+
+
+def beneath(root: Path, path: str, patterns: Sequence[str]) -> list[str]:
+    """The test files in the folder of a conftest and below it."""
+    folder = PurePosixPath(path).parent
+    found = (file for file in workspace.python_files(root) if sources.is_test_file(file, patterns))
+    return [file for file in found if PurePosixPath(file).is_relative_to(folder)]
+
+
+def by_file(selectors: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The selectors of each test file, in order; a whole file includes its tests."""
+    found: dict[str, dict[str, None]] = {}
+    for selector in selectors:
+        found.setdefault(selector.split("::", 1)[0], {})[selector] = None
+    return {file: (file,) if file in mine else tuple(mine) for file, mine in found.items()}

@@ -1,0 +1,71 @@
+"""Nothing is shown where there is nothing: files that are renamed, closed unsaved, or changed behind the editor."""
+
+from .conftest import FILES
+
+
+def target(editor):
+    return {"uri": editor.uri("test_m.py"), "test": "test_m.py::test_double"}
+
+
+async def unsolved(editor, **options):
+    await editor.start(model="play:stuck", **options)
+
+
+def close(editor, name):
+    del editor.buffers[editor.uri(name)]
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": editor.uri(name)}})
+
+
+def summary_rows(items):
+    return [item["range"]["start"]["line"] for item in items if item["source"] == "greenloop"]
+
+
+async def test_a_renamed_file_shows_nothing_under_its_old_name(editor):
+    await unsolved(editor)
+    await editor.call("greenloop/refine", target(editor))
+    assert editor.shown("test_m.py")
+    close(editor, "test_m.py")
+    (editor.root / "test_m.py").rename(editor.root / "test_n.py")
+    editor.open("test_n.py")
+    await editor.call("test/state")
+    assert editor.shown("test_m.py") == []
+
+
+async def test_what_is_said_of_a_deleted_file_is_not_shown(editor):
+    await unsolved(editor)
+    run = editor.request("greenloop/refine", target(editor))
+    close(editor, "test_m.py")
+    (editor.root / "test_m.py").unlink()
+    (editor.root / "test_m.py").with_name("other.py").write_text("")
+    editor.open("other.py")
+    await editor.reply(run)
+    assert editor.shown("test_m.py") == []
+
+
+async def test_lines_move_back_when_a_text_is_closed_unsaved(editor):
+    await unsolved(editor)
+    editor.change("test_m.py", "# typed\n" * 9 + FILES["test_m.py"])
+    await editor.call("greenloop/refine", target(editor))
+    assert summary_rows(editor.shown("test_m.py")) == [12]
+    close(editor, "test_m.py")
+    editor.open("test_m.py")
+    await editor.call("test/state")
+    assert summary_rows(editor.shown("test_m.py")) == [3]
+
+
+async def test_lines_move_when_a_text_is_opened_that_is_not_the_disks(editor):
+    await unsolved(editor, opened=("m.py",))
+    await editor.call("greenloop/refine", target(editor))
+    assert summary_rows(editor.shown("test_m.py")) == [3]
+    editor.open("test_m.py", "# restored\n" + FILES["test_m.py"])
+    await editor.call("test/state")
+    assert summary_rows(editor.shown("test_m.py")) == [4]
+
+
+async def test_nothing_points_beyond_a_file_that_became_shorter_behind_the_editor(editor):
+    await unsolved(editor, opened=("m.py",))
+    await editor.call("greenloop/refine", target(editor))
+    (editor.root / "test_m.py").write_text("# all gone\n")
+    editor.open("test_m.py")
+    await editor.call("test/state")
+    assert summary_rows(editor.shown("test_m.py")) == []
