@@ -159,7 +159,7 @@ async def test_diagnostics_move_with_cells_and_go_with_them(notebooks, tmp_path)
     await notebooks.execute("greenloop.cancel", {"uri": notebooks.uri(2)})
     late = [m["params"] for m in notebooks.inbox[seen:] if m.get("method") == "textDocument/publishDiagnostics"]
     assert late
-    assert all(each["diagnostics"] == [] for each in late)
+    assert all(each["diagnostics"] == [] for each in late), late
 
 
 async def test_cells_that_come_meanwhile_do_not_matter(notebooks, tmp_path):

@@ -37,6 +37,20 @@ def target_at(notebook: Notebook, line: int) -> Target | None:
     return targets.find(compose(notebook, goal.last).tests, notebook.tests, goal.name)
 
 
+def named(notebook: Notebook, path: str, name: str) -> Target | None:
+    """The target of that name in the module, or in the tests, of a notebook."""
+    from greenloop import notebook as books  # noqa: PLC0415 - as above
+    from greenloop import targets  # noqa: PLC0415
+
+    if path == notebook.module:
+        return targets.find(notebook.python, path, name) if name else None
+    cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.reading.checks), None)
+    if cell is not None:
+        return books.check_target(notebook, cell)
+    text = compose(notebook, len(notebook.cells) - 1).tests if notebook.cells else ""
+    return targets.find(text, path, name) if name else None
+
+
 def prepared(run: Run, notebook: Notebook) -> Prepared:
     """What the engine is to be asked for a run in a notebook. Raises `UsageProblem`."""
     from greenloop import notebook as books  # noqa: PLC0415 - as above

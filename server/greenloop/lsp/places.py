@@ -96,6 +96,8 @@ def named(server: Server, root: Path, test: str) -> Target | None:
     from greenloop import targets  # noqa: PLC0415 - the parser is loaded after the handshake
 
     path, _, name = test.partition("::")
+    if (notebook := server.documents.notebook(root / path, root)) is not None:
+        return cells.named(notebook, path, name)
     text = text_of(server, root / path)
     return None if text is None or not name else targets.find(text, path, name, python_files=_patterns(root))
 
