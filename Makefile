@@ -21,7 +21,10 @@ bench: ## the figures of README and docs; see benchmarks/
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
 	@$(BIN)/python benchmarks/startup.py
 	@$(BIN)/python benchmarks/targets.py
+	@$(BIN)/python benchmarks/lsp.py
+	@$(BIN)/python benchmarks/lsp.py --memory
 	@$(BIN)/python benchmarks/sandbox.py
+	@$(BIN)/python benchmarks/save.py
 
 soak: ## what takes long (an hour): real projects, many runs and cancels; docs/soak.md has the last result
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap

@@ -30,6 +30,9 @@ Sources, the later ones win:
 6. the command line
 
 A repository is not trusted: it may choose a preset and lower limits, and nothing else.
+An editor may set everything but EXCEPT, whose risk is for the user's own file to take.
+Each workspace folder has the settings that the editor gives for it.
+What the editor answers or pushes replaces what it said before; a setting that it takes back is as if never set.
 An unknown key or a bad value gives one warning that names it, and the earlier value holds.
 On the command line it is an error.
 
@@ -50,7 +53,8 @@ TYPES = {int: "whole number", float: "number", bool: "true or false", str: "text
 def page() -> str:
     rows = (_row(*entry) for entry in settings.keys())  # noqa: SIM118 - a module, no dict
     presets = (f"- `{each.name}`: {each.about}" for each in registry.presets().values() if not each.blind)
-    return HEAD + "\n".join(rows) + "\n" + PRESETS + "\n".join(presets) + "\n"
+    refused = [f"`{key}`" for key, _kind, _default, metadata in settings.keys() if not metadata["editor"]]  # noqa: SIM118 - as above
+    return HEAD.replace("EXCEPT", " and ".join(refused)) + "\n".join(rows) + "\n" + PRESETS + "\n".join(presets) + "\n"
 
 
 def _row(key: str, kind: Any, default: Any, metadata: Mapping[str, Any]) -> str:

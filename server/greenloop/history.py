@@ -23,7 +23,7 @@ from greenloop.core.encode import from_json, to_json
 from greenloop.core.nouns import Attempt, CaseResult, Outcome, Past, StopReason
 from greenloop.settings import state_folder
 
-FORMAT = 3
+FORMAT = 4
 BUSY_SECONDS = 5.0
 # A test may print a megabyte for each attempt; the history keeps the two ends of it.
 LONGEST_OUTPUT = 8_000
@@ -45,6 +45,9 @@ CREATE TABLE IF NOT EXISTS bases(
 CREATE TABLE IF NOT EXISTS beginnings(
   run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, move TEXT NOT NULL, prompt INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS discarded(
+  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE
+);
 """
 
 
@@ -53,6 +56,7 @@ class Record:
     """One run. `started`, `finished` and `applied` are seconds since the epoch (None: not yet).
 
     `state` is running, finished, or interrupted (its process ended without finishing it).
+    `owned`: the process that ran it, or that applied its result, is still there and may do something with it.
     `outcome` is None until it is finished; its `attempts`, like `attempts` here, are filled by `History.run` only.
     """
 
@@ -66,6 +70,7 @@ class Record:
     finished: float | None
     applied: float | None
     state: Literal["running", "finished", "interrupted"]
+    owned: bool
     count: int
     outcome: Outcome | None
     attempts: tuple[Attempt, ...] = ()
@@ -177,8 +182,15 @@ class History:
             self._write(lambda c: c.execute("INSERT OR REPLACE INTO beginnings VALUES (?, ?, ?)", (run, move, prompt)))
 
     def applied(self, run: int | None) -> None:
-        """The result of the run now stands in the workspace."""
-        self._write(lambda c: c.execute("UPDATE runs SET applied = ? WHERE id = ?", (time.time(), run)))
+        """The result of the run now stands in the workspace, or in a text that this process has not saved yet."""
+        pid = os.getpid()
+        row = (time.time(), pid, _born(pid) or 0.0, run)
+        self._write(lambda c: c.execute("UPDATE runs SET applied = ?, pid = ?, born = ? WHERE id = ?", row))
+
+    def discard(self, run: int | None) -> None:
+        """The user wants to see no more of this run's result; the run itself stays."""
+        if run is not None:
+            self._write(lambda c: c.execute("INSERT OR IGNORE INTO discarded SELECT id FROM runs WHERE id = ?", (run,)))
 
     def writable(self) -> bool:
         """Can a run be kept now? Tries it and leaves nothing behind."""
@@ -197,6 +209,15 @@ class History:
         """The newest runs first, of one workspace or of all, without their attempts."""
         where, values = ("WHERE root = ?", (_plain(str(root)), limit)) if root is not None else ("", (limit,))
         return [_record(row) for row in self._read(f"{_SELECT} {where} ORDER BY id DESC LIMIT ?", values)]
+
+    def latest(self, root: Path, *, since: float, limit: int = 50) -> list[Record]:
+        """The newest run of each target of a workspace, the newest first, without attempts and what was discarded.
+
+        `since` is seconds since the epoch.
+        """
+        newest = "id IN (SELECT max(id) FROM runs WHERE root = ? AND started >= ? GROUP BY target)"
+        query = f"{_SELECT} WHERE {newest} AND id NOT IN (SELECT run FROM discarded) ORDER BY id DESC LIMIT ?"  # noqa: S608 - words fixed above
+        return [_record(row) for row in self._read(query, (_plain(str(root)), since, limit))]
 
     def run(self, run: int) -> Record | None:
         """One run with its attempts in order; None when there is none of that id."""
@@ -334,11 +355,11 @@ def _alive(pid: int, born: float) -> bool:
 
 def _record(row: Sequence[Any]) -> Record:
     *_head, pid, born, text, count = row
-    outcome = _outcome(text)
+    outcome, owned = _outcome(text), _alive(pid, born)
     if row[7] is not None:
         state: Literal["running", "finished", "interrupted"] = "finished"
     else:
-        state = "running" if _alive(pid, born) else "interrupted"
+        state = "running" if owned else "interrupted"
     return Record(
         id=row[0],
         root=row[1],
@@ -350,6 +371,7 @@ def _record(row: Sequence[Any]) -> Record:
         finished=row[7],
         applied=row[8],
         state=state,
+        owned=owned,
         count=count,
         outcome=outcome,
     )

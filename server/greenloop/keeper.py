@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from greenloop.core.nouns import Place
 from greenloop.core.ports import Sandbox, Session
@@ -70,6 +71,14 @@ class Keeper:
             return
         self._idle.append(kept)
         kept.ending = asyncio.create_task(self._ends(kept))
+
+    async def leave(self, root: Path) -> None:
+        """Closes what waits for requests of a workspace that nobody works in any more."""
+        left = [kept for kept in self._idle if kept.place.root == root]
+        self._idle = [kept for kept in self._idle if kept not in left]
+        for kept in left:
+            await self._stop_ending(kept)
+        await asyncio.gather(*(kept.session.close() for kept in left))
 
     async def close(self) -> None:
         """Closes what is idle now, and from now on whatever is given back."""

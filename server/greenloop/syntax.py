@@ -53,7 +53,8 @@ class Definition:
 
     `qualname` joins names by dots; `header_end` is the last line of the header (that of its colon);
     `bases` are a class's bases as written; `decorators` as written, without `@`;
-    `docstring` is its first and last line; `typing_only` marks what stands under `if TYPE_CHECKING:`.
+    `docstring` is its first and last line, `examples` says that it has some (`>>>`);
+    `typing_only` marks what stands under `if TYPE_CHECKING:`.
     """
 
     kind: Literal["class", "function"]
@@ -66,6 +67,7 @@ class Definition:
     bases: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
     docstring: tuple[int, int] | None = None
+    examples: bool = False
     typing_only: bool = False
     asynchronous: bool = False
 
@@ -195,8 +197,13 @@ class Outline:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """Every addressable definition in the order of the text."""
-        pairs = zip(self._rows, self._pieces, strict=True)
-        return tuple(_lower(item, row) if row else item for row, piece in pairs for item in piece.found)
+        return tuple(_lower(item, row) if row else item for item, row in self.placed())
+
+    def placed(self) -> Iterator[tuple[Definition, int]]:
+        """Every definition with the lines that stand before those it counts: for who needs few of its lines."""
+        for row, piece in zip(self._rows, self._pieces, strict=True):
+            for item in piece.found:
+                yield item, row
 
     @cached_property
     def classes(self) -> dict[str, Definition]:
@@ -217,6 +224,16 @@ class Outline:
             if item.start + row <= line <= item.end + row:
                 found = item
         return found and _lower(found, row)
+
+    def line(self, number: int) -> str:
+        r"""A line of the text, "" past its end; line ends are as `\n`."""
+        index = max(bisect_right(self._rows, number - 1) - 1, 0)
+        start = self._begins[index]
+        for _row in range(self._rows[index], number - 1):
+            start = self._normal.find("\n", start) + 1
+            if not start:
+                return ""
+        return self._normal[start : self._normal.find("\n", start) + 1 or None]
 
     def changed(self, text: str) -> Outline:
         """The outline of the next text. Pieces on both sides of the change are taken along: a decorator, an `else`."""
@@ -293,6 +310,7 @@ def _lower(item: Definition, rows: int) -> Definition:
         bases=item.bases,
         decorators=item.decorators,
         docstring=(item.docstring[0] + rows, item.docstring[1] + rows) if item.docstring else None,
+        examples=item.examples,
         typing_only=item.typing_only,
         asynchronous=item.asynchronous,
     )
@@ -420,6 +438,7 @@ def _definition(
     is_class = node.type == "class_definition"
     parents = node.child_by_field_name("superclasses") if is_class else None
     qualname = prefix + _text(name)
+    docstring = _docstring(body)
     yield Definition(
         kind="class" if is_class else "function",
         name=_text(name),
@@ -430,7 +449,8 @@ def _definition(
         header_end=_colon(node, body),
         bases=tuple(_text(child) for child in parents.named_children) if parents is not None else (),
         decorators=decorators,
-        docstring=_docstring(body),
+        docstring=(docstring.start_point[0] + 1, docstring.end_point[0] + 1) if docstring else None,
+        examples=docstring is not None and b">>>" in (docstring.text or b""),
         typing_only=typing_only,
         asynchronous=node.children[0].type == "async",
     )
@@ -463,14 +483,14 @@ def _colon(node: tree_sitter.Node, body: tree_sitter.Node) -> int:
     return body.start_point[0] + 1
 
 
-def _docstring(body: tree_sitter.Node) -> tuple[int, int] | None:
+def _docstring(body: tree_sitter.Node) -> tree_sitter.Node | None:
     for child in body.children:
         if child.type == "comment":
             continue
         if child.type == "expression_statement" and child.children:
             string = child.children[0]
             if string.type in {"string", "concatenated_string"} and len(child.children) == 1:
-                return string.start_point[0] + 1, string.end_point[0] + 1
+                return string
         return None
     return None
 
@@ -560,6 +580,7 @@ def _by_indentation(rows: Sequence[str]) -> list[Definition]:
 def _opened(item: _Open, rows: Sequence[str]) -> Definition:
     is_class = item.header[3] == "class"
     start = _first_decorator(rows, item.row, item.indent)
+    docstring = _docstring_rows(rows, item.header_end + 1)
     return Definition(
         kind="class" if is_class else "function",
         name=item.header[4],
@@ -570,7 +591,8 @@ def _opened(item: _Open, rows: Sequence[str]) -> Definition:
         header_end=item.header_end + 1,
         bases=_bases("".join(rows[item.row : item.header_end + 1])) if is_class else (),
         decorators=tuple(line.strip()[1:].strip() for line in rows[start : item.row] if line.lstrip().startswith("@")),
-        docstring=_docstring_rows(rows, item.header_end + 1),
+        docstring=docstring,
+        examples=docstring is not None and any(">>>" in row for row in rows[docstring[0] - 1 : docstring[1]]),
         asynchronous=item.header[2] == "async",
     )
 

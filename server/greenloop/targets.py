@@ -8,9 +8,10 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from typing import NamedTuple
 
 from greenloop import sources, syntax
 from greenloop.core.errors import UsageProblem
@@ -31,19 +32,27 @@ class ParsedTarget:
 def at(text: str, path: str, line: int, *, python_files: Sequence[str] | None = None) -> Target | None:
     """The test (in a test file) or the function or method (elsewhere) at a line; None where there is nothing to refine.
 
-    A test class is the target on its own lines, outside its methods. A class elsewhere is one when its docstring has
-    examples and the line is in its header or docstring.
+    A test class is the target on its own lines, outside its methods, but not on blank lines and comments between
+    them. A class elsewhere is one when its docstring has examples and the line is in its header or docstring.
     """
     outline = syntax.outline(text, path)
     here = outline.at(line)
-    if here is None:
+    if here is None or (here.kind == "class" and line > _top(here) and _is_idle(outline.line(line))):
         return None
     if is_test_file(path, python_files):
         return _target(here, path, TargetKind.TEST) if _is_test(here, outline) else None
     if here.kind == "function":
         return _target(here, path, TargetKind.FUNCTION)
-    top = here.docstring[1] if here.docstring else here.header_end
-    return _target(here, path, TargetKind.FUNCTION) if line <= top and _has_examples(here, text) else None
+    return _target(here, path, TargetKind.FUNCTION) if line <= _top(here) and here.examples else None
+
+
+def _top(item: Definition) -> int:
+    """The last line of header and docstring."""
+    return item.docstring[1] if item.docstring else item.header_end
+
+
+def _is_idle(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
 
 
 def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | None = None) -> Target | None:
@@ -72,8 +81,32 @@ def all_targets(text: str, path: str, *, python_files: Sequence[str] | None = No
     return [
         _target(item, path, TargetKind.FUNCTION)
         for item in outline.definitions
-        if item.kind == "function" or _has_examples(item, text)
+        if item.kind == "function" or item.examples
     ]
+
+
+class Heading(NamedTuple):
+    """Where a target begins (1-based line), and what it is: a class of tests, or a function with examples?"""
+
+    kind: TargetKind
+    qualname: str
+    selector: str
+    line: int
+    is_class: bool
+    examples: bool
+
+
+def headings(text: str, path: str, *, python_files: Sequence[str] | None = None) -> Iterator[Heading]:
+    """As `all_targets`, for who looks at every target after every keystroke."""
+    outline = syntax.outline(text, path)
+    is_test = is_test_file(path, python_files)
+    kind = TargetKind.TEST if is_test else TargetKind.FUNCTION
+    for item, rows in outline.placed():
+        if _is_test(item, outline) if is_test else item.kind == "function" or item.examples:
+            name = item.qualname.replace(".", "::") if is_test else item.qualname
+            yield Heading(
+                kind, item.qualname, f"{path}::{name}", item.start + rows, item.kind == "class", item.examples
+            )
 
 
 def region_for(target: Target, text: str) -> Region:
@@ -102,10 +135,6 @@ def _target(item: Definition, path: str, kind: TargetKind) -> Target:
         end=item.end,
         name_line=item.name_line,
     )
-
-
-def _has_examples(item: Definition, text: str) -> bool:
-    return item.docstring is not None and ">>>" in syntax.span(text, *item.docstring)
 
 
 # -- pytest's conventions -------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ EVERYTHING = {
         },
         "hover": {"contentFormat": ["markdown"]},
         "publishDiagnostics": {"relatedInformation": True},
+        "synchronization": {"didSave": True},
     },
     "window": {
         "workDoneProgress": True,

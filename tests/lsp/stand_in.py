@@ -67,14 +67,41 @@ class Play:
     def __init__(self):
         self.go = asyncio.Event()
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
-        self.user, self.answers = None, []
+        self.user, self.answers, self.settings, self.warmed = None, [], [], 0
 
     async def warm(self, root, settings, keeper):
         """Needs no sandbox."""
+        self.warmed += 1
+
+    async def prepare(self, root, settings, keeper):
+        """Needs no sandbox."""
+
+    async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
+        """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
+        from greenloop.checking import Report
+        from greenloop.core.records import Collected, Reach
+
+        text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()
+        self.calls.append(f"tests {' '.join(selectors)}")
+        try:
+            if "WAIT" in text:
+                await self.go.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        reach = (Reach(path="m.py", firstlineno=1, name="double", depth=1),)
+        return Report(
+            results=verdict(None if "x * 2" in text else 6).cases,
+            places={TEST: Collected(id=TEST, path="test_m.py", line=4)},
+            reach={TEST: reach} if traced else {},
+            files=tuple(each for each in selectors if "::" not in each),
+            seconds=0.1,
+        )
 
     async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
         self.user = user
+        self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
@@ -91,7 +118,7 @@ class Play:
 
     def problem(self, request):
         root = request.root
-        texts = {name: (root / name).read_bytes().decode() for name in ("m.py", "test_m.py")}
+        texts = {name: (root / name).read_bytes().decode("utf-8-sig") for name in ("m.py", "test_m.py")}
         texts |= {path: data.decode() for path, data in request.buffers.items()}
         case = Case(id=TEST, path="test_m.py", line=4)
         rows = texts["m.py"].splitlines()
@@ -393,6 +420,12 @@ def main():
     def go(_params):
         play.go.set()
 
+    @server.feature("test/settled")
+    async def settled(_params):
+        """Answers when nothing goes on in the background."""
+        while server.runs._tasks:
+            await asyncio.wait(list(server.runs._tasks))
+
     @server.feature("test/state")
     def state(_params):
         inner = server.protocol
@@ -400,6 +433,8 @@ def main():
             "calls": play.calls,
             "cancelled": play.cancelled,
             "answers": play.answers,
+            "settings": play.settings,
+            "warmed": play.warmed,
             "reverified": play.reverified,
             "buffers": play.buffers,
             "futures": len(inner._request_futures),

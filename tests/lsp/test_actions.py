@@ -1,5 +1,6 @@
 """Code actions: where, of what kind, in what form; and the commands behind them."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,31 +20,56 @@ def titles(actions):
 
 async def test_on_a_test_it_is_a_quick_fix_and_on_a_function_a_rewrite(editor):
     capabilities = await editor.start()
-    assert capabilities["capabilities"]["codeActionProvider"]["codeActionKinds"] == ["quickfix", "refactor.rewrite"]
-    (test,), (function,) = await editor.actions(), await editor.actions("m.py", 1)
+    kinds = capabilities["capabilities"]["codeActionProvider"]["codeActionKinds"]
+    assert kinds == ["quickfix", "refactor.rewrite", "refactor.rewrite.greenloop", "source.greenloop"]
+    (test, run), (function,) = await editor.actions(), await editor.actions("m.py", 1)
     assert (test["title"], test["kind"], test["tags"]) == ("Refine until tests pass: test_double", "quickfix", [1])
+    assert (run["title"], run["kind"], "tags" in run) == ("Run in the sandbox: test_double", "quickfix", False)
+    assert run["command"]["arguments"] == [{"uri": editor.uri("test_m.py"), "target": "test_m.py::test_double"}]
     assert (function["title"], function["kind"]) == ("Refine until tests pass: double", "refactor.rewrite")
     assert "isPreferred" not in test
     assert test["command"]["arguments"] == [{"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}]
 
 
 @pytest.mark.parametrize(
-    ("name", "only", "kind"),
+    ("name", "only", "kinds"),
     [
-        ("test_m.py", ["quickfix"], "quickfix"),
-        ("test_m.py", ["refactor"], "refactor.rewrite"),
-        ("test_m.py", ["refactor.rewrite"], "refactor.rewrite"),
-        ("test_m.py", [""], "quickfix"),
-        ("test_m.py", ["source.organizeImports"], None),
-        ("test_m.py", ["refactor.rewriteX"], None),
-        ("m.py", ["quickfix"], None),
-        ("m.py", ["refactor"], "refactor.rewrite"),
+        ("test_m.py", ["quickfix"], {"quickfix": 2}),
+        ("test_m.py", ["refactor"], {"refactor.rewrite": 2, "refactor.rewrite.greenloop.preset": 13}),
+        ("test_m.py", ["refactor.rewrite"], {"refactor.rewrite": 2, "refactor.rewrite.greenloop.preset": 13}),
+        (
+            "test_m.py",
+            ["refactor.rewrite.greenloop"],
+            {"refactor.rewrite.greenloop": 2, "refactor.rewrite.greenloop.preset": 13},
+        ),
+        ("test_m.py", ["refactor.rewrite.greenloop.preset"], {"refactor.rewrite.greenloop.preset": 13}),
+        ("test_m.py", ["source"], {"source.greenloop.refineAll": 1, "source.greenloop.runTest": 1}),
+        ("test_m.py", ["source.greenloop.runTest"], {"source.greenloop.runTest": 1}),
+        ("test_m.py", ["source.organizeImports"], {}),
+        ("test_m.py", ["refactor.rewriteX"], {}),
+        ("m.py", ["quickfix"], {}),
+        ("m.py", ["source"], {}),
+        ("m.py", ["refactor"], {"refactor.rewrite": 1, "refactor.rewrite.greenloop.preset": 13}),
     ],
 )
-async def test_only_is_respected(editor, name, only, kind):
+async def test_only_is_respected(editor, name, only, kinds):
     await editor.start()
     actions = await editor.actions(name, 3 if name == "test_m.py" else 0, only)
-    assert [action["kind"] for action in actions] == ([kind] if kind else [])
+    assert Counter(action["kind"] for action in actions) == kinds
+
+
+async def test_every_kind_is_everything(editor):
+    await editor.start()
+    found = Counter(action["kind"].split(".")[0] for action in await editor.actions(only=[""]))
+    assert found == {"quickfix": 2, "refactor": 13, "source": 2}
+
+
+async def test_a_preset_of_an_action_is_used(editor):
+    await editor.start()
+    (action,) = [each for each in await editor.actions(only=["refactor"]) if "preset reflexion" in each["title"]]
+    arguments = {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}, "preset": "reflexion"}
+    assert action["command"]["arguments"] == [arguments]
+    assert (await editor.call("greenloop/refine", arguments))["solved"]
 
 
 async def test_nothing_elsewhere(editor):
@@ -55,15 +81,15 @@ async def test_nothing_elsewhere(editor):
 
 async def test_commands_for_clients_without_literals_and_no_tags_undeclared(editor):
     await editor.start(without(EVERYTHING, "textDocument.codeAction"))
-    (action,) = await editor.actions()
-    assert action["command"] == "greenloop.refine"
-    assert "kind" not in action
+    actions = await editor.actions()
+    assert [action["command"] for action in actions] == ["greenloop.refine", "greenloop.runTest"]
+    assert not any("kind" in action for action in actions)
 
 
 async def test_in_files_with_syntax_errors(editor):
     await editor.start()
     editor.change("test_m.py", "def (\n\nclass TestA:\n    def test_a(self):\n        assert 1 ==\n\n  x = ((\n")
-    assert titles(await editor.actions(line=4)) == ["Refine until tests pass: test_a"]
+    assert titles(await editor.actions(line=4)) == ["Refine until tests pass: test_a", "Run in the sandbox: test_a"]
 
 
 async def test_on_a_diagnostic_of_ours_it_is_attached(editor):
@@ -72,18 +98,59 @@ async def test_on_a_diagnostic_of_ours_it_is_attached(editor):
     await editor.told("not solved")
     shown = editor.shown("test_m.py")
     actions = await editor.actions(line=4, diagnostics=shown)
-    assert all(action["diagnostics"] == shown for action in actions)
+    assert [action.get("diagnostics") for action in actions if action["kind"] == "quickfix"] == [shown] * 2
+    assert "isPreferred" not in {key for action in actions for key in action}
 
 
 async def test_after_a_result(editor):
     await editor.start()
     await editor.action("Refine")
     await editor.told("fixed, verified")
-    expected = ["Show attempts: test_double", "Discard attempts: test_double"]
-    assert titles(await editor.actions()) == [*expected, "Refine until tests pass: test_double"]
-    assert titles(await editor.actions("m.py", 1)) == [*expected, "Refine until tests pass: double"]
+    later = ["Show attempts: test_double", "Run in the sandbox: test_double", "Discard attempts: test_double"]
+    assert titles(await editor.actions()) == ["Refine until tests pass: test_double", *later]
+    later[1] = "Run in the sandbox: double"
+    assert titles(await editor.actions("m.py", 1)) == ["Refine until tests pass: double", *later]
     await editor.action("Discard")
-    assert titles(await editor.actions()) == ["Refine until tests pass: test_double"]
+    assert titles(await editor.actions("m.py", 1)) == ["Refine until tests pass: double"]
+
+
+async def test_single_attempts_come_to_who_asks_by_kind(editor):
+    await editor.start(model="play:stuck")
+    await editor.action("Refine")
+    await editor.told("not solved")
+    offered = await editor.actions(only=["refactor.rewrite.greenloop.attempt"])
+    numbers = {each["command"]["arguments"][0]["attempt"] for each in offered}
+    assert {each["command"]["command"] for each in offered} == {"greenloop.showAttempt", "greenloop.compare"}
+    assert 0 in numbers
+    assert not [each for each in titles(offered) if each.startswith("Compare with attempt 0")]
+    assert any("(previous): test_double" in title for title in titles(offered))
+
+
+async def test_where_a_failure_stands_in_another_function_it_is_about_the_test(editor):
+    await editor.start(model="play:stuck")
+    await editor.action("Refine")
+    await editor.told("not solved")
+    (failing,) = [item for item in editor.shown("test_m.py") if item["severity"] == 1]
+    line = failing["range"]["start"]["line"]
+    editor.change("test_m.py", editor.text("test_m.py").replace("def test_double():", "def helper():"))
+    assert await editor.actions(line=line) == []
+    offered = await editor.actions(line=line, diagnostics=[failing])
+    commands = {each["command"]["command"]: each["command"]["arguments"] for each in offered}
+    assert commands["greenloop.refine"] == [{"uri": editor.uri("test_m.py"), "test": "test_m.py::test_double"}]
+    assert commands["greenloop.showAttempts"][0]["target"] == "test_m.py::test_double"
+
+
+@pytest.mark.parametrize(("severity", "attached"), [(1, True), (None, True), (2, False)])
+async def test_errors_of_others_at_a_test_are_attached(editor, severity, attached):
+    await editor.start()
+    where = {"start": {"line": 4, "character": 4}, "end": {"line": 4, "character": 10}}
+    foreign = {"range": where, "message": "AssertionError", "source": "pytest"} | (
+        {"severity": severity} if severity else {}
+    )
+    (first, _run) = await editor.actions(line=4, diagnostics=[foreign])
+    assert (first["kind"], first.get("diagnostics")) == ("quickfix", [foreign] if attached else None)
+    (function,) = await editor.actions("m.py", 1, diagnostics=[foreign])
+    assert (function["kind"], "diagnostics" in function) == ("refactor.rewrite", False)
 
 
 async def test_show_attempts_opens_a_report(editor):
@@ -97,6 +164,15 @@ async def test_show_attempts_opens_a_report(editor):
     assert "## Attempt 1" in report
     assert "return x * 3" in report
     assert "AssertionError" in report
+
+
+async def test_what_a_function_s_run_offers_at_its_test_works_there(editor):
+    await editor.start(without(EVERYTHING, "window.showDocument"), model="play:stuck")
+    await editor.call("greenloop/refine", {"uri": editor.uri("m.py"), "position": {"line": 0, "character": 4}})
+    await editor.action("Show attempts: double")
+    await editor.told("The attempts are in ")
+    await editor.action("Discard attempts: double")
+    assert titles(await editor.actions()) == ["Refine until tests pass: test_double"]
 
 
 async def test_show_attempts_names_the_file_where_it_cannot_be_shown(editor):

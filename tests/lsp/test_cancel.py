@@ -38,7 +38,7 @@ async def test_by_code_action_which_takes_the_place_of_refine(editor):
     await editor.action("Refine")
     await editor.under_way()
     titles = [action["title"] for action in await editor.actions()]
-    assert titles == ["Cancel refinement: test_double"]
+    assert titles == ["Cancel refinement: test_double", "Show attempts: test_double"]
     assert [action["title"] for action in await editor.actions("m.py", 0)] == titles
     await editor.action("Cancel refinement")
     await editor.diagnosed(lambda items: not items)

@@ -1,5 +1,7 @@
 """The edit: versions, stale texts, merges, closed and new files, line ends, and never twice."""
 
+import re
+
 import pytest
 
 from .conftest import EVERYTHING, FILES, without
@@ -120,8 +122,9 @@ async def test_refused_by_the_editor_it_is_kept(editor):
     assert [title.split(" (")[0] for title in titles] == [
         "Apply refined double",
         "Show attempts: test_double",
-        "Discard attempts: test_double",
         "Refine until tests pass: test_double",
+        "Run in the sandbox: test_double",
+        "Discard attempts: test_double",
     ]
 
 
@@ -301,3 +304,233 @@ async def test_by_test_id_and_preset(editor):
     params = {"uri": editor.uri("test_m.py"), "test": "test_m.py::test_double", "preset": "plain"}
     assert (await editor.call("greenloop/refine", params))["solved"]
     assert (await editor.state())["calls"] == ["test_m.py::test_double"]
+
+
+# -- the disk behind the editor ---------------------------------------------------------------------------------
+
+
+async def test_a_buffer_older_than_its_file_is_left_alone(editor, project):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    (project / "m.py").write_text("# somebody else\n\n" + FILES["m.py"])
+    await editor.call("test/go")
+    assert not (await editor.reply(number))["result"]["applied"]
+    await editor.told("m.py changed on disk; reload it first")
+    assert not editor.edits
+    # Reloaded, and so with the other's text: that is a merge, which is verified again.
+    editor.change("m.py", "# somebody else\n\n" + FILES["m.py"])
+    await editor.action("Apply refined double")
+    await editor.told("m.py:4 fixed together with what you typed, verified")
+    assert editor.text("m.py") == "# somebody else\n\n" + FIXED
+
+
+async def test_what_the_editor_itself_saved_is_not_behind_it(editor, project):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("m.py", "X = 1\n\n" + FILES["m.py"])
+    editor.save("m.py")
+    editor.change("m.py", "X = 2\n\n" + FILES["m.py"])
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    assert editor.text("m.py") == "X = 2\n\n" + FIXED
+
+
+async def test_touched_and_not_changed_is_no_change(editor, project):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    (project / "m.py").write_bytes(FILES["m.py"].replace("\n", "\r\n").encode())
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+
+
+async def test_of_an_editor_that_does_not_tell_when_it_saves_nothing_is_believed(editor, project):
+    await editor.start(without(EVERYTHING, "textDocument.synchronization"), model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    (project / "m.py").write_text("X = 1\n" + FILES["m.py"])
+    editor.change("m.py", "X = 2\n" + FILES["m.py"])
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+
+
+async def test_deleted_behind_an_open_buffer(editor, project):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    (project / "m.py").unlink()
+    await editor.call("test/go")
+    assert not (await editor.reply(number))["result"]["applied"]
+    await editor.told("m.py was deleted on disk; save it first")
+    editor.save("m.py")
+    await editor.action("Apply refined double")
+    await editor.told("m.py:2 fixed, verified")
+
+
+async def test_a_closed_file_that_changed_on_disk_is_merged(editor, project):
+    await editor.start(model="play:holdend", opened=("test_m.py",))
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    (project / "m.py").write_text("import os\n\n\n" + FILES["m.py"])
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    assert editor.text("m.py") == "import os\n\n\n" + FIXED
+    assert len((await editor.state())["reverified"]) == 1
+
+
+@pytest.mark.parametrize("opened", [("test_m.py",), ("m.py", "test_m.py")])
+async def test_renamed_or_deleted_meanwhile(editor, project, opened):
+    await editor.start(model="play:holdend", opened=opened)
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    (project / "m.py").rename(project / "n.py")
+    if "m.py" in opened:
+        editor.close("m.py")
+        editor.open("n.py")
+    await editor.call("test/go")
+    assert not (await editor.reply(number))["result"]["applied"]
+    await editor.told("m.py is gone")
+    assert not editor.edits
+
+
+async def test_a_test_changed_meanwhile_is_run_again_before_its_result_lands(editor):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("test_m.py", FILES["test_m.py"] + "\n\nBREAK = 1\n")
+    await editor.call("test/go")
+    assert not (await editor.reply(number))["result"]["applied"]
+    await editor.told("the tests do not pass")
+    assert not editor.edits
+
+
+async def test_the_best_attempt_of_an_unsolved_run_is_merged_without_asking_its_tests(editor):
+    await editor.start(model="play:stuck")
+    await refine(editor)
+    editor.change("m.py", "import os\n\n\n" + FILES["m.py"])
+    await editor.action("Apply refined double (not verified")
+    await editor.told("best attempt put in, not solved")
+    assert editor.text("m.py") == "import os\n\n\n" + FILES["m.py"].replace("x + 1", "x * 3")
+    assert (await editor.state())["reverified"] == []
+
+
+async def test_refused_with_a_reason_the_reason_is_told(editor):
+    editor.answers["workspace/applyEdit"] = {"applied": False, "failureReason": "m.py is read-only"}
+    await editor.start()
+    assert not (await refine(editor))["applied"]
+    await editor.told("the editor did not apply it (m.py is read-only)")
+
+
+async def test_an_edit_of_an_open_and_a_closed_file_that_stays_closed(editor, project):
+    """Some editors change closed files without opening them: what can be seen is looked at, the rest is believed."""
+    (project / "tests").mkdir()
+
+    def apply(params):
+        editor.edits.append(params)
+        change = next(
+            c for c in params["edit"]["documentChanges"] if "edits" in c and c["textDocument"]["version"] == 0
+        )
+        editor._changed(change["textDocument"]["uri"], FIXED)
+        return {"applied": True}
+
+    editor.answers["workspace/applyEdit"] = apply
+    await editor.start(model="play:tests", opened=("m.py",))
+    params = {"uri": editor.uri("m.py"), "test": "test_m.py::test_double"}
+    assert (await editor.call("greenloop/refine", params))["applied"]
+
+
+async def test_an_edit_of_which_the_open_half_is_missing_is_not_believed(editor):
+    editor.answers["workspace/applyEdit"] = {"applied": True}
+    await editor.start(model="play:tests", opened=("m.py",))
+    params = {"uri": editor.uri("m.py"), "test": "test_m.py::test_double"}
+    assert not (await editor.call("greenloop/refine", params))["applied"]
+
+
+# -- odd texts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def double(x):\r    return x + 1\r", "def double(x):\r    return x * 2\r"),
+        ("def double(x):\n    return x + 1", "def double(x):\n    return x * 2"),
+        (
+            "A = 1\r\ndef double(x):\n    return x + 1\nB = 1\r\n",
+            "A = 1\r\ndef double(x):\n    return x * 2\r\nB = 1\r\n",
+        ),
+        ("\ufeffdef double(x):\n    return x + 1\n", "\ufeffdef double(x):\n    return x * 2\n"),
+        (
+            "A = '\x0c\u2028'\ndef double(x):\n    return x + 1\n",
+            "A = '\x0c\u2028'\ndef double(x):\n    return x * 2\n",
+        ),
+    ],
+    ids=["cr", "no-newline-at-the-end", "mixed", "byte-order-mark", "odd-separators"],
+)
+async def test_everything_else_of_the_text_stays(editor, project, before, after):
+    (project / "m.py").write_bytes(before.encode())
+    await editor.start()
+    editor.answers["workspace/applyEdit"] = by_protocol(editor)
+    assert (await refine(editor))["applied"]
+    assert editor.text("m.py") == after
+
+
+def by_protocol(editor):
+    """Applies an edit with the protocol's idea of a line: at CR, LF or both, and nowhere else."""
+
+    def apply(params):
+        editor.edits.append(params)
+        for change in params["edit"]["documentChanges"]:
+            uri = change["textDocument"]["uri"]
+            text = editor.buffers[uri][1]
+            rows = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+            def at(point, rows=rows):
+                return len("".join(rows[: point["line"]])) + point["character"]
+
+            for edit in reversed(change["edits"]):
+                start, end = at(edit["range"]["start"]), at(edit["range"]["end"])
+                text = text[:start] + edit["newText"] + text[end:]
+            editor._changed(uri, text)
+        return {"applied": True}
+
+    return apply
+
+
+async def test_a_workspace_reached_by_a_link_and_a_buffer_by_the_real_path(editor, project, tmp_path):
+    """Some editors resolve links and some do not: it is one file all the same."""
+    link = tmp_path / "link"
+    link.symlink_to(project, target_is_directory=True)
+    real, editor.root = editor.root, link
+    await editor.start(opened=())
+    editor.root = real
+    editor.open("m.py")
+    editor.open("test_m.py")
+    editor.change("m.py", "A = 1\n" + FILES["m.py"])
+    assert (await refine(editor))["applied"]
+    assert editor.text("m.py") == "A = 1\n" + FIXED
+    assert list((await editor.state())["buffers"]) == ["m.py"]
+
+
+async def test_a_uri_quoted_in_another_way(editor, project):
+    await editor.start(opened=())
+    plain = "file://" + str(project).replace("#", "%23").replace(" ", "%20")
+    editor.uri = lambda name: f"{plain}/{name}"
+    editor.open("m.py")
+    editor.open("test_m.py")
+    assert (await refine(editor))["applied"]
+    assert editor.text("m.py") == FIXED
+    assert editor.edits[0]["edit"]["documentChanges"][0]["textDocument"]["uri"] == editor.uri("m.py")
+
+
+async def test_thousands_of_lines_changed_meanwhile_are_merged(editor, project):
+    rows = "".join(f"V{number} = {number}\n" for number in range(6000))
+    (project / "m.py").write_text(FILES["m.py"] + "\n\n" + rows)
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("m.py", FILES["m.py"] + "\n\n" + rows.replace(" = ", " =  "))
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    assert editor.text("m.py") == FIXED + "\n\n" + rows.replace(" = ", " =  ")

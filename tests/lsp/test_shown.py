@@ -1,6 +1,7 @@
 """What an editor shows: diagnostics, hover, progress, settings' warnings."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +87,163 @@ async def test_they_follow_what_is_typed(editor):
     assert sorted(item["range"]["start"]["line"] for item in items) == [5, 6]
     await editor.call("test/go")
     await editor.reply(number)
+
+
+async def test_they_go_with_their_line_and_come_back_no_sooner_than_it(editor):
+    await editor.start(model="play:hold")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("test_m.py", "from m import double\n")
+    await editor.diagnosed(lambda items: not items)
+    await editor.execute("greenloop.showAttempt", {"uri": editor.uri("m.py"), "attempt": 1})
+    assert editor.shown() == []
+    await editor.call("test/go")
+    await editor.reply(number)
+    assert editor.shown() == []
+
+
+async def test_an_attempt_is_placed_in_the_text_as_it_is_now(editor):
+    """The text moved on after the run began: what is published anew counts in the new one."""
+    await unsolved(editor)
+    editor.change("test_m.py", "import os\n\n" + FILES["test_m.py"].replace("== 10", "== 10  # ten"))
+    await editor.execute("greenloop.showAttempt", {"uri": editor.uri("m.py"), "attempt": 0})
+    case, summary = editor.shown()
+    assert case["range"] == {"start": {"line": 6, "character": 4}, "end": {"line": 6, "character": 33}}
+    assert summary["range"]["start"]["line"] == 5
+
+
+async def test_a_target_that_is_gone_has_nothing_to_show(editor):
+    await unsolved(editor)
+    text = editor.text("test_m.py")
+    editor.change("test_m.py", text.replace("    assert double(5) == 10\n", "    print()\n"))
+    await editor.execute("greenloop.showAttempt", {"uri": editor.uri("m.py"), "attempt": 0})
+    case, _summary = editor.shown()
+    assert case["range"]["start"]["line"] == 3, "the line is gone, its test is not"
+    assert case["message"].endswith("\nat test_m.py:5 of your code as it was")
+    editor.change("test_m.py", "from m import double\n\n\ndef test_other():\n    assert True\n")
+    await editor.execute("greenloop.showAttempt", {"uri": editor.uri("m.py"), "attempt": 0})
+    assert editor.shown() == []
+    editor.change("test_m.py", text)
+    await editor.execute("greenloop.showAttempt", {"uri": editor.uri("m.py"), "attempt": 1})
+    assert [item["range"]["start"]["line"] for item in editor.shown()] == [4, 3]
+
+
+async def test_what_was_typed_and_never_saved_counts_no_more_after_the_close(editor):
+    await unsolved(editor)
+    editor.change("test_m.py", "import os\n\n" + FILES["test_m.py"])
+    await editor.state()
+    assert [item["range"]["start"]["line"] for item in editor.shown()] == [6, 5]
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": editor.uri("test_m.py")}})
+    await editor.state()
+    assert [item["range"]["start"]["line"] for item in editor.shown()] == [4, 3]
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("workspace/didRenameFiles", lambda uri: {"files": [{"oldUri": uri, "newUri": uri + "x"}]}),
+        ("workspace/didDeleteFiles", lambda uri: {"files": [{"uri": uri}]}),
+    ],
+)
+async def test_a_file_that_was_renamed_or_deleted_shows_nothing(editor, method, params):
+    await unsolved(editor)
+    for folder in ("", "test_m.py"):
+        editor.notify(method, params(editor.uri(folder).rstrip("/")))
+        await editor.state()
+        assert editor.shown() == []
+        await editor.execute("greenloop.showAttempt", {"uri": editor.uri("m.py"), "attempt": 0})
+        assert editor.shown()
+
+
+async def test_a_file_that_changed_beside_the_editor(editor, project):
+    watching = {**EVERYTHING["workspace"], "didChangeWatchedFiles": {"dynamicRegistration": True}}
+    await editor.start({**EVERYTHING, "workspace": watching}, opened=("m.py",), model="play:stuck")
+    asked = await editor.wait(lambda m: m.get("method") == "client/registerCapability", "a registration")
+    assert asked["params"]["registrations"][0]["registerOptions"]["watchers"] == [{"globPattern": "**/*.py"}]
+    await editor.call("greenloop/refine", target(editor))
+    (project / "test_m.py").write_text("import os\n" + FILES["test_m.py"])
+    change = {"uri": editor.uri("test_m.py"), "type": 2}
+    editor.notify("workspace/didChangeWatchedFiles", {"changes": [change]})
+    await editor.state()
+    assert [item["range"]["start"]["line"] for item in editor.shown()] == [5, 4]
+    (project / "test_m.py").unlink()
+    editor.notify("workspace/didChangeWatchedFiles", {"changes": [{**change, "type": 3}]})
+    await editor.state()
+    assert editor.shown() == []
+
+
+# -- refusals -----------------------------------------------------------------------------------------------------
+
+
+def refusal(editor, name="test_m.py"):
+    """The only diagnostic of a file: what it says, where, and how much of it."""
+    (item,) = editor.shown(name)
+    assert (item["severity"], item["source"]) == (3, "greenloop")
+    return item["code"], item["message"], item["range"]["start"]["line"]
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "message"),
+    [
+        ("play:refuse", "cannot-verify", "No sandbox can be used here. Install bubblewrap."),
+        ("play:green", "already-green", "test_double is already green."),
+        ("play:crash", "failed", "Refining test_double failed unexpectedly"),
+    ],
+)
+async def test_a_refusal_stands_at_the_target_until_the_next_run(editor, model, code, message):
+    await unsolved(editor, model=model)
+    found = refusal(editor)
+    assert (found[0], found[2]) == (code, 3)
+    assert found[1].startswith(message)
+    await unsolved_with(editor)
+    assert [item["source"] for item in editor.shown()] == ["greenloop attempt 1/5", "greenloop"]
+
+
+async def test_a_refusal_follows_its_target_and_goes_with_it(editor):
+    await unsolved(editor, model="play:refuse")
+    editor.change("test_m.py", "import os\n\n" + FILES["test_m.py"])
+    await editor.state()
+    assert refusal(editor)[2] == 5
+    editor.change("test_m.py", "import os\n")
+    await editor.state()
+    assert editor.shown() == []
+
+
+async def test_a_refusal_is_discarded_like_attempts(editor):
+    await unsolved(editor, model="play:refuse")
+    await editor.action("Discard attempts: test_double")
+    assert editor.shown() == []
+
+
+async def test_without_a_model_the_remedy_stands_at_the_target(modelless):
+    await modelless.start(model="")
+    await modelless.call("greenloop/refine", target(modelless))
+    code, message, line = refusal(modelless)
+    assert (code, line) == ("model", 3)
+    assert message.startswith("No model is configured and none was found. Run `greenloop model pull`")
+
+
+async def test_a_project_that_is_too_wide_is_an_information_and_invalid_params(editor, tmp_path, monkeypatch):
+    await editor.start(opened=())
+    (tmp_path / "home").mkdir()
+    here = Path.home() / f"greenloop-{tmp_path.name}.py"
+    editor.root = here.parent
+    editor.open(here.name, "import os\n\n\ndef f():\n    return 1\n")
+    params = {"uri": editor.uri(here.name), "position": {"line": 4, "character": 0}}
+    reply = await editor.reply(editor.request("greenloop/refine", params))
+    assert reply["error"]["code"] == -32602
+    code, message, line = refusal(editor, here.name)
+    assert (code, message, line) == ("usage", reply["error"]["message"], 3)
+    await editor.execute("greenloop.discard", {"uri": editor.uri(here.name)})
+    assert editor.shown(here.name) == []
+
+
+async def test_where_there_is_nothing_to_refine_nothing_is_shown(editor):
+    await editor.start()
+    params = {"uri": editor.uri("test_m.py"), "position": {"line": 1, "character": 0}}
+    reply = await editor.reply(editor.request("greenloop/refine", params))
+    assert reply["error"] == {"code": -32602, "message": "There is no test and no function here."}
+    assert editor.shown() == []
 
 
 async def test_a_new_run_clears_the_old_ones(editor):

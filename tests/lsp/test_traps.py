@@ -189,7 +189,10 @@ async def test_an_unexpected_error_is_logged_and_survived(editor):
     assert not result["solved"]
     assert await editor.actions()
     assert await editor.stop() == 0
-    assert "boom" in await editor.errors()
+    logged = await editor.errors()
+    assert "A run failed\nRuntimeError\n" in logged
+    assert " in crash\n" in logged
+    assert "boom" not in logged, "an exception's own words may quote source or a key"
 
 
 async def test_answered_at_once_though_the_progress_token_is_not(editor):

@@ -7,14 +7,21 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from greenloop.core.nouns import Target, TargetKind
 from greenloop.lsp import transport
+from greenloop.lsp.presenters.progress import Bar
+from greenloop.lsp.runs import Run
+from greenloop.lsp.server import create_server
 from greenloop.lsp.transport import Inbox, Outbox
+from greenloop.settings import Settings
 
 from .conftest import HERE, environment
+from .stand_in import Play
 
 ODD_IDS = (b"null", b"[1]", b'{"a": 1}', b"true", b"1.5", b"NaN", b"1e999")
 
@@ -211,6 +218,24 @@ def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
     with os.fdopen(source, "rb") as reading:
         assert len(reading.read(2 * size)) == 2 * size
     outbox.close()
+
+
+async def test_progress_is_left_out_while_nobody_reads(project):
+    server, sent = create_server(Play()), []
+    server.protocol.notify = lambda method, params: sent.append((method, params.value.kind))
+    server.outbox = SimpleNamespace(behind=True)
+    target = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
+    run = Run(root=project, target=target, uri="", settings=Settings(), began=0.0)
+    bar = Bar(server, run, "token")
+    run.now = "left out"
+    bar._report()
+    server.outbox.behind = False
+    bar._report()
+    run.now = "left out"
+    server.outbox.behind = True
+    bar._report()
+    bar.end("over")
+    assert [kind for _method, kind in sent] == ["begin", "report", "end"]
 
 
 async def test_a_client_that_never_reads_again_ends_the_server(tmp_path):

@@ -34,6 +34,7 @@ SYNC = 50  # operations between two comparisons with the server
 SETTLED = 1000  # operations after which memory is measured first
 GROWTH = 10.0  # MB
 PATIENCE = 60.0
+CONFIGURATION = "pytest.ini"
 CAPABILITIES = {
     "workspace": {
         "applyEdit": True,
@@ -62,6 +63,7 @@ class Session:
     def __init__(self, seed, operations, *, real=False):
         self.seed, self.operations, self.real = seed, operations, real
         self.done = Counter()
+        self.reached, self.last = 0, ""
         self.memory = []
 
     async def run(self):
@@ -108,6 +110,8 @@ class Session:
                     editor.uri(path)
             (folder / "scratch.py").write_bytes(b"")
             editor.uri(folder / "scratch.py")
+            # What plugins this environment has is no part of the question, and slow to import.
+            (folder / CONFIGURATION).write_text("[pytest]\naddopts = --disable-plugin-autoload\n")
         editor.disk = {uri: path.read_bytes() for uri, path in editor.files.items()}
         editor.folders = {"w": root.as_uri(), "other": (self.folder / "other").as_uri()}
         options = {"model": "dice:", "editor": {"runs": 4}}
@@ -132,7 +136,7 @@ class Session:
         dice = random.Random(f"{self.seed} {index}")
         name = dice.choices(list(OPERATIONS), [weight for weight, _do in OPERATIONS.values()])[0]
         self.done[name] += 1
-        self.last = f"{index}: {name}"
+        self.reached, self.last = index + 1, name
         await OPERATIONS[name][1](self.editor, dice)
         # The reader gets its turn, and what was written leaves.
         await self.editor.process.stdin.drain()
@@ -177,7 +181,7 @@ class Session:
         found = {
             path for folder in (editor.root, self.folder / "other") for path in folder.rglob("*") if path.is_file()
         }
-        if strange := found - set(editor.files.values()):
+        if strange := [path for path in found - {*editor.files.values()} if path.name != CONFIGURATION]:
             raise Broken(f"files that nobody here made: {strange}")
         return state
 
@@ -186,7 +190,8 @@ class Session:
         deadline = time.monotonic() + PATIENCE
         children = psutil.Process(editor.process.pid).children(recursive=True)
         while True:
-            await editor.call("workspace/executeCommand", {"command": "greenloop.cancel", "arguments": []})
+            if not self.real or time.monotonic() > deadline - PATIENCE / 2:
+                await editor.call("workspace/executeCommand", {"command": "greenloop.cancel", "arguments": []})
             state = await self._agree()
             busy = [run for run in state["runs"] if run[1] != "over"]
             if not busy and not editor.late and not any(state["sizes"].values()):
@@ -212,6 +217,7 @@ class Session:
             if await editor.process.wait() != 0:
                 raise Broken(f"the server ended with {editor.process.returncode}")
         await asyncio.gather(*editor.tasks)
+        children += [each for each in psutil.process_iter() if self.folder.name in _line(each)]
         _gone, alive = psutil.wait_procs(children, timeout=5)
         if alive:
             raise Broken(f"processes are left: {alive}")
@@ -228,6 +234,14 @@ class Session:
             if not re.search("JsonRpcInvalidParams|Unable to deserialize|A run failed|: boom$", line)
         ]:
             raise Broken(f"the server complained: {rest[:3]}\n{''.join(self.editor.errors)[-3000:]}")
+
+
+def _line(process):
+    """A process's command line, empty for one that has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
 
 
 def attempt(seed, operations, *, real=False):
@@ -251,6 +265,11 @@ def shortest(seed, failing, *, real=False):
     return failing
 
 
+def replay(seed, operations, *, real=False):
+    """The line that does it again."""
+    return f"python -m tests.support.chaos --seed {seed} --operations {operations}{' --real' if real else ''}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", default="1", help="any text")
@@ -262,11 +281,11 @@ def main():
     if error is None:
         print(json.dumps({**report, "kept": session.kept}, indent=1, ensure_ascii=False))
         return 0
-    print(f"seed {arguments.seed}, {arguments.operations} operations, at {session.last}: {error}")
-    ran = int(session.last.split(":")[0]) + 1
-    length = ran if arguments.no_halving else shortest(arguments.seed, ran, real=arguments.real)
-    real = " --real" if arguments.real else ""
-    print(f"replay: python -m tests.support.chaos --seed {arguments.seed} --operations {length}{real}")
+    print(f"seed {arguments.seed}, after {session.reached} operations ({session.last}): {error}")
+    length = session.reached
+    if not arguments.no_halving:
+        length = shortest(arguments.seed, length, real=arguments.real)
+    print(f"replay: {replay(arguments.seed, length, real=arguments.real)}")
     return 1
 
 

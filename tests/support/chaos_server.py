@@ -42,6 +42,7 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
+from greenloop.lsp.edits import text_of
 from greenloop.lsp.runs import Run
 from greenloop.lsp.server import create_server, serve
 
@@ -217,7 +218,7 @@ class Copyist:
 
     async def complete(self, request, on_token):
         shown = "\n".join(message.content for message in request.messages)
-        found = re.findall(r"(?m)^def f\d\(x\):\n(?:(?: {4}.*)?\n)*?    return .*$", shown)
+        found = re.findall(r"(?ms)^def f\d\(x\):.*?^    return [^\n]*$", shown)
         value = 5 if self.dice.random() < 0.4 else self.dice.randrange(100, 999)
         await asyncio.sleep(self.dice.choice((0, 0.02, 0.2)))
         body = VALUE.sub(rf"\g<1>{value}", found[-1], count=1) if found else "pass"
@@ -246,20 +247,23 @@ class Real(Dice):
         return await real_engine.refine(request, **{**more, "model": Copyist(dice)})
 
 
+def _unsettled(run):
+    """Is there a reason to show anything of a run?"""
+    return run.running or run.stepped is not None or run.outcome is None or not run.outcome.solved
+
+
 def state(server):
     """Everything inside that an editor must agree with, and the sizes of all that could grow."""
     runs = list(server.runs)
     board = []
-    for path, owners in server.board._shown.items():
-        text = server.documents.at(path)
-        text = text.source if text else path.read_bytes().decode() if path.is_file() else None
-        for owner, items in owners.items():
-            known = not isinstance(owner, Run) or (
-                owner in runs and (owner.running or owner.outcome is None or not owner.outcome.solved)
-            )
+    for path, file in server.board._files.items():
+        text, is_open = text_of(server, path), server.documents.at(path) is not None
+        for owner, items in file.shown.items():
+            alive = not isinstance(owner, Run) or (owner in runs and _unsettled(owner))
+            alive = alive and (text == file.text or not is_open)
             for item in items:
                 row = {"uri": server.documents.uri(path), "row": item.range.start.line, "message": item.message}
-                board.append({**row, "rows": None if text is None else len(lines(text)) + 1, "known": known})
+                board.append({**row, "rows": None if text is None else len(lines(text)) + 1, "known": alive})
     gc.collect()
     return {
         "documents": {d.uri: [d.version, digest(d.source)] for d in server.documents.text_documents.values()},

@@ -60,6 +60,17 @@ async def test_the_next_request_gets_the_session_of_the_one_before():
     assert first.said == ["close"]
 
 
+async def test_of_a_workspace_that_was_left_no_session_stays():
+    keeper, sandbox = Keeper(), Sandbox()
+    here, there = await keeper.open(sandbox, place("/a")), await keeper.open(sandbox, place("/b"))
+    await keeper.release(here)
+    await keeper.release(there)
+    await keeper.leave(Path("/a"))
+    assert (here.said, there.said) == (["close"], [])
+    assert (keeper.ready(place("/a")), keeper.ready(place("/b"))) == (False, True)
+    await keeper.close()
+
+
 async def test_an_idle_session_is_paused_and_later_closed():
     keeper = Keeper(pause=0.0, close=0.0)
     session = await keeper.open(Sandbox(), place("/a"))

@@ -17,6 +17,7 @@ from greenloop.cli import options
 from greenloop.core.nouns import Attempt, Draft, Excerpt, Move, Note, Problem, Region, Role, Spec, Status, Verdict
 from greenloop.core.prompt import assemble
 from greenloop.lsp.features import configuration
+from greenloop.lsp.given import Given
 
 HOUSE = Path(__file__).resolve().parents[2]
 PACKAGE = HOUSE / "server/greenloop"
@@ -140,7 +141,7 @@ def test_the_editor_is_told_once_which_prompt_is_not_used(own, monkeypatch):
     told = []
     monkeypatch.setattr(configuration.client, "tell", lambda _server, text, _kind: told.append(text))
     file = own("feedback/explain.txt", "Do $nonsense")
-    server = SimpleNamespace(editor_settings={}, warned=set())
+    server = SimpleNamespace(given=Given(), warned=set())
     configuration.load(server, None)
     configuration.load(server, None)
     assert [text.startswith(f"The prompt {file} uses the unknown variable") for text in told] == [True]

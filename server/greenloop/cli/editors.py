@@ -68,16 +68,32 @@ def _words(argv: Sequence[str], separator: str = ", ") -> str:
 def _neovim(argv: Sequence[str]) -> str:
     return f"""\
 -- greenloop: code actions on a test or a function (gra in Neovim 0.11, or vim.lsp.buf.code_action())
-local command = {{ {_words(argv)} }}
+local config = {{ name = 'greenloop', cmd = {{ {_words(argv)} }}, init_options = vim.g.greenloop }}
 local markers = {{ 'pyproject.toml', 'setup.cfg', 'pytest.ini', '.git' }}
 if vim.lsp.config then
-  vim.lsp.config('greenloop', {{ cmd = command, filetypes = {{ 'python' }}, root_markers = markers }})
+  config.filetypes, config.root_markers = {{ 'python' }}, markers
+  vim.lsp.config('greenloop', config)
   vim.lsp.enable('greenloop')
 else
+  local function root_of(folder)
+    for _, marker in ipairs(markers) do
+      local at, above = folder, vim.fn.fnamemodify(folder, ':h')
+      while at ~= above do
+        if vim.loop.fs_stat(at .. '/' .. marker) then return at end
+        at, above = above, vim.fn.fnamemodify(above, ':h')
+      end
+    end
+    return folder
+  end
+  local clients = {{}}
   vim.api.nvim_create_autocmd('FileType', {{ pattern = 'python', callback = function(event)
     local file = vim.api.nvim_buf_get_name(event.buf)
-    local marker = vim.fs.find(markers, {{ upward = true, path = vim.fs.dirname(file) }})[1]
-    vim.lsp.start({{ name = 'greenloop', cmd = command, root_dir = vim.fs.dirname(marker or file) }})
+    if file == '' then return end
+    local root = root_of(vim.fn.fnamemodify(file, ':p:h'))
+    if not (clients[root] and vim.lsp.get_client_by_id(clients[root])) then
+      clients[root] = vim.lsp.start_client(vim.tbl_extend('force', config, {{ root_dir = root }}))
+    end
+    if clients[root] then vim.lsp.buf_attach_client(event.buf, clients[root]) end
   end }})
 end
 """

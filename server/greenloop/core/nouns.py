@@ -105,7 +105,7 @@ class Role(StrEnum):
 
 
 class StopReason(StrEnum):
-    """Why a run ended."""
+    """Why a run ended. `INTERRUPTED`: its process ended in the middle of it, as the history shows later."""
 
     SOLVED = "solved"
     ALREADY_GREEN = "already-green"
@@ -119,6 +119,7 @@ class StopReason(StrEnum):
     ENVIRONMENT = "environment"
     MODEL = "model"
     CHANGED = "changed"
+    INTERRUPTED = "interrupted"
 
 
 class TargetKind(StrEnum):

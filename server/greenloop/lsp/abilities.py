@@ -17,6 +17,7 @@ class Abilities:
     document_changes: bool = False
     create_files: bool = False
     action_literals: bool = False
+    disabled_actions: bool = False
     llm_tag: bool = False
     markdown_hover: bool = False
     related_information: bool = False
@@ -25,8 +26,11 @@ class Abilities:
     show_document: bool = False
     questions: bool = False
     typed_answers: bool = False
+    refresh_lenses: bool = False
     configuration: bool = False
     watch_configuration: bool = False
+    saves: bool = False
+    watch_files: bool = False
 
 
 def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
@@ -43,6 +47,7 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         document_changes=bool(has("workspace.workspace_edit.document_changes")),
         create_files=lsp.ResourceOperationKind.Create in (has("workspace.workspace_edit.resource_operations") or ()),
         action_literals=has("text_document.code_action.code_action_literal_support") is not None,
+        disabled_actions=bool(has("text_document.code_action.disabled_support")),
         llm_tag=lsp.CodeActionTag.LlmGenerated in (has("text_document.code_action.tag_support.value_set") or ()),
         markdown_hover=lsp.MarkupKind.Markdown in (has("text_document.hover.content_format") or ()),
         related_information=bool(has("text_document.publish_diagnostics.related_information")),
@@ -51,7 +56,10 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         show_document=bool(has("window.show_document.support")),
         typed_answers=_experimental(capabilities, "questions"),
         questions=has("window.show_message.message_action_item") is not None,
+        refresh_lenses=bool(has("workspace.code_lens.refresh_support")),
         configuration=bool(has("workspace.configuration")),
+        saves=bool(has("text_document.synchronization.did_save")),
+        watch_files=bool(has("workspace.did_change_watched_files.dynamic_registration")),
         watch_configuration=bool(has("workspace.did_change_configuration.dynamic_registration")),
     )
 

@@ -41,13 +41,14 @@ class Board:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._files: dict[Path, _File] = {}
-        # Told of the owner after each change, so that one owner can give way to another.
+        # Told of the owner of a change before it is published, so that others can give way.
         self.on_change: Callable[[Hashable], None] = lambda _owner: None
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
         """Replaces everything that an owner shows; the ranges count in the texts as they are now."""
         by_path = self._at_home(by_path)
-        for path in {path for path, items in by_path.items() if items} | self._paths(owner):
+        touched = {path for path, items in by_path.items() if items} | self._paths(owner)
+        for path in touched:
             self._follow(path)
             file = self._files.get(path) or self._begun(path)
             if file is None:
@@ -55,8 +56,9 @@ class Board:
             file.shown.pop(owner, None)
             if by_path.get(path):
                 file.shown[owner] = list(by_path[path])
-            self._publish(path)
         self.on_change(owner)
+        for path in touched:
+            self._publish(path)
 
     def shows(self, owner: Hashable) -> bool:
         return any(owner in file.shown for file in self._files.values())
@@ -100,6 +102,20 @@ class Board:
         for path, items in by_path.items():
             found.setdefault(self._server.documents.home(path), []).extend(items)
         return found
+
+    def clear(self, folder: Path) -> None:
+        """Drops what everybody shows in a folder that is no longer one of the workspace's."""
+        for each in [each for each in self._files if each.is_relative_to(folder)]:
+            if self._server.documents.root_of(each) is None:
+                self._files[each].shown = {}
+                self._publish(each)
+
+    def wipe(self, path: Path) -> None:
+        """Takes whatever an earlier server showed there off the screen."""
+        if path not in self._files:
+            for uri, _first in self._server.documents.parts(path):
+                nothing = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
+                self._server.text_document_publish_diagnostics(nothing)
 
     def _paths(self, owner: Hashable) -> set[Path]:
         return {path for path, file in self._files.items() if owner in file.shown}

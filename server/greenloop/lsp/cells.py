@@ -5,7 +5,7 @@ The engine's texts are those of `greenloop.notebook`; here the file is the grid 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
     from greenloop.notebook import Goal, Prepared
     from greenloop.settings import Settings
+    from greenloop.targets import Heading
 
 
 def target_at(notebook: Notebook, line: int) -> Target | None:
@@ -35,6 +36,20 @@ def target_at(notebook: Notebook, line: int) -> Target | None:
     if not goal.name:
         return books.check_target(notebook, goal.cell)
     return targets.find(compose(notebook, goal.last).tests, notebook.tests, goal.name)
+
+
+def headings(notebook: Notebook) -> Iterator[Heading]:
+    """Every target of all cells: functions, then tests."""
+    from greenloop import notebook as books  # noqa: PLC0415 - as above
+    from greenloop import targets  # noqa: PLC0415
+
+    tests = {part.name for cell in notebook.cells for part in cell.reading.tests}
+    for heading in targets.headings(notebook.python, notebook.module):
+        if heading.qualname.partition(".")[0] not in tests:
+            yield heading
+    for goal in books.goals(notebook):
+        if goal.test and (found := named(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
+            yield targets.Heading(found.kind, found.qualname, found.selector, found.name_line, False, False)
 
 
 def named(notebook: Notebook, path: str, name: str) -> Target | None:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types as lsp
@@ -27,6 +28,9 @@ T = TypeVar("T")
 # Seconds. Editors answer by themselves in milliseconds; people are given time to read.
 SOON = 10.0
 PERSON = 600.0
+NUDGES = (0.2, 1.0)
+# Between the reply to a command and what it leads to: see `apart`.
+APART = 0.1
 
 
 async def bounded(request: Awaitable[T], seconds: float, what: str) -> T | None:
@@ -46,6 +50,27 @@ async def bounded(request: Awaitable[T], seconds: float, what: str) -> T | None:
     except JsonRpcException as error:
         log.info("The editor refused %s: %s", what, error.code)
     return None
+
+
+async def apart() -> None:
+    """Waits until a reply that was just sent is read.
+
+    Emacs throws out of reading at a reply that it waits for: what comes in the same piece is lost by lsp-mode 8, and
+    left by eglot 1.9 until something else comes. Called before anything that a command leads to.
+    """
+    await asyncio.sleep(APART)
+
+
+def nudge(server: Server, request: asyncio.Future[Any], what: str) -> None:
+    """A line or two for the log of an editor that does not answer; what eglot has left unread (`apart`) comes along."""
+
+    def say() -> None:
+        if not request.done():
+            message = f"Waiting for the editor to answer {what}"
+            server.window_log_message(lsp.LogMessageParams(type=lsp.MessageType.Log, message=message))
+
+    for after in NUDGES:
+        asyncio.get_running_loop().call_later(after, say)
 
 
 def tell(server: Server, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
@@ -86,6 +111,7 @@ def question_over(server: Server, run: Run, asked: Question) -> None:
 
 async def show(server: Server, uri: str, line: int | None = None) -> bool:
     """Opens a document, at a 1-based line. False where the editor cannot or does not say that it did."""
+    await apart()
     if not server.abilities.show_document:
         return False
     start = lsp.Position(line=line - 1, character=0) if line else None
@@ -99,6 +125,7 @@ async def show(server: Server, uri: str, line: int | None = None) -> bool:
 
 async def open_progress(server: Server) -> str | None:
     """A fresh progress token that the editor accepted."""
+    await apart()
     if not server.abilities.progress:
         return None
     token = str(uuid.uuid4())
@@ -118,10 +145,21 @@ async def open_progress(server: Server) -> str | None:
         raise
 
 
-async def configuration(server: Server) -> Any:
-    """The editor's `greenloop` section, None where it has none."""
+async def refresh_lenses(server: Server) -> None:
+    """Has the editor ask for code lenses again."""
+    if server.abilities.refresh_lenses:
+        await bounded(server.workspace_code_lens_refresh_async(None), SOON, "to refresh code lenses")
+
+
+async def configuration(server: Server, roots: Sequence[Path]) -> Sequence[Any] | None:
+    """The editor's `greenloop` sections: one for each of these folders, and one for what lies outside of them.
+
+    None where it cannot say.
+    """
     if not server.abilities.configuration:
         return None
-    params = lsp.ConfigurationParams(items=[lsp.ConfigurationItem(section="greenloop")])
+    scopes = [*map(server.documents.folder, roots), None]
+    items = [lsp.ConfigurationItem(scope_uri=scope, section="greenloop") for scope in scopes]
+    params = lsp.ConfigurationParams(items=items)
     reply = await bounded(server.workspace_configuration_async(params), SOON, "for its configuration")
-    return reply[0] if isinstance(reply, Sequence) and reply else None
+    return reply if isinstance(reply, Sequence) and not isinstance(reply, str) else None

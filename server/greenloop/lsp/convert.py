@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.core.diff import hunks, lines
+from greenloop.core.diff import Hunk, hunks, lines
 
 Line = Callable[[int], int]
 
@@ -40,17 +40,26 @@ def line_range(line: int, text: str = "", codec: PositionCodec | None = None) ->
 def text_edits(before: str, after: str, codec: PositionCodec) -> list[lsp.TextEdit]:
     """The least whole-line edits that make `after` of `before`."""
     rows = lines(before)
+    return [_text_edit(rows, hunk, codec) for hunk in hunks(before, after)]
 
+
+def _text_edit(rows: Sequence[str], hunk: Hunk, codec: PositionCodec) -> lsp.TextEdit:
     def point(row: int) -> lsp.Position:
         if row < len(rows) or not rows or rows[-1][-1:] in "\r\n":
             return lsp.Position(line=row, character=0)
         # Past a last line that has no line end: its own end.
         return lsp.Position(line=row - 1, character=codec.client_num_units(rows[-1]))
 
-    return [
-        lsp.TextEdit(range=lsp.Range(start=point(hunk.start), end=point(hunk.end)), new_text="".join(hunk.lines))
-        for hunk in hunks(before, after)
-    ]
+    added, last = "".join(hunk.lines), rows[-1] if rows else ""
+    body = last.rstrip("\r\n")
+    end = last[len(body) :]
+    if hunk.start == hunk.end == len(rows) and end and added.endswith(end):
+        # Neovim 0.11 leaves an empty line behind what is added past the last line; at that line's end it does not.
+        here = lsp.Position(line=len(rows) - 1, character=codec.client_num_units(body))
+        return lsp.TextEdit(range=lsp.Range(start=here, end=here), new_text=end + added.removesuffix(end))
+    # The same for an empty text: its one line is replaced as a whole, line end (which is not there) and all.
+    past = hunk.end if rows else 1
+    return lsp.TextEdit(range=lsp.Range(start=point(hunk.start), end=point(past)), new_text=added)
 
 
 def workspace_edit(edits: Sequence[FileEdit], codec: PositionCodec, *, document_changes: bool) -> lsp.WorkspaceEdit:
@@ -100,12 +109,13 @@ def action_kind(
 ) -> lsp.CodeActionKind | None:
     """The kind under which an action may be offered: its natural one, else a rewrite, else none at all."""
     for kind in (natural, lsp.CodeActionKind.RefactorRewrite):
-        if only is None or any(_within(kind.value, getattr(wanted, "value", wanted)) for wanted in only):
+        if only is None or any(within(kind.value, getattr(wanted, "value", wanted)) for wanted in only):
             return kind
     return None
 
 
-def _within(kind: str, wanted: str) -> bool:
+def within(kind: str, wanted: str) -> bool:
+    """Whether somebody who asks for `wanted` gets this kind: itself and what it is made of."""
     return not wanted or kind == wanted or kind.startswith(wanted + ".")
 
 

@@ -28,6 +28,9 @@ from greenloop.lsp.convert import line_range
 
 log = logging.getLogger(__name__)
 
+# URIs of which it is remembered what they name.
+NAMES = 1024
+
 
 def lowered(where: lsp.Range, rows: int) -> lsp.Range:
     """The range in a text that begins `rows` lines further down."""
@@ -50,7 +53,7 @@ def on_disk(path: Path) -> str | None:
     """The text of a file, None where there is none or it cannot be read as text."""
     try:
         return decode(path.read_bytes())[0]
-    except (OSError, GreenloopError):
+    except (OSError, ValueError, GreenloopError):
         return None
 
 
@@ -104,6 +107,8 @@ class Documents(Workspace):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._paths: dict[str, Path | None] = {}
+        self._roots: list[Path] | None = None
         super().__init__(*args, **kwargs)
         self._books: dict[Path, books.Book] = {}
         self._book_paths: dict[Path, books.Book] = {}
@@ -130,9 +135,9 @@ class Documents(Workspace):
         )
 
     def opened(self) -> dict[Path, Document]:
-        """Every open document that is a file, by its path as the editor spells it."""
-        whole = {unquote(uri): document for uri, document in self.text_documents.items() if uri not in self._cells}
-        found = {path_of(document.uri): document for document in whole.values()}
+        """Every open document that is a file, by its path."""
+        whole = [document for uri, document in self.text_documents.items() if uri not in self._cells]
+        found = {self.path_of(document.uri): document for document in whole}
         files = {path: document for path, document in found.items() if path and isinstance(document, Document)}
         return {path: document for path, document in files.items() if books.real(path) is None}
 
@@ -163,7 +168,7 @@ class Documents(Workspace):
         if book is not None:
             first = next((first for part, first in book.parts(self._text) if part == uri), None)
             return None if first is None else (book.paths[0], first)
-        path = path_of(uri)
+        path = self.path_of(uri)
         return None if path is None else (path, 0)
 
     def end_of(self, uri: str) -> int | None:
@@ -174,6 +179,35 @@ class Documents(Workspace):
         notebook = book.notebook(self._text)
         ends = (notebook.end(n) for n, (part, _first) in enumerate(book.parts(self._text)) if part == uri)
         return next(ends, None)
+
+    def path_of(self, uri: str) -> Path | None:
+        """The file that a URI names, as a path in its workspace folder, whichever links the editor resolved."""
+        if uri not in self._paths:
+            path = path_of(uri)
+            self._paths[uri] = path if path is None or self.root_of(path) else self._inside(path)
+            while len(self._paths) > NAMES:
+                del self._paths[next(iter(self._paths))]
+        return self._paths[uri]
+
+    def _inside(self, path: Path) -> Path:
+        real = Path(os.path.realpath(path))
+        for root in self.roots():
+            folder = Path(os.path.realpath(root))
+            if real.is_relative_to(folder):
+                return root / real.relative_to(folder)
+        return path
+
+    def add_folder(self, folder: lsp.WorkspaceFolder) -> None:
+        super().add_folder(folder)
+        self._forget()
+
+    def remove_folder(self, folder_uri: str) -> None:
+        super().remove_folder(folder_uri)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._paths.clear()
+        self._roots = None
 
     def parts(self, path: Path) -> list[tuple[str, int]]:
         """The documents that make up a file, in order: each one's URI and the lines of the file before it."""
@@ -220,9 +254,9 @@ class Documents(Workspace):
     def book_of(self, uri: str) -> books.Book | None:
         """The open notebook of a cell, or of a virtual document of JupyterLab."""
         notebook = self.get_notebook_document(cell_uri=uri)
-        path = path_of(notebook.uri) if notebook is not None else None
+        path = self.path_of(notebook.uri) if notebook is not None else None
         if path is None and notebook is None:
-            virtual = path_of(uri)
+            virtual = self.path_of(uri)
             path = books.real(virtual) if virtual is not None else None
         book = self._books.get(path) if path is not None else None
         return book if book is not None and book.open else None
@@ -249,25 +283,25 @@ class Documents(Workspace):
         self._take(params.notebook_document.uri)
 
     def remove_notebook_document(self, params: lsp.DidCloseNotebookDocumentParams) -> None:
-        self._drop(path_of(params.notebook_document.uri))
+        self._drop(self.path_of(params.notebook_document.uri))
         super().remove_notebook_document(params)
 
     def put_text_document(self, text_document: lsp.TextDocumentItem, notebook_uri: str | None = None) -> None:
         super().put_text_document(text_document, notebook_uri)
-        path = path_of(text_document.uri)
+        path = self.path_of(text_document.uri)
         real = books.real(path) if path is not None and notebook_uri is None else None
         if real is not None:
             self._known(real).virtual = text_document.uri
 
     def remove_text_document(self, doc_uri: str) -> None:
-        path = path_of(doc_uri)
+        path = self.path_of(doc_uri)
         real = books.real(path) if path is not None else None
         if real in self._books and self._books[real].virtual:
             self._drop(real)
         super().remove_text_document(doc_uri)
 
     def _take(self, uri: str) -> None:
-        notebook, path = self.get_notebook_document(notebook_uri=uri), path_of(uri)
+        notebook, path = self.get_notebook_document(notebook_uri=uri), self.path_of(uri)
         if notebook is not None and path is not None:
             self._known(path).take(books.code_cells(notebook, self._text))
 
@@ -308,9 +342,15 @@ class Documents(Workspace):
 
     def roots(self) -> list[Path]:
         """The workspace folders, or the root of a client that knows no folders; the longest first."""
-        uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
-        paths = [path for uri in uris if (path := path_of(uri)) is not None]
-        return sorted(paths, key=lambda path: len(path.parts), reverse=True)
+        if self._roots is None:
+            uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
+            paths = [path for uri in uris if (path := self.path_of(uri)) is not None]
+            self._roots = sorted(paths, key=lambda path: len(path.parts), reverse=True)
+        return self._roots
+
+    def folder(self, root: Path) -> str:
+        """A workspace folder's URI as the editor spells it."""
+        return next((each.uri for each in self.folders.values() if self.path_of(each.uri) == root), uri_from_path(root))
 
     def root_of(self, path: Path) -> Path | None:
         return next((root for root in self.roots() if path.is_relative_to(root)), None)

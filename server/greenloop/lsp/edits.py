@@ -1,13 +1,15 @@
 """Puts a result into the editor: the one way by which anything here ever changes a user's text.
 
 An editor's `applied: true` proves nothing and its `false` little: the text itself is compared, before sending and
-after the reply. Text that moved on meanwhile is merged three-way and verified again. Nothing writes to the disk.
+after the reply. Text that moved on meanwhile is merged three-way and verified again. Nothing writes to the disk, and
+nothing is put over a buffer whose file somebody else has written meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +19,13 @@ from lsprotocol import types as lsp
 from greenloop.core.diff import flat, hunks, keep_ends, merge
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Status
+from greenloop.core.redact import clean
 from greenloop.lsp import cells, client
 from greenloop.lsp.books import cell_changes
 from greenloop.lsp.buffers import encoded
 from greenloop.lsp.convert import FileEdit, contains, workspace_edit
 from greenloop.lsp.documents import on_disk
+from greenloop.lsp.runs import Phase
 
 if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 # longer, the change counts when it arrives.
 LATE = 2.0
 REPLY = 30.0
+ARRIVES = 60.0
 # How often a text may move on while a merge is verified before that is given up.
 ROUNDS = 3
 
@@ -55,6 +60,7 @@ class _Step:
 
 async def land(server: Server, run: Run) -> Landing:
     """Applies the run's result through the editor; never a second time over text that already holds it."""
+    await client.apart()
     async with run.lock:
         return await _land(server, run)
 
@@ -66,42 +72,96 @@ async def _land(server: Server, run: Run) -> Landing:
         return Landing(applied=False, why="this editor takes edits only from a code action")
     verified = None
     for _round in range(ROUNDS):
-        steps = plan(server, run)
+        texts = _texts(server, run)
+        # Comparing long texts takes its time, in which somebody may type.
+        steps = await asyncio.to_thread(_planned, run, texts, may_create=server.abilities.create_files)
+        if _texts(server, run) != texts:
+            continue
         if isinstance(steps, Landing):
             return steps
         if not steps:
             run.applied = True
-            return Landing(applied=True, places=_places(run))
-        texts = {step.path: step.wanted for step in steps}
-        if not any(step.merged for step in steps) or verified == texts:
+            return Landing(applied=True, places=await asyncio.to_thread(_places, run))
+        if why := _behind(server, run, steps):
+            return Landing(applied=False, why=why)
+        wanted = {step.path: step.wanted for step in steps}
+        if not _moved(server, run, steps) or verified == wanted:
             return await _send(server, run, steps)
-        why = await _reverify(server, run, texts)
+        why = await _reverify(server, run, wanted)
         if why:
             return Landing(applied=False, why=why)
-        verified = texts
+        verified = wanted
     return Landing(applied=False, why="the text keeps changing")
 
 
 def plan(server: Server, run: Run) -> list[_Step] | Landing:
     """What is left to do for each file, against the text as it is now; a `Landing` where it cannot be done."""
+    steps = _planned(run, _texts(server, run), may_create=server.abilities.create_files)
+    if isinstance(steps, list) and (why := _behind(server, run, steps)):
+        return Landing(applied=False, why=why)
+    return steps
+
+
+def _texts(server: Server, run: Run) -> dict[str, str | None]:
+    return {path: text_of(server, run.root / path) for path in run.changes}
+
+
+def _moved(server: Server, run: Run, steps: Sequence[_Step]) -> bool:
+    """Is a solved result to be verified again: for what is merged, or for other texts that it was verified with?"""
+    if run.outcome is None or not run.outcome.solved:
+        return False
+    if any(step.merged for step in steps):
+        return True
+    others = run.started.problem.originals if run.started else {}
+    return any(
+        _plain(text or "") != _plain(text_of(server, run.root / path) or "")
+        for path, text in others.items()
+        if path not in run.changes
+    )
+
+
+def _behind(server: Server, run: Run, steps: Sequence[_Step]) -> str:
+    """Which of the open files somebody else wrote on the disk, or cannot take the change; empty where none."""
+    for step in steps:
+        path = run.root / step.path
+        if (notebook := server.documents.notebook(path, run.root)) is not None:
+            if cell_changes(notebook, step.current or "", step.wanted) is None:
+                return f"it would change several cells of {notebook.path} in one piece"
+        elif step.current is not None and server.documents.at(path) is not None:
+            why = server.freshness.complaint(path, step.path, step.current)
+            if why:
+                return why
+    return ""
+
+
+def _planned(run: Run, texts: Mapping[str, str | None], *, may_create: bool) -> list[_Step] | Landing:
     outcome, steps = run.outcome, []
     assert outcome is not None
     for path, after in run.changes.items():
-        before, current = outcome.before.get(path), text_of(server, run.root / path)
-        if before is None and current is None and not server.abilities.create_files:
+        before, current = outcome.before.get(path), texts[path]
+        if before is None and current is None and not may_create:
             return Landing(applied=False, why=f"this editor cannot create {path}")
         if before is not None and current is None:
             return Landing(applied=False, why=f"{path} is gone")
-        if current is not None and contains(flat(before or ""), flat(after), flat(current)):
+        old, new, now = _plain(before or ""), _plain(after), _plain(current or "")
+        if current is not None and contains(old, new, now):
             continue
-        wanted = merge(flat(before or ""), flat(after), flat(current or ""))
-        notebook = server.documents.notebook(run.root / path, run.root)
-        if wanted is None or (notebook and cell_changes(notebook, current or "", wanted) is None):
+        wanted = merge(old, new, now)
+        if wanted is None:
             return Landing(applied=False, why=f"{path} changed meanwhile in the same lines")
-        merged = flat(current or "") != flat(before or "")
-        text = keep_ends(current, wanted) if current else after
+        merged = now != old
+        text = keep_ends(current, _mark(current) + wanted) if current else after
         steps.append(_Step(path=path, current=current, wanted=text, merged=merged))
     return steps
+
+
+def _plain(text: str) -> str:
+    """As the engine knows a text: few editors show a byte order mark, and those that do keep it."""
+    return flat(text.removeprefix("\ufeff"))
+
+
+def _mark(text: str) -> str:
+    return "\ufeff" if text.startswith("\ufeff") else ""
 
 
 def text_of(server: Server, path: Path) -> str | None:
@@ -156,13 +216,16 @@ async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
 
 async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     documents = server.documents
+    if run.running:
+        run.phase, run.now = Phase.LANDING, "putting it into the editor"
     edit = edit_for(server, run, steps)
     disk = {step.path: on_disk(run.root / step.path) for step in steps}
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
     request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
     request.add_done_callback(lambda _done: documents.changed())
+    client.nudge(server, request, "an edit")
 
-    def landed() -> bool:
+    def landed(steps: Sequence[_Step] = steps) -> bool:
         return all(_holds(server, run, step, disk) for step in steps)
 
     # Some editors never reply but do apply; some reply long before the change is reported.
@@ -172,18 +235,22 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
         reply = request.result()
         await documents.wait_until(landed, LATE)
     said = bool(getattr(reply, "applied", False))
-    closed = all(step.current is None or documents.at(run.root / step.path) is None for step in steps)
-    run.sent = {step.path: (step.current or "", step.wanted) for step in steps}
+    seen = [step for step in steps if step.current is not None and documents.at(run.root / step.path) is not None]
+    run.sent, run.sent_at = {step.path: (step.current or "", step.wanted) for step in steps}, time.monotonic()
     # A file that the editor changes without opening it shows nothing here: its word is all there is.
-    if not landed() and not (said and closed):
-        reason = getattr(reply, "failure_reason", None)
+    if not landed() and not (said and landed(seen)):
+        reason = clean(getattr(reply, "failure_reason", None) or "")
         return Landing(applied=False, why="the editor did not apply it" + (f" ({reason})" if reason else ""))
-    return _landed(run, merged=any(step.merged for step in steps))
+    return await asyncio.to_thread(_landed, run, merged=any(step.merged for step in steps))
 
 
 def arrived(server: Server, run: Run) -> Landing | None:
     """What was sent and given up, and now is in the text after all: editors that are busy report changes late."""
     if run.running or run.applied or not run.sent:
+        return None
+    if time.monotonic() - run.sent_at > ARRIVES:
+        # Nothing of it is on its way any more, and every key would pay for the comparison.
+        run.sent = {}
         return None
     for path, (before, after) in run.sent.items():
         current = text_of(server, run.root / path)
@@ -212,6 +279,7 @@ def _places(run: Run) -> tuple[tuple[str, int], ...]:
     for path, after in run.changes.items():
         before, text = run.landed.get(path, (run.outcome.before.get(path) or "", after))
         changed = hunks(flat(before), flat(text))
-        shift = changed[0].start if changed else 0
-        places.append((path, shift + 1))
+        first = changed[0].lines if changed else ()
+        blank = next((row for row, line in enumerate(first) if line.strip()), 0)
+        places.append((path, (changed[0].start if changed else 0) + blank + 1))
     return tuple(places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams
@@ -47,11 +48,26 @@ def chosen(server: Server, arguments: tuple[Any, ...]) -> Callable[[Run], bool]:
     wanted = named.get("target")
 
     def is_meant(run: Run) -> bool:
-        if wanted is not None and run.target.selector != wanted:
-            return False
-        return run.uri == named["uri"] or (place is not None and run.root == place.root and _about(run, place.path))
+        here = run.uri == named["uri"]
+        in_project = place is not None and run.root == place.root
+        if wanted is not None:
+            # A run of a function is also offered at its tests, which may stand in any file of the project.
+            return run.target.selector == wanted and (here or in_project)
+        return here or (place is not None and in_project and _about(run, place.path))
 
     return is_meant
+
+
+def where(server: Server, arguments: tuple[Any, ...]) -> tuple[Path | None, str | None, str | None]:
+    """Folder, workspace path and target that a command names as `chosen` reads it; None for whichever it leaves open.
+
+    What is no file of any folder is looked for in vain.
+    """
+    named = table(arguments)
+    if not isinstance(named, Mapping):
+        return None, None, None
+    place = places.of_or_none(server, named["uri"])
+    return (place.root, place.path, named.get("target")) if place else (Path(), "", None)
 
 
 def _about(run: Run, path: str) -> bool:

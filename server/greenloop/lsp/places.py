@@ -14,7 +14,10 @@ from greenloop.lsp import cells
 from greenloop.lsp.edits import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from greenloop.lsp.server import Server
+    from greenloop.targets import Heading
 
 # Folders whose pytest configuration is remembered; a saved file forgets them all.
 FOLDERS = 64
@@ -79,11 +82,28 @@ def target_at(place: Place, line: int) -> Target | None:
     return targets.at(place.text, place.path, line, python_files=_patterns(place.root))
 
 
+def headings(place: Place) -> Iterator[Heading]:
+    """Every target of a file, in its order."""
+    from greenloop import targets  # noqa: PLC0415 - as above
+
+    if place.notebook is not None:
+        yield from cells.headings(place.notebook)
+    elif place.path.endswith((".py", ".pyi")):
+        yield from targets.headings(place.text, place.path, python_files=_patterns(place.root))
+
+
+def has_tests(place: Place) -> bool:
+    """Is it one of the project's test files?"""
+    from greenloop import sources  # noqa: PLC0415 - as above
+
+    return place.path.endswith(".py") and sources.is_test_file(place.path, _patterns(place.root))
+
+
 def asked_for(place: Place, target: Target, line: int) -> bool:
     """Is the line in the docstring of a function that is not written yet?"""
     from greenloop import regions, syntax  # noqa: PLC0415 - as above
 
-    found = syntax.lookup(syntax.definitions(place.text, place.path), target.qualname)
+    found = syntax.enclosing(place.text, line, place.path)
     if target.kind is not TargetKind.FUNCTION or found is None or found.docstring is None:
         return False
     first, last = found.docstring
@@ -93,13 +113,18 @@ def asked_for(place: Place, target: Target, line: int) -> bool:
 
 def named(server: Server, root: Path, test: str) -> Target | None:
     """The target of a pytest node id; None where there is none."""
-    from greenloop import targets  # noqa: PLC0415 - the parser is loaded after the handshake
-
     path, _, name = test.partition("::")
     if (notebook := server.documents.notebook(root / path, root)) is not None:
         return cells.named(notebook, path, name)
     text = text_of(server, root / path)
-    return None if text is None or not name else targets.find(text, path, name, python_files=_patterns(root))
+    return None if text is None or not name else find(root, text, path, name)
+
+
+def find(root: Path, text: str, path: str, name: str) -> Target | None:
+    """The target of that name in a text."""
+    from greenloop import targets  # noqa: PLC0415 - as above
+
+    return targets.find(text, path, name, python_files=_patterns(root))
 
 
 def forget() -> None:

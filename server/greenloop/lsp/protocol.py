@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 REFINE = "greenloop/refine"
 QUESTION = "greenloop/question"
 QUESTION_OVER = "greenloop/questionOver"
+STEPS = ("next", "previous")
 
 
 @attrs.define
@@ -36,6 +37,24 @@ class AnswerParams:
     question: str
     answer: str | None = None
     value: str | None = None
+
+
+@attrs.define
+class AttemptParams:
+    """One attempt of a run: its number, or the one before or after the one that is shown."""
+
+    uri: str
+    attempt: int | str
+    target: str | None = None
+
+
+def attempt_params(raw: Any) -> AttemptParams:
+    """Raises `JsonRpcInvalidParams` that says what is wrong."""
+    params: AttemptParams = _structured(raw, AttemptParams, '{"uri", "target", "attempt"}')
+    number = isinstance(params.attempt, int) and not isinstance(params.attempt, bool) and params.attempt >= 0
+    if not number and params.attempt not in STEPS:
+        raise JsonRpcInvalidParams("'attempt' must be a number from 0 (your code), 'next' or 'previous'.")
+    return params
 
 
 def answer_params(raw: Any) -> AnswerParams:
@@ -81,4 +100,5 @@ def _converter() -> cattrs.Converter:
     converter.register_structure_hook(str, text)
     converter.register_structure_hook(int, whole)
     converter.register_structure_hook(int | str | None, lambda value, _kind: value)
+    converter.register_structure_hook(int | str, lambda value, _kind: value)
     return converter

@@ -5,9 +5,15 @@ It must not know how anything is shown or run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from greenloop.core.nouns import CaseResult
+from greenloop.core.redact import clean
+
+# From the worst to the best.
+_ORDER = ("error", "failed", "missing", "xpassed", "skipped", "xfailed", "passed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +27,41 @@ class Result:
     message: str = ""
 
 
+def grouped(cases: Iterable[CaseResult]) -> dict[tuple[str, str], Result]:
+    """The result of each test by (path, qualified name); the cases of a parametrised one are taken together."""
+    tests: dict[tuple[str, str], list[CaseResult]] = {}
+    for case in cases:
+        path, *names = case.id.split("[", 1)[0].split("::")
+        tests.setdefault((path, ".".join(names)), []).append(case)
+    return {test: _together(mine) for test, mine in tests.items()}
+
+
+def _together(cases: list[CaseResult]) -> Result:
+    worst = min(cases, key=lambda case: _ORDER.index(case.outcome) if case.outcome in _ORDER else 0)
+    message = clean(worst.failure.message).strip() if worst.failure else ""
+    return Result(
+        outcome=worst.outcome,
+        passed=sum(case.passed for case in cases),
+        total=len(cases),
+        seconds=sum(case.seconds for case in cases),
+        message=message.split("\n", 1)[0],
+    )
+
+
 class Results:
-    """The last result of each test, by folder, workspace path and qualified name. `changed` is called after a put."""
+    """The last result of each test, by folder, workspace path and qualified name. `changed` is called after a put.
+
+    `reached` says whether any test is known to reach a function; whoever traces tests puts himself in its place.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str, str], Result] = {}
         self.changed: Callable[[], None] = lambda: None
+        self.reached: Callable[[Path, str, str], bool] = lambda _root, _path, _qualname: False
+
+    def __bool__(self) -> bool:
+        """Whether anything is known."""
+        return bool(self._known)
 
     def put(self, root: Path, found: dict[tuple[str, str], Result]) -> None:
         """Takes results by (path, qualified name)."""

@@ -29,11 +29,13 @@ GRACE = 1.0
 class Phase(StrEnum):
     """`QUEUED`: it waits until others are done, and may be cancelled as one that is under way.
 
-    `LANDING`: the result is there and on its way into the editor; it can no longer be cancelled.
+    `SETTLING`: the result is there, and the user is asked about it, or it is verified together with what was typed;
+    who cancels that keeps the result. `LANDING`: it is on its way into the editor and can no longer be cancelled.
     """
 
     QUEUED = "queued"
     REFINING = "refining"
+    SETTLING = "settling"
     LANDING = "landing"
     OVER = "over"
 
@@ -71,6 +73,7 @@ class Run:
     cancelled: bool = False
     applied: bool = False
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
+    sent_at: float = 0.0
     landed: dict[str, tuple[str, str]] = field(default_factory=dict)
     ended: float = 0.0
     first_token: float = 0.0
@@ -90,7 +93,7 @@ class Run:
 
     @property
     def cancellable(self) -> bool:
-        return self.phase in (Phase.QUEUED, Phase.REFINING)
+        return self.phase in (Phase.QUEUED, Phase.REFINING, Phase.SETTLING)
 
     @property
     def spec(self) -> Spec | None:
@@ -127,15 +130,17 @@ class Run:
         return next(chosen, self.attempts[-1] if self.attempts else None)
 
     def concerns(self, path: str, qualname: str) -> bool:
-        """Whether it is about this function or test: its target, a region it may change, or one of its cases."""
-        if (path, qualname) == (self.target.path, self.target.qualname):
-            return True
-        if self.started is None:
-            return False
-        if any((path, qualname) == (region.path, region.qualname) for region in self.started.problem.regions):
-            return True
-        cases = (case.id.split("[")[0].split("::") for case in self.started.problem.spec.cases)
-        return any((path, qualname) == (file, ".".join(names)) for file, *names in cases)
+        """Whether it is about this function or test."""
+        return (path, qualname) in self.subjects()
+
+    def subjects(self) -> Iterator[tuple[str, str]]:
+        """What it is about, by path and qualified name: its target, the regions it may change, its cases."""
+        yield self.target.path, self.target.qualname
+        if self.started is not None:
+            yield from ((region.path, region.qualname) for region in self.started.problem.regions)
+            for case in self.started.problem.spec.cases:
+                path, *names = case.id.split("[")[0].split("::")
+                yield path, ".".join(names)
 
     def record(self, event: Event) -> None:
         match event:
@@ -175,11 +180,13 @@ class Run:
 class Runs:
     """All runs of this server; its own set of tasks, so that nothing outlives a shutdown.
 
-    `waiting` is called for each run in the queue when its place in there has changed.
+    `waiting` is called for each run in the queue when its place in there has changed, `changed` when there is another
+    run, or one has come further.
     """
 
     def __init__(self) -> None:
         self.waiting: Callable[[Run], None] = lambda _run: None
+        self.changed: Callable[[], None] = lambda: None
         self._runs: list[Run] = []
         self._queue: dict[Run, asyncio.Future[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -192,6 +199,15 @@ class Runs:
         """The newest run about a function or test; one under way wins."""
         concerned = [run for run in self if run.root == root and run.concerns(path, qualname)]
         return next((run for run in concerned if run.running), concerned[0] if concerned else None)
+
+    def by_subject(self, root: Path) -> dict[tuple[str, str], Run]:
+        """What `find` finds, for everything that runs of this folder are about."""
+        runs = [run for run in self if run.root == root]
+        found: dict[tuple[str, str], Run] = {}
+        for run in sorted(runs, key=lambda run: not run.running):
+            for subject in run.subjects():
+                found.setdefault(subject, run)
+        return found
 
     def same(self, root: Path, target: Target) -> Run | None:
         """The run under way for exactly this target."""
@@ -212,6 +228,7 @@ class Runs:
         self._queue[run] = asyncio.get_running_loop().create_future()
         self._admit()
         self.spawn(drive(run))
+        self.changed()
 
     async def turn(self, run: Run) -> None:
         """Returns when the run may begin: first come, first served, `editor.runs` of them at once."""
@@ -239,9 +256,16 @@ class Runs:
                 self.waiting(run)
             before += 1
 
+    def bring_back(self, run: Run) -> None:
+        """Takes in a run of an earlier server, as the oldest, unless there is one for its target already."""
+        taken = any((run.root, run.target.selector) == (old.root, old.target.selector) for old in self._runs)
+        if not taken and len(self._runs) < KEPT:
+            self._runs.insert(0, run)
+
     def discard(self, run: Run) -> None:
         if run in self._runs and not run.running:
             self._runs.remove(run)
+            self.changed()
 
     def spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
         """Runs something in the background that ends with the server; its errors are logged."""

@@ -12,7 +12,7 @@ import importlib
 import logging
 import pkgutil
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -26,18 +26,22 @@ from greenloop.core.events import Event
 from greenloop.core.nouns import Outcome, Problem, Verdict
 from greenloop.core.ports import Model, User
 from greenloop.keeper import Keeper
-from greenloop.lsp import features, wire
+from greenloop.lsp import features, logs, wire
 from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.board import Board
+from greenloop.lsp.checks import Checks
 from greenloop.lsp.documents import Documents
+from greenloop.lsp.freshness import Freshness
+from greenloop.lsp.given import Given
 from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Run, Runs
-from greenloop.lsp.transport import Inbox, Outbox, quiet_logging, take_stdio
+from greenloop.lsp.transport import Inbox, Outbox, take_stdio
 from greenloop.settings import Settings
 
 if TYPE_CHECKING:
+    from greenloop.checking import Report
     from greenloop.engine import Request
 
 log = logging.getLogger(__name__)
@@ -73,6 +77,24 @@ class Engine(Protocol):
     async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
 
 
+class Tester(Protocol):
+    """What runs tests for their own sake: the module `greenloop.checking`, or a stand-in."""
+
+    async def run_tests(
+        self,
+        root: Path,
+        selectors: Sequence[str],
+        *,
+        buffers: Mapping[str, bytes],
+        settings: Settings,
+        keeper: Keeper,
+        traced: bool,
+        seconds: float = ...,
+    ) -> Report: ...
+
+    async def prepare(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
+
+
 class Server(LanguageServer):
     """pygls' server with greenloop's state: what the editor can do, its settings, the runs and what they show."""
 
@@ -90,15 +112,22 @@ class Server(LanguageServer):
         self.abilities = Abilities()
         self.runs = Runs()
         self.results = Results()
+        self.freshness = Freshness()
         self.keeper = Keeper()
-        self.warming: set[Path] = set()
+        self.warming: dict[Path, float] = {}
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}
-        self.editor_settings: dict[str, object] = {}
+        self.given = Given()
+        self.asked = 0
         self.warned: set[str] = set()
         self.last: asyncio.Task[None] | None = None
         self._engine = engine
         self.runs.waiting = self.queued
+        self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
+        self.checks = Checks(self)
+        # Told of the URI of each document that was saved, or closed.
+        self.saved: list[Callable[[str], None]] = []
+        self.closed: list[Callable[[str], None]] = []
 
     @property
     def documents(self) -> Documents:
@@ -110,6 +139,13 @@ class Server(LanguageServer):
             self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.engine"))
             gc.freeze()
         return self._engine
+
+    async def tester(self) -> Tester:
+        """What runs tests; loaded as the engine is."""
+        if self._tester is None:
+            await self.engine()
+            self._tester = cast("Tester", await asyncio.to_thread(importlib.import_module, "greenloop.checking"))
+        return self._tester
 
     def refresh(self, run: Run) -> None:
         """Shows a run's newest state in its progress line, if it has one."""
@@ -149,10 +185,13 @@ def create_server(engine: Engine | None = None) -> Server:
     return server
 
 
-def serve(server: Server | None = None) -> int:
-    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks."""
+def serve(server: Server | None = None, *, log_level: str = "", log_file: str = "") -> int:
+    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks.
+
+    Raises `UsageProblem` where the log file cannot be written.
+    """
     source, sink = take_stdio()
-    quiet_logging()
+    logs.start(level=log_level, file=log_file)
     server = server or create_server()
     # What the imports left lives as long as the process; without this every collection walks through it (30 ms).
     gc.freeze()

@@ -15,9 +15,6 @@ import threading
 from collections.abc import Callable
 from typing import BinaryIO, cast
 
-# Python's own level names; anything else means WARNING.
-LOG_LEVEL_VARIABLE = "GREENLOOP_LOG"
-
 # Bytes: of one message, of a header line, of one reading.
 LONGEST = 256 << 20
 LINE = 64 << 10
@@ -159,26 +156,3 @@ class Outbox:
                 self._broken = True
                 return
             self._count(-len(data))
-
-
-class _Discreet(logging.Filter):
-    """pygls writes whole messages (the user's source) into its records; below DEBUG only their outline is kept."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if record.name.startswith("pygls"):
-            kind = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else ""
-            outline = re.sub(r"%[srd]", "…", str(record.msg)).split("\n")[0]
-            record.msg, record.args, record.exc_info = f"{outline} {kind}".rstrip(), None, None
-        return True
-
-
-def quiet_logging() -> None:
-    """Logs to standard error, WARNING and above; `GREENLOOP_LOG=debug` shows everything, sources included."""
-    level = logging.getLevelName(os.environ.get(LOG_LEVEL_VARIABLE, "").upper())
-    level = level if isinstance(level, int) else logging.WARNING
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    if level > logging.DEBUG:
-        handler.addFilter(_Discreet())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
-    logging.getLogger("pygls").setLevel(logging.WARNING if level > logging.DEBUG else logging.DEBUG)

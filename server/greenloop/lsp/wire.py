@@ -17,6 +17,8 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage, LanguageServerProtocol
 
+from greenloop.lsp import lenient
+
 log = logging.getLogger(__name__)
 
 # Characters of a reply that say what is wrong with a request.
@@ -98,7 +100,9 @@ class Protocol(LanguageServerProtocol):
             if "id" in data:
                 return JsonRPCRequestMessage(data["id"], data["method"], self.VERSION, params)
             return JsonRPCNotification(data["method"], self.VERSION, params)
-        return self._converter.structure(data | {"id": 0} if "id" in data else data, kind)
+        if "id" in data:
+            data = data | {"id": 0}
+        return lenient.structure(self._converter, data, kind)
 
     def handle_message(self, message: Any) -> None:
         # Before: a late reply to a request that nobody awaits any more would raise.

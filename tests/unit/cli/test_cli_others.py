@@ -351,7 +351,7 @@ def test_status_stop_and_list(machine, capsys):
 
 
 def test_serve_is_the_language_server(project, monkeypatch):
-    monkeypatch.setattr("greenloop.lsp.server.serve", lambda: 7)
+    monkeypatch.setattr("greenloop.lsp.server.serve", lambda **_: 7)
     assert main(["serve", "--stdio"]) == 7
 
 

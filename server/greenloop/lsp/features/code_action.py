@@ -1,28 +1,37 @@
 """Code actions: refine the test or function at the cursor; while a run goes on cancel it; afterwards its result.
 
+The rule. What `offers` names for the target here, the most useful first, is given so:
+
+- The first two have the kinds that every editor knows: `quickfix` on tests and on our diagnostics, else
+  `refactor.rewrite`. There are never more than two of these for one position, and where an editor asks by itself
+  (a light bulb) there is nothing else.
+- What else can be done about a run that somebody started has the kind `refactor.rewrite.greenloop`. It comes along
+  when a person asks for everything, for many editors cannot ask by kind, and a run must end or land in each of them.
+- Presets, single attempts, all tests of a class, and (`source.greenloop`) of a file come only to who asks by kind.
+
 They never import the user's code, need no resolve, and are never preferred over the editor's own fixes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from greenloop.core.nouns import Target, TargetKind
-from greenloop.lsp import edits, interest, places
-from greenloop.lsp.convert import action_kind, command
+from greenloop.lsp import interest, offers, places
+from greenloop.lsp.convert import action_kind, within
 from greenloop.lsp.features import tests
-from greenloop.lsp.presenters.status import standing
-from greenloop.lsp.runs import Run
+from greenloop.lsp.offers import FILE, MORE
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
-KINDS = (lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite)
-TITLE = "Refine until tests pass"
-IMPLEMENT = "Implement from docstring"
+KINDS: tuple[str, ...] = (lsp.CodeActionKind.QuickFix.value, lsp.CodeActionKind.RefactorRewrite.value, MORE, FILE)
+FIRST = 2
+# Titles of what brings a model's text.
+WRITES = ("Refine", "Implement", "Apply")
 
 
 def register(server: Server) -> None:
@@ -31,83 +40,82 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, options)
     def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
         place = places.of_or_none(server, params.text_document.uri)
-        target = places.target_at(place, place.line(params.range.start.line)) if place else None
-        if place is None or target is None or tests.is_kept(place):
+        if place is None or tests.is_kept(place):
             return []
-        ours = [item for item in params.context.diagnostics if (item.source or "").startswith("greenloop")]
-        fixes = target.kind is TargetKind.TEST or bool(ours)
-        natural = lsp.CodeActionKind.QuickFix if fixes else lsp.CodeActionKind.RefactorRewrite
-        kind = action_kind(natural, params.context.only)
-        if kind is None:
-            return []
-        if params.context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
+        return list(_actions(server, place, params))
+
+
+def _actions(
+    server: Server, place: places.Place, params: lsp.CodeActionParams
+) -> Iterator[lsp.CodeAction | lsp.Command]:
+    uri, context = params.text_document.uri, params.context
+    ours = [item for item in context.diagnostics if (item.source or "").startswith("greenloop")]
+    target, line = _meant(server, place, place.line(params.range.start.line), ours)
+    if target is not None:
+        is_test = target.kind is TargetKind.TEST
+        natural = lsp.CodeActionKind.QuickFix if is_test or ours else lsp.CodeActionKind.RefactorRewrite
+        now = offers.now(server, uri, place, target, line)
+        asked = offers.asked(server, uri, place, target, line) if context.only is not None else ()
+        chosen = list(_chosen(now, asked, natural, context))
+        if chosen and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
             interest.shown(server, place.root)
-        line = place.line(params.range.start.line)
-        actions = _actions(server, params.text_document.uri, place, target, line)
-        return [_shaped(server, action, kind, ours) for action in actions]
+        fixed = ours or (_of_others(context.diagnostics, place, target) if is_test else [])
+        yield from (_shaped(server, action, kind, fixed) for action, kind in chosen)
+    if context.only is not None and places.has_tests(place):
+        for action, kind in offers.about_file(uri, place):
+            if any(_within(kind, wanted) for wanted in context.only):
+                yield _shaped(server, action, kind, ())
 
 
-def _actions(server: Server, uri: str, place: places.Place, target: Target, line: int) -> Sequence[lsp.CodeAction]:
-    run = server.runs.find(place.root, target.path, target.qualname)
-    if run is not None and run.cancellable:
-        cancel = command(f"Cancel refinement: {run.name}", "greenloop.cancel", _of(uri, run))
-        return [*_answers(uri, run), *tests.offered(server, uri, place, target), cancel]
-    if run is not None and run.running:
-        return []
-    position = {"line": target.name_line - 1 - place.first, "character": 0}
-    name = target.qualname.rsplit(".", 1)[-1]
-    title = IMPLEMENT if places.asked_for(place, target, line) else TITLE
-    refine = command(f"{title}: {name}", "greenloop.refine", {"uri": uri, "position": position})
-    kept = tests.offered(server, uri, place, target)
-    return [refine, *kept] if run is None else [*_result(server, uri, run), *kept, refine]
+def _meant(server: Server, place: places.Place, line: int, ours: Sequence[lsp.Diagnostic]) -> tuple[Target | None, int]:
+    """The target at the line; where one of our diagnostics there tells of another's run that one, with line 0."""
+    target = places.target_at(place, line)
+    if not ours or (target is not None and server.runs.find(place.root, target.path, target.qualname)):
+        return target, line
+    messages = {item.message for item in ours}
+    for run in server.runs:
+        if any(item.message in messages for item in server.board.at(place.root / place.path, run)):
+            return run.target, 0
+    return target, line
 
 
-def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
-    """The open question, once with each answer that needs no typing."""
-    asked = run.question
-    if asked is None:
-        return []
-    return [
-        command(asked.title(option), "greenloop.answer", {**_of(uri, run), "question": asked.text, "answer": option})
-        for option in asked.simple
-    ]
+def _chosen(
+    now: Sequence[lsp.CodeAction],
+    asked: Iterable[offers.Asked],
+    natural: lsp.CodeActionKind,
+    context: lsp.CodeActionContext,
+) -> Iterator[tuple[lsp.CodeAction, str]]:
+    """Each action that is given, with the kind that it has."""
+    only = context.only
+    more = only is None or any(_within(MORE, wanted) for wanted in only)
+    kind = action_kind(natural, only) or (MORE if more else None)
+    if kind is not None:
+        yield from ((action, kind) for action in now[:FIRST])
+    if more and context.trigger_kind != lsp.CodeActionTriggerKind.Automatic:
+        yield from ((action, MORE) for action in now[FIRST:])
+    for action, own in asked:
+        if any(_within(own, wanted) for wanted in only or ()):
+            yield action, own
 
 
-def _result(server: Server, uri: str, run: Run) -> list[lsp.CodeAction]:
-    """What can be done with a run's result: the best of it first."""
-    actions = []
-    if run.offered and run.outcome is not None:
-        title = f"Apply refined {_changed_name(run)} ({standing(run.outcome)})"
-        if server.abilities.apply_edit:
-            actions.append(command(title, "greenloop.apply", _of(uri, run)))
-        elif server.abilities.action_literals:
-            # This editor takes an edit only in the action itself; the text is as it is now, so it always fits.
-            steps = edits.plan(server, run)
-            if isinstance(steps, list) and steps and not any(step.merged for step in steps):
-                actions.append(lsp.CodeAction(title=title, edit=edits.edit_for(server, run, steps)))
-    if run.attempts:
-        actions.append(command(f"Show attempts: {run.name}", "greenloop.showAttempts", _of(uri, run)))
-    actions.append(command(f"Discard attempts: {run.name}", "greenloop.discard", _of(uri, run)))
-    return actions
+def _within(kind: str, wanted: str | lsp.CodeActionKind) -> bool:
+    return within(kind, getattr(wanted, "value", wanted))
 
 
-def _changed_name(run: Run) -> str:
-    regions = run.started.problem.regions if run.started else ()
-    return regions[0].qualname if regions else run.name
-
-
-def _of(uri: str, run: Run) -> dict[str, object]:
-    return {"uri": uri, "target": run.target.selector}
+def _of_others(diagnostics: Iterable[lsp.Diagnostic], place: places.Place, target: Target) -> list[lsp.Diagnostic]:
+    """What others (pytest's plugin, a type checker) call an error in a test; style is not for refining."""
+    severe = (item for item in diagnostics if item.severity in (None, lsp.DiagnosticSeverity.Error))
+    return [item for item in severe if target.start <= place.line(item.range.start.line) <= target.end]
 
 
 def _shaped(
-    server: Server, action: lsp.CodeAction, kind: lsp.CodeActionKind, ours: Sequence[lsp.Diagnostic]
+    server: Server, action: lsp.CodeAction, kind: str, fixed: Sequence[lsp.Diagnostic]
 ) -> lsp.CodeAction | lsp.Command:
     if not server.abilities.action_literals and action.command is not None:
         return action.command
     action.kind = kind
-    if ours and kind is lsp.CodeActionKind.QuickFix:
-        action.diagnostics = list(ours)
-    if server.abilities.llm_tag and action.title.startswith((TITLE, IMPLEMENT, "Apply")):
+    if fixed and kind == lsp.CodeActionKind.QuickFix.value:
+        action.diagnostics = list(fixed)
+    if server.abilities.llm_tag and action.title.startswith(WRITES):
         action.tags = [lsp.CodeActionTag.LlmGenerated]
     return action

@@ -1,17 +1,16 @@
-"""The editor's settings: initializationOptions, workspace/configuration, didChangeConfiguration."""
+"""The editor's settings, for each folder its own: given at the start, asked for, and pushed."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from greenloop import settings, templates
 from greenloop.lsp import client
-from greenloop.lsp.convert import flatten
+from greenloop.lsp.given import section
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -20,18 +19,8 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def changed(params: lsp.DidChangeConfigurationParams) -> None:
-        # Some clients send everybody's settings here: only our own section counts.
-        section = params.settings.get(settings.APP) if isinstance(params.settings, Mapping) else None
-        if isinstance(section, Mapping):
-            take(server, section)
-        server.runs.spawn(_pull(server))
-
-
-def take(server: Server, table: Any) -> None:
-    """Adds an editor's settings, nested or dotted, with or without our name around them."""
-    if isinstance(table, Mapping):
-        inner = table.get(settings.APP, table)
-        server.editor_settings |= flatten(inner) if isinstance(inner, Mapping) else {}
+        server.given.push(params.settings)
+        server.runs.spawn(ask(server))
 
 
 async def settle(server: Server) -> None:
@@ -42,15 +31,12 @@ async def settle(server: Server) -> None:
         registration = lsp.Registration(id=str(uuid.uuid4()), method=method, register_options=options)
         params = lsp.RegistrationParams(registrations=[registration])
         await client.bounded(server.client_register_capability_async(params), client.SOON, "to register")
-    await _pull(server)
-    roots: list[Path | None] = [*server.documents.roots()]
-    for root in roots or [None]:
-        load(server, root)
+    await ask(server)
 
 
 def load(server: Server, root: Path | None) -> settings.Settings:
     """The settings that hold in a folder; each thing wrong with them is shown once."""
-    found, warnings = settings.load(root, editor=server.editor_settings)
+    found, warnings = settings.load(root, editor=server.given.of(root))
     fresh = [warning for warning in [*warnings, *templates.complaints()] if warning not in server.warned]
     server.warned.update(fresh)
     if fresh:
@@ -58,5 +44,17 @@ def load(server: Server, root: Path | None) -> settings.Settings:
     return found
 
 
-async def _pull(server: Server) -> None:
-    take(server, await client.configuration(server))
+async def ask(server: Server) -> None:
+    """Asks for the settings of every folder in one request; the newest answer replaces all earlier ones."""
+    server.asked += 1
+    number, roots = server.asked, server.documents.roots()
+    reply = await client.configuration(server, roots)
+    if number != server.asked:
+        # Asked again meanwhile: that answer counts.
+        return
+    if reply is not None:
+        server.given.pulled = dict(zip([*roots, None], map(section, reply), strict=False))
+    everywhere: list[Path | None] = [*roots]
+    for root in everywhere or [None]:
+        load(server, root)
+    server.results.changed()

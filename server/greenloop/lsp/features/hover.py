@@ -1,4 +1,7 @@
-"""Hover on a target, on a function that a run changes, and on its tests: the history of the attempts."""
+"""Hover on a target, on a function that a run changes, on its tests and their class: the history of the attempts.
+
+Where no run tells of it, the last result of a test; of a class the state of each of its tests.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.lsp import places
+from greenloop.core.nouns import Target, TargetKind
+from greenloop.lsp import lenses, places
 from greenloop.lsp.convert import line_range
 from greenloop.lsp.documents import lowered
 from greenloop.lsp.presenters import report, status
@@ -14,23 +18,49 @@ from greenloop.lsp.presenters import report, status
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
+# Tests of a class that a hover lists.
+MOST = 30
+
 
 def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         place = places.of_or_none(server, params.text_document.uri)
-        # Without runs there is nothing to say, and nothing to parse for it.
-        if place is None or not any(run.root == place.root for run in server.runs):
+        # Without runs and results there is nothing to say, and nothing to parse for it.
+        if place is None or not (server.results or any(run.root == place.root for run in server.runs)):
             return None
         line = place.line(params.position.line)
         target = places.target_at(place, line)
         if target is None or not target.start <= line <= target.name_line:
             return None
-        run = server.runs.find(place.root, target.path, target.qualname)
-        if run is None or not (run.attempts or run.specified or run.ahead):
-            return None
         markdown = server.abilities.markdown_hover
+        value = _history(server, place, target, markdown=markdown) or _results(server, place, target, markdown=markdown)
+        if not value:
+            return None
         kind = lsp.MarkupKind.Markdown if markdown else lsp.MarkupKind.PlainText
-        value = status.named(server, run, report.markdown(run) if markdown else report.plain(run))
         where = lowered(line_range(target.name_line, place.text, server.documents.position_codec), place.first)
         return lsp.Hover(contents=lsp.MarkupContent(kind=kind, value=value), range=where)
+
+
+def _history(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:
+    run = server.runs.find(place.root, target.path, target.qualname)
+    if run is None or not (run.attempts or run.specified or run.ahead):
+        return ""
+    return status.named(server, run, report.markdown(run) if markdown else report.plain(run))
+
+
+def _results(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:
+    """How a test ended last, or each test of a class; "" where nothing is known."""
+    if target.kind is not TargetKind.TEST:
+        return ""
+    runs = server.runs.by_subject(place.root)
+    rows = []
+    for heading in places.headings(place):
+        if heading.is_class or not f"{heading.qualname}.".startswith(f"{target.qualname}."):
+            continue
+        result = server.results.get(place.root, place.path, heading.qualname)
+        state = lenses.state(runs.get((place.path, heading.qualname)), result)
+        if state:
+            rows.append(f"{heading.qualname}: {state}")
+    text = "\n".join([*rows[:MOST], *([f"… {len(rows) - MOST} more"] if len(rows) > MOST else [])])
+    return report.fenced(text, "text") if markdown and text else text

@@ -15,10 +15,11 @@ from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
-from greenloop.lsp import edits, places
+from greenloop.lsp import edits, places, restart
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
-from greenloop.lsp.features import configuration
+from greenloop.lsp.features import configuration, files, show_log
+from greenloop.lsp.given import section
 from greenloop.lsp.presenters import status
 from greenloop.lsp.questions import Answer
 
@@ -38,12 +39,13 @@ def register(server: Server) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         server.abilities = abilities(params.capabilities)
+        server.freshness.saves = server.abilities.saves
         plain = server.workspace
         # pylint would object; pygls offers no other way to bring documents of one's own.
         server.protocol._workspace = Documents(  # noqa: SLF001
             plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
         )
-        configuration.take(server, params.initialization_options)
+        server.given.initial = section(params.initialization_options)
         _end_with_signals(server)
         _end_with_input(server)
         if params.process_id:
@@ -51,7 +53,9 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
-        server.runs.spawn(configuration.settle(server))
+        show_log.attach(server)
+        server.runs.spawn(_begin(server))
+        server.runs.spawn(files.watch(server))
         # The first code action should not pay for the parser.
         server.runs.spawn(_warm())
 
@@ -62,6 +66,7 @@ def register(server: Server) -> None:
         server.board.looked()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
+            server.freshness.opened(found[0])
             server.board.again(found[0])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
@@ -74,18 +79,27 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        server.board.looked()
-        server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
+        if found is not None and server.documents.at(found[0]) is None:
+            server.freshness.closed(found[0])
+        server.board.looked()
+        for tell in server.closed:
+            tell(params.text_document.uri)
+        server.documents.changed()
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_params: lsp.DidSaveTextDocumentParams) -> None:
+    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            server.freshness.saved(found[0])
         places.forget()
         server.board.looked()
+        for tell in server.saved:
+            tell(params.text_document.uri)
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
@@ -100,6 +114,7 @@ def noticed(server: Server, path: Path | None) -> None:
         for run in server.runs:
             landing = edits.arrived(server, run)
             if landing is not None and run.outcome is not None:
+                server.runs.spawn(restart.applied(run))
                 status.ended(server, run, run.outcome, landing)
     server.documents.changed()
 
@@ -118,6 +133,11 @@ async def _left(server: Server, names: set[str]) -> None:
 
     if not await server.documents.wait_until(again, REOPEN):
         server.runs.cancel(lambda run: unquote(run.uri) in names)
+
+
+async def _begin(server: Server) -> None:
+    await configuration.settle(server)
+    await restart.look(server, server.documents.roots())
 
 
 async def _warm() -> None:

@@ -10,7 +10,8 @@ from lsprotocol import types as lsp
 
 from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
 from greenloop.core.redact import clean
-from greenloop.lsp import places
+from greenloop.lsp import moves, places
+from greenloop.lsp.edits import text_of
 from greenloop.lsp.presenters import cases, refusals
 from greenloop.lsp.presenters.lines import Lines
 from greenloop.lsp.presenters.words import line_of
@@ -49,9 +50,7 @@ def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
 def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
     lines = Lines(server, run.root, problem, attempt)
     # A test that the user took out of its file is nobody's failure any more.
-    mine = [
-        case for case in problem.spec.cases if case.path not in problem.originals or lines.now(case.path, case.line)
-    ]
+    mine = [case for case in problem.spec.cases if lines.has(case)]
     if attempt.verdict.status is Status.TAMPERED:
         # What such a run says about single cases is worth nothing; that it lies is shown once.
         return [item for case in mine[:1] for item in _case(server, run, attempt, case, None, lines)]
@@ -118,7 +117,8 @@ def _inside(server: Server, run: Run, frame: Frame) -> bool:
 
 
 def _of_attempt(frame: Frame, attempt: Attempt) -> str:
-    return clean(f"{frame.path}:{frame.line} of attempt {attempt.number}")
+    text = f"attempt {attempt.number}" if attempt.number else "your code as it was"
+    return clean(f"{frame.path}:{frame.line} of {text}")
 
 
 def _related(
@@ -179,9 +179,7 @@ def _name(server: Server, run: Run) -> lsp.Range | None:
     found = places.named(server, run.root, target.selector)
     if found is not None:
         return cases.range_of(server, path, found.name_line)
-    # Renamed, or in the midst of an edit: it has moved with what was typed since it was shown first.
-    return next((old.range for old in server.board.at(path, run) if _at_name(old)), None)
-
-
-def _at_name(item: lsp.Diagnostic) -> bool:
-    return item.source == "greenloop"
+    # In the midst of an edit nothing may be found: it has moved with what was typed since it was shown first.
+    rows = moves.rows(text_of(server, path) or "")
+    was = (old.range for old in server.board.at(path, run) if old.source == "greenloop")
+    return next((where for where in was if run.name in rows[where.start.line]), None)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from greenloop.core.diff import flat
-from greenloop.core.nouns import Attempt, Problem
+from greenloop.core.nouns import Attempt, Case, Problem
 from greenloop.lsp import moves
 from greenloop.lsp.convert import Line, old_line
 from greenloop.lsp.edits import text_of
@@ -26,6 +26,7 @@ class Lines:
     def __init__(self, server: Server, root: Path, problem: Problem, attempt: Attempt) -> None:
         from greenloop.core.compose import compose  # noqa: PLC0415 - only runs need it, not the start
 
+        self._server, self._root, self._problem = server, root, problem
         ran = {**problem.files, **(compose(problem, attempt.candidate) if attempt.candidate else {})}
         originals = problem.originals
 
@@ -60,6 +61,17 @@ class Lines:
     def now(self, path: str, line: int) -> int:
         """A line as the user had it when the run began."""
         return self._since(path)(line) if line else 0
+
+    def has(self, case: Case) -> bool:
+        """Whether the user's text still has a case, under its name where that stood at its line."""
+        then = self._problem.originals.get(case.path)
+        if case.path not in self._problem.originals:
+            return True
+        line, name = self.now(case.path, case.line), case.id.rsplit("::", 1)[-1].split("[")[0]
+        text = text_of(self._server, self._root / case.path)
+        if not line or then is None or text is None:
+            return False
+        return name not in moves.rows(then)[case.line - 1] or name in moves.rows(text)[line - 1]
 
     def ran(self, path: str, line: int) -> int:
         """A line as the attempt ran it."""

@@ -1,19 +1,14 @@
-"""The history of a run as text: for a hover, and in full as a Markdown file in the state folder.
+"""The history of a run as text for a hover, and the pieces that pages are made of.
 
 Whatever models and tests wrote is cleaned and fenced: no links, no images, no control characters.
 """
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 import re
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from lsprotocol import types as lsp
 
 from greenloop.core.diff import unified
 from greenloop.core.estimate import told
@@ -21,15 +16,11 @@ from greenloop.core.nouns import Attempt, Status
 from greenloop.core.redact import clean
 from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.told import Line, census, lines
-from greenloop.core.uris import uri_from_path
-from greenloop.lsp import client
 from greenloop.lsp.presenters.status import standing
 from greenloop.lsp.presenters.words import error_of
-from greenloop.settings import state_folder
 
 if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
-    from greenloop.lsp.server import Server
 
 HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
 # Characters of one cell, and lines of a diff, that a hover shows.
@@ -40,55 +31,23 @@ WIDTH = 100  # characters of a row of prose
 
 
 def markdown(run: Run) -> str:
-    """The hover: state, the table, the best attempt's change, where the tests come from."""
-    parts = [f"**{_code(_title(run))}**", *_foreseen(run), *_table(run), *map(_code, _tampered(run))]
-    if newest := _explained(run):
-        parts += [
-            f"Why attempt {newest.number} failed, says its critic:",
-            fenced(_wrapped(explanation(newest)), "text"),
-        ]
-    if diff := _shortened(best_diff(run)):
-        parts += ["Best attempt:", fenced(diff, "diff")]
-    return "\n\n".join([*parts, *_provenance(run), *_tests(run, markup=True)])
+    """The hover: state, the table, the change of the best attempt or of the shown one, where the tests come from."""
+    parts = [f"**{code(title(run))}**", *_foreseen(run), *_table(run), *map(code, _tampered(run))]
+    if told := _explained(run):
+        parts += [_critic(told), fenced(wrapped(explanation(told)), "text")]
+    heading, diff = _change(run)
+    parts += [heading, fenced(diff, "diff")] if diff else []
+    return "\n\n".join([*parts, *provenance(run), *written(run, markup=True)])
 
 
 def plain(run: Run) -> str:
     """The same for editors that show text as it is."""
-    diff = _shortened(best_diff(run))
-    best = ["Best attempt:", diff.rstrip("\n")] if diff else []
-    newest = _explained(run)
-    why = [f"Why attempt {newest.number} failed, says its critic:", _wrapped(explanation(newest))] if newest else []
-    parts = [_title(run), *_foreseen(run), *_table(run), *_tampered(run), *why, *best, *_provenance(run)]
-    parts += _tests(run, markup=False)
-    return "\n\n".join(parts)
-
-
-def full(run: Run) -> str:
-    """Everything, for the file: each attempt with its failures, its answer and its change."""
-    parts = [f"# {_code(_title(run))}", table(run.attempts), *_provenance(run)]
-    parts += _tests(run, markup=True, most=10 * TESTS)
-    for attempt in run.attempts:
-        parts.append(f"## Attempt {attempt.number}" if attempt.number else "## Your code")
-        if attempt.verdict.reason:
-            parts.append(_code(attempt.verdict.reason))
-        for case in (*attempt.verdict.cases, *attempt.verdict.collateral):
-            parts.append(f"{_code(case.id)}: {case.outcome}")
-            if case.failure is not None:
-                parts.append(fenced(case.failure.text or case.failure.message, "text"))
-        if why := explanation(attempt):
-            parts += ["Explanation of the critic:", fenced(_wrapped(why), "text")]
-        if diff := diff_of(run, attempt):
-            parts += ["Change:", fenced(diff, "diff")]
-        if attempt.answer:
-            parts += ["Answer of the model:", fenced(attempt.answer, "text")]
-    return "\n\n".join(parts) + "\n"
-
-
-async def show(server: Server, run: Run) -> None:
-    """Writes the full report into the state folder and opens it, or says where it is."""
-    path = await asyncio.to_thread(_write, run, full(run))
-    if not await client.show(server, uri_from_path(path)):
-        client.tell(server, f"The attempts are in {path}", lsp.MessageType.Info)
+    parts = [title(run), *_foreseen(run), *_table(run), *_tampered(run)]
+    if told := _explained(run):
+        parts += [_critic(told), wrapped(explanation(told))]
+    heading, diff = _change(run)
+    parts += [heading, diff.rstrip("\n")] if diff else []
+    return "\n\n".join([*parts, *provenance(run), *written(run, markup=False)])
 
 
 def table(attempts: Sequence[Attempt]) -> str:
@@ -141,10 +100,10 @@ def _table(run: Run) -> list[str]:
     return [table(run.attempts)] if run.attempts or not run.ahead else []
 
 
-def _title(run: Run) -> str:
+def title(run: Run) -> str:
     name = clean(run.target.selector)
     if run.running or run.outcome is None:
-        return f"{name}: {clean(run.now) or 'refining'}" if run.running else f"{name}: stopped"
+        return f"{name}: {(clean(run.now) or 'refining') if run.running else (run.refused or 'stopped')}"
     place = ", applied" if run.applied else ", not applied" if run.changes else ""
     if run.outcome.solved:
         return f"{name}: {standing(run.outcome)}{place}"
@@ -167,11 +126,23 @@ def _tampered(run: Run) -> list[str]:
 
 
 def _explained(run: Run) -> Attempt | None:
-    """The newest attempt that somebody explained."""
-    return next((attempt for attempt in reversed(run.attempts) if explanation(attempt)), None)
+    """The newest attempt that somebody explained, or the one that the user stepped to."""
+    attempts = run.attempts if run.stepped is None else [run.shown] if run.shown else []
+    return next((attempt for attempt in reversed(attempts) if explanation(attempt)), None)
 
 
-def _wrapped(text: str) -> str:
+def _critic(attempt: Attempt) -> str:
+    return f"Why attempt {attempt.number} failed, says its critic:"
+
+
+def _change(run: Run) -> tuple[str, str]:
+    """A heading and the diff of the attempt that the user stepped to; else of the best one."""
+    if run.stepped is None or run.shown is None:
+        return "Best attempt:", _shortened(best_diff(run))
+    return f"Attempt {run.shown.number}, which is shown:", _shortened(diff_of(run, run.shown))
+
+
+def wrapped(text: str) -> str:
     return "\n".join(row for line in clean(text).split("\n") for row in textwrap.wrap(line, WIDTH))
 
 
@@ -196,15 +167,15 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
 
 def _cell(text: str) -> str:
     short = clean(text).replace("\n", " ").strip()
-    return _code(short[: CELL - 1] + "…" if len(short) > CELL else short) if short else ""
+    return code(short[: CELL - 1] + "…" if len(short) > CELL else short) if short else ""
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """A code span: nothing in it is markup, and no bar ends a cell."""
     return "`" + clean(text).replace("`", "'").replace("|", "¦").replace("\n", " ") + "`"
 
 
-def _provenance(run: Run) -> list[str]:
+def provenance(run: Run) -> list[str]:
     """Whose tests there are, and what they came to."""
     counted = census(run.spec) if run.spec is not None else ""
     lines = [f"Tests: {counted}." if counted else ""]
@@ -213,7 +184,7 @@ def _provenance(run: Run) -> list[str]:
     return [line for line in lines if line]
 
 
-def _tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
+def written(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
     """The tests that greenloop wrote down, with what each is worth; what counts no more is struck through."""
     if run.specified is None:
         return []
@@ -222,12 +193,12 @@ def _tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
     if len(rows) > most:
         shown.append(f"- … {len(rows) - most} more")
     doubts = [clean(doubt) for doubt in run.specified.spec.doubts]
-    told = [f"In doubt: {_code(doubt) if markup else doubt}" for doubt in doubts]
+    told = [f"In doubt: {code(doubt) if markup else doubt}" for doubt in doubts]
     return ["\n".join(part) for part in (shown, told) if part]
 
 
 def _test(row: Line, *, markup: bool) -> str:
-    source = _code(row.source) if markup else clean(row.source)
+    source = code(row.source) if markup else clean(row.source)
     if row.lost:
         source = f"~~{source}~~" if markup else f"[{source}]"
     return f"- {source} {row.why}"
@@ -244,13 +215,3 @@ def _struck(run: Run) -> tuple[str, ...]:
 def _shortened(diff: str) -> str:
     lines = clean(diff).splitlines()
     return "\n".join([*lines[:DIFF], f"… {len(lines) - DIFF} more lines"]) if len(lines) > DIFF else "\n".join(lines)
-
-
-def _write(run: Run, text: str) -> Path:
-    folder = state_folder() / "reports"
-    folder.mkdir(exist_ok=True, mode=0o700)
-    # One file a target, so that the folder stays as small as the number of targets.
-    key = hashlib.sha256(f"{run.root}\0{run.target.selector}".encode()).hexdigest()[:12]
-    path = folder / f"{re.sub(r'[^A-Za-z0-9_]+', '-', run.name)[:40]}-{key}.md"
-    path.write_text(text, encoding="utf-8", errors="replace")
-    return path

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""How fast the language server answers, idle and while refinements keep four sandboxes busy, and what it keeps.
+
+1. Code action, hover and code lens on test files of 1,000 and 5,000 lines, with and without a keystroke before each:
+   median and 95th percentile, idle and busy, in one run. Busy: four refinements with a scripted model in bubblewrap
+   whose tests burn a second of processor each; `--local`: one refinement with the embedded model at work.
+2. `--memory`: resident memory after the first refinement, after 100 more, and after 100,000 keystrokes.
+Exits 1 where a busy p95 is above both 10 ms and three times the idle one, or memory grows by more than 10 MiB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from targets import text_of
+
+SOURCES = Path(__file__).resolve().parents[1] / "server"
+SIZES = (1000, 5000)
+PAUSE = 0.01
+LIMIT, RATIO, GROWTH = 10.0, 3.0, 10.0  # milliseconds, times idle, MiB
+RUNS, ATTEMPTS = 4, 200
+BURN = "    end = time.process_time() + {seconds}\n    while time.process_time() < end:\n        pass\n"
+MODULE = "def double(x):\n    return x\n"
+HEAD = "import time\n\nfrom m{n} import double\n\n\ndef test_double():\n"
+NAMES = [
+    *(f"{head}{n}.py" for head in ("m", "test_m") for n in range(RUNS)),
+    *(f"test_big{size}.py" for size in SIZES),
+]
+
+
+class Client:
+    """Owns a server process, its pending requests and what it shows."""
+
+    def __init__(self, process: asyncio.subprocess.Process, root: Path) -> None:
+        self.process, self.root = process, root
+        self.pending: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
+        self.shown: dict[str, list[dict[str, Any]]] = {}
+        self.changed = asyncio.Event()
+        self.last = 0
+        self.versions: dict[str, int] = {}
+        self.lenses = False
+        self.reader = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        assert self.process.stdout
+        while (head := await self.process.stdout.readline()).startswith(b"Content-Length:"):
+            while await self.process.stdout.readline() != b"\r\n":
+                pass
+            self._take(json.loads(await self.process.stdout.readexactly(int(head.split(b":")[1]))))
+        for future in self.pending.values():
+            future.set_exception(ConnectionError("the server has ended"))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "method" not in message:
+            future = self.pending.pop(message["id"])
+            if not future.done():
+                future.set_result(message)
+        elif "id" in message:
+            self.send(id=message["id"], result=None)
+        elif message["method"] == "textDocument/publishDiagnostics":
+            self.shown[message["params"]["uri"]] = message["params"]["diagnostics"]
+            self.changed.set()
+
+    def send(self, **message: Any) -> None:
+        assert self.process.stdin
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
+    def request(self, method: str, params: Any) -> asyncio.Future[Mapping[str, Any]]:
+        self.last += 1
+        future = self.pending[self.last] = asyncio.get_running_loop().create_future()
+        self.send(id=self.last, method=method, params=params)
+        return future
+
+    async def call(self, method: str, params: Any = None) -> Any:
+        reply = await self.request(method, params)
+        if "error" in reply:
+            raise SystemExit(f"{method}: {reply['error']}")
+        return reply["result"]
+
+    async def command(self, name: str, *arguments: Any) -> Any:
+        return await self.call("workspace/executeCommand", {"command": name, "arguments": list(arguments)})
+
+    def uri(self, name: str) -> str:
+        return (self.root / name).as_uri()
+
+    def open(self, name: str) -> None:
+        self.versions[name] = 1
+        text = (self.root / name).read_text()
+        item = {"uri": self.uri(name), "languageId": "python", "version": 1, "text": text}
+        self.send(method="textDocument/didOpen", params={"textDocument": item})
+
+    def key(self, name: str, line: int) -> None:
+        """Types a letter at the start of a comment line, or takes it away again."""
+        self.versions[name] += 1
+        typed = self.versions[name] % 2 == 0
+        end = {"line": line, "character": 2 if typed else 3}
+        change = {"range": {"start": {"line": line, "character": 2}, "end": end}, "text": "x" if typed else ""}
+        document = {"uri": self.uri(name), "version": self.versions[name]}
+        self.send(method="textDocument/didChange", params={"textDocument": document, "contentChanges": [change]})
+
+    async def until(self, holds: Any, seconds: float = 300.0) -> None:
+        async with asyncio.timeout(seconds):
+            while not holds():
+                self.changed.clear()
+                await self.changed.wait()
+
+    def memory(self) -> float:
+        """Mebibytes that are resident."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+
+
+def write(root: Path, burn: float) -> None:
+    # The plugins of the environment this script runs in are slow to import and no part of the question.
+    (root / "pytest.ini").write_text("[pytest]\naddopts = --disable-plugin-autoload\n")
+    for n in range(RUNS):
+        (root / f"m{n}.py").write_text(MODULE)
+        test = HEAD.format(n=n) + BURN.format(seconds=burn) + "    assert double(5) == 10\n"
+        (root / f"test_m{n}.py").write_text(test)
+    for size in SIZES:
+        # Its first line is there to be typed into.
+        (root / f"test_big{size}.py").write_text("#  \n" + text_of(size))
+
+
+async def served(folder: Path, root: Path, options: Mapping[str, Any]) -> Client:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "greenloop", "serve",
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+        limit=1 << 26, env={**os.environ, "PYTHONPATH": str(SOURCES), "XDG_STATE_HOME": str(folder / "state")},
+    )  # fmt: skip
+    client = Client(process, root)
+    hover = {"contentFormat": ["markdown"]}
+    publish = {"relatedInformation": True}
+    literals = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor.rewrite"]}}}
+    abilities = {"textDocument": {"hover": hover, "publishDiagnostics": publish, "codeAction": literals}}
+    reply = await client.call(
+        "initialize",
+        {
+            "processId": os.getpid(),
+            "rootUri": root.as_uri(),
+            "workspaceFolders": [{"uri": root.as_uri(), "name": "project"}],
+            "capabilities": abilities,
+            "initializationOptions": {"interpreter": sys.executable, "sandbox.kind": "bubblewrap", **options},
+        },
+    )
+    client.lenses = "codeLensProvider" in reply["capabilities"]
+    client.send(method="initialized", params={})
+    for name in NAMES:
+        client.open(name)
+    return client
+
+
+async def answers(client: Client, samples: int) -> dict[tuple[str, int, str], list[float]]:
+    """Milliseconds of each answer, by method, size of the file, and whether a key was pressed just before."""
+    dice = random.Random(1)
+    found: dict[tuple[str, int, str], list[float]] = {}
+    methods = ["codeAction", "hover", *(["codeLens"] if client.lenses else [])]
+    for size in SIZES:
+        name = f"test_big{size}.py"
+        document = {"uri": client.uri(name)}
+        rows = (client.root / name).read_text().split("\n")
+        tests = [n for n, row in enumerate(rows) if "def test_" in row]
+        for _ in range(samples):
+            for key in ("", "after a key"):
+                if not key:
+                    # What the last keys cost is no part of answers without one.
+                    await client.call("textDocument/codeAction", _action(client, name, tests[0]))
+                for method in methods:
+                    here = {"line": dice.choice(tests), "character": 12}
+                    params: dict[str, Any] = {"textDocument": document}
+                    if method == "codeAction":
+                        params = _action(client, name, here["line"])
+                    elif method == "hover":
+                        params["position"] = here
+                    if key:
+                        client.key(name, 0)
+                    began = time.perf_counter()
+                    await client.call(f"textDocument/{method}", params)
+                    found.setdefault((method, size, key), []).append((time.perf_counter() - began) * 1000)
+                    await asyncio.sleep(PAUSE)
+    return found
+
+
+def _action(client: Client, name: str, line: int) -> dict[str, Any]:
+    here = {"line": line, "character": 12}
+    context = {"diagnostics": []}
+    return {"textDocument": {"uri": client.uri(name)}, "range": {"start": here, "end": here}, "context": context}
+
+
+def refining(client: Client, name: str) -> bool:
+    shown = client.shown.get(client.uri(name), [])
+    return any(item.get("code") == "refining" and "attempt 1" in str(item) for item in shown)
+
+
+async def latencies(arguments: argparse.Namespace) -> bool:
+    with tempfile.TemporaryDirectory(prefix="greenloop-lsp-") as name:
+        root = Path(name) / "project"
+        root.mkdir()
+        write(root, 0.1 if arguments.local else 1.0)
+        script = Path(name) / "answers.jsonl"
+        wrong = (f"```python\ndef double(x):\n    return x + {10 + n}\n```" for n in range(ATTEMPTS))
+        script.write_text("".join(json.dumps(answer) + "\n" for answer in wrong))
+        model = "local" if arguments.local else f"scripted:{script}"
+        options = {
+            "model": model,
+            "preset": "plain",
+            "attempts": ATTEMPTS,
+            "editor.runs": RUNS,
+            "sandbox.seconds": 60.0,
+        }
+        client = await served(Path(name), root, options)
+        try:
+            await answers(client, 5)
+            idle = await answers(client, arguments.samples)
+            busy_runs = 1 if arguments.local else RUNS
+            for n in range(busy_runs):
+                target = {"uri": client.uri(f"test_m{n}.py"), "test": f"test_m{n}.py::test_double"}
+                await client.command("greenloop.refine", target)
+            began = time.monotonic()
+            if not arguments.local:
+                await client.until(lambda: all(refining(client, f"test_m{n}.py") for n in range(busy_runs)))
+            print(f"{busy_runs} refinements under way after {time.monotonic() - began:.1f} s")
+            busy = await answers(client, arguments.samples)
+            if not arguments.local and not all(refining(client, f"test_m{n}.py") for n in range(busy_runs)):
+                raise SystemExit("a refinement ended before it was measured; nothing is known")
+            again = await _quiet(client, arguments.samples)
+        finally:
+            client.process.kill()
+            await client.process.wait()
+    return table(idle, busy, again)
+
+
+async def _quiet(client: Client, samples: int) -> dict[tuple[str, int, str], list[float]]:
+    """Idle once more, after everything was cancelled: hovers then have something to say."""
+    await client.command("greenloop.cancel")
+    await client.until(lambda: not any(refining(client, f"test_m{n}.py") for n in range(RUNS)))
+    return await answers(client, samples)
+
+
+def p95(values: list[float]) -> float:
+    return statistics.quantiles(values, n=20)[-1]
+
+
+def table(idle: Any, busy: Any, again: Any) -> bool:
+    """Prints one row a question; whether all are within the limit."""
+    print("| question | lines | | idle p50 | idle p95 | busy p50 | busy p95 | ratio of p95 | idle again p95 |")
+    print("|---|---:|---|---:|---:|---:|---:|---:|---:|")
+    good = True
+    for method, size, key in sorted(idle):
+        before, during = idle[method, size, key], busy[method, size, key]
+        after = p95(again[method, size, key])
+        ratio = p95(during) / p95(before)
+        good &= p95(during) <= max(LIMIT, RATIO * p95(before))
+        print(
+            f"| {method} | {size} | {key} | {statistics.median(before):.2f} | {p95(before):.2f} "
+            f"| {statistics.median(during):.2f} | {p95(during):.2f} | {ratio:.2f} | {after:.2f} |"
+        )
+    return good
+
+
+async def memory(refinements: int, keys: int) -> bool:
+    with tempfile.TemporaryDirectory(prefix="greenloop-lsp-") as name:
+        root = Path(name) / "project"
+        root.mkdir()
+        write(root, 0.0)
+        script = Path(name) / "answers.jsonl"
+        script.write_text(
+            "".join(json.dumps(f"```python\ndef double(x):\n    return x + {n}\n```") + "\n" for n in (1, 2))
+        )
+        options = {"model": f"scripted:{script}", "preset": "plain", "attempts": 2, "editor.runs": 1}
+        client = await served(Path(name), root, options)
+        try:
+            started = client.memory()
+
+            async def refine(n: int) -> None:
+                test = f"test_m{n % RUNS}.py"
+                await client.call("greenloop/refine", {"uri": client.uri(test), "test": f"{test}::test_double"})
+
+            for n in range(RUNS):
+                await refine(n)
+            first = client.memory()
+            for n in range(refinements):
+                await refine(n)
+            refined = client.memory()
+            for n in range(keys):
+                client.key("test_big1000.py", 0)
+                if n % 1000 == 999:
+                    # The server keeps up: a request is answered after all that came before it.
+                    await client.call("textDocument/hover", _here(client))
+            typed = client.memory()
+        finally:
+            client.process.kill()
+            await client.process.wait()
+    print(f"memory: {started:.1f} MiB at the start, {first:.1f} after {RUNS} refinements, ", end="")
+    print(f"{refined:.1f} after {refinements} more, {typed:.1f} after {keys} keystrokes")
+    return typed - first <= GROWTH
+
+
+def _here(client: Client) -> dict[str, Any]:
+    return {"textDocument": {"uri": client.uri("test_big1000.py")}, "position": {"line": 1, "character": 0}}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--samples", type=int, default=150)
+    parser.add_argument("--local", action="store_true", help="busy: one refinement with the embedded model at work")
+    parser.add_argument("--memory", action="store_true", help="measure memory instead")
+    parser.add_argument("--refinements", type=int, default=100)
+    parser.add_argument("--keys", type=int, default=100_000)
+    arguments = parser.parse_args()
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    if arguments.memory:
+        return int(not asyncio.run(memory(arguments.refinements, arguments.keys)))
+    return int(not asyncio.run(latencies(arguments)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

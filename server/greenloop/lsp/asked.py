@@ -1,0 +1,103 @@
+"""What is to be tested and for whom, and what whoever asked gets. Data only: who runs it stands in `checks.py`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from greenloop.core.nouns import CaseResult
+from greenloop.lsp.memory import Memory
+from greenloop.settings import Settings
+
+if TYPE_CHECKING:
+    from greenloop.checking import Report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """What somebody who asked gets: how each case ended, files that could not be collected, how many were left out."""
+
+    results: tuple[CaseResult, ...] = ()
+    broken: tuple[str, ...] = ()
+    left: int = 0
+    seconds: float = 0.0
+
+    @property
+    def failing(self) -> tuple[CaseResult, ...]:
+        return tuple(result for result in self.results if result.outcome in {"failed", "error"})
+
+
+@dataclass(eq=False, kw_only=True)
+class Asked:
+    """A request to run tests: `selectors`, or without any those that come through the file `path`, or one `function`.
+
+    `name` is what people call it, `target` what a command named.
+    `over` gets the tally; it is cancelled where the check is, and has the error where no test could be run.
+    """
+
+    root: Path
+    settings: Settings
+    path: str
+    name: str
+    target: str = ""
+    selectors: tuple[str, ...] = ()
+    function: str = ""
+    over: asyncio.Future[Tally] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+@dataclass(eq=False, kw_only=True)
+class Check:
+    """What is to be tested in a folder, and for whom.
+
+    It begins after a `moment` (seconds) where nobody asked. `left` cases were not run for want of time.
+    `told`: all results are shown; traces are still recorded.
+    """
+
+    root: Path
+    settings: Settings
+    saved: dict[str, None] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+    moment: float = 0.0
+    left: int = 0
+    told: bool = False
+    begun: bool = False
+    stopped: bool = False
+    task: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """Ends it; one that waits for its predecessor's end sees it then."""
+        self.stopped = True
+        if self.begun and self.task is not None:
+            self.task.cancel()
+
+    def concerns(self, path: str, target: str | None) -> bool:
+        """Whether it is about this file, and about this target where one is named."""
+        if any(each.path == path and target in (None, each.target) for each in self.asked):
+            return True
+        return target is None and path in self.saved
+
+
+def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int) -> Tally:
+    """What of a check is the answer to this request; `left` cases were not run."""
+    results = tuple(result for report in reports for result in report.results)
+    broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
+    if not asked.selectors:
+        near = set(memory.reached.through(asked.path, asked.function))
+        mine = tuple(result for result in results if result.id in near) or results
+    else:
+        mine = tuple(result for result in results if _named(result.id, asked.selectors))
+        files = {selector.split("::", 1)[0] for selector in asked.selectors}
+        broken = {file: None for file in broken if file in files}
+    return Tally(
+        results=mine,
+        broken=tuple(broken),
+        left=left,
+        seconds=sum(report.seconds for report in reports),
+    )
+
+
+def _named(case: str, selectors: Sequence[str]) -> bool:
+    return any(case == each or case.startswith((f"{each}::", f"{each}[")) for each in selectors)

@@ -1,0 +1,49 @@
+"""`greenloop.refineAll`: runs the tests of a file or class, then refines each that fails, a few at a time."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcException
+
+from greenloop.lsp import client
+from greenloop.lsp.asked import Asked
+from greenloop.lsp.features import refine, run_test
+from greenloop.lsp.protocol import RefineParams
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+log = logging.getLogger(__name__)
+
+
+def register(server: Server) -> None:
+    @server.command("greenloop.refineAll")
+    def refine_all(*arguments: Any) -> None:
+        server.runs.spawn(_refined(server, run_test.ask(server, arguments)))
+
+
+async def _refined(server: Server, asked: Asked) -> None:
+    """One refinement for each failing test; they wait for one another by `editor.runs`."""
+    tally = await run_test.answer(server, asked)
+    if tally is None:
+        return
+    failing = tuple(dict.fromkeys(result.id.split("[", 1)[0] for result in tally.failing))
+    if not failing:
+        run_test.tell(server, asked, tally)
+        return
+    total = len({result.id.split("[", 1)[0] for result in tally.results})
+    client.tell(server, _sentence(len(failing), total, asked.settings.editor.runs))
+    for test in failing:
+        path = asked.root / test.split("::", 1)[0]
+        try:
+            refine.start(server, RefineParams(uri=server.documents.uri(path), test=test))
+        except JsonRpcException as error:
+            log.info("%s cannot be refined: %s", test, error)
+
+
+def _sentence(failing: int, total: int, at_once: int) -> str:
+    tests = "test fails" if failing == 1 else "tests fail"
+    them = "it" if failing == 1 else f"them, {at_once} at a time" if failing > at_once else "them"
+    return f"{failing} of {total} {tests}; refining {them}."

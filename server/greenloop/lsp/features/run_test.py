@@ -1,0 +1,127 @@
+"""`greenloop.runTest`, and the tests that a saved file concerns: red tests are seen, refined or not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
+
+from greenloop.core.errors import GreenloopError
+from greenloop.core.nouns import TargetKind
+from greenloop.core.redact import clean
+from greenloop.lsp import client, meant, places
+from greenloop.lsp.asked import Asked, Tally
+from greenloop.lsp.features import configuration, tests
+from greenloop.lsp.presenters.testing import sentence
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+
+def register(server: Server) -> None:
+    server.saved.append(lambda uri: _saved(server, uri))
+    server.closed.append(lambda uri: _closed(server, uri))
+
+    @server.command("greenloop.runTest")
+    def run_test(*arguments: Any) -> None:
+        server.runs.spawn(_told(server, ask(server, arguments)))
+
+
+def ask(server: Server, arguments: tuple[Any, ...]) -> Asked:
+    """Starts what a command asks for: the tests of a file, one test or class, or those that reach a function.
+
+    Raises `JsonRpcInvalidParams` where there is nothing to test.
+    """
+    table = meant.table(arguments)
+    target = table.get("target") if isinstance(table, Mapping) else None
+    if not isinstance(table, Mapping) or not isinstance(table.get("uri"), str) or not isinstance(target, str | None):
+        raise JsonRpcInvalidParams('Expected one object: {"uri"} or {"uri", "target"}.')
+    try:
+        place = places.of(server, table["uri"])
+        if place is None or not place.path.endswith(".py") or tests.is_kept(place):
+            raise JsonRpcInvalidParams("Only tests of Python files can be run, and this is none.")
+        if place.notebook is not None:
+            raise JsonRpcInvalidParams("Cells are refined only; to run one, execute it in the notebook.")
+        asked = _asked(server, place, target)
+    except GreenloopError as error:
+        raise JsonRpcInvalidParams(_sentence(error)) from error
+    server.checks.ask(asked)
+    return asked
+
+
+def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
+    settings = configuration.load(server, place.root)
+
+    def about(name: str, path: str, selectors: tuple[str, ...] = (), function: str = "") -> Asked:
+        return Asked(
+            root=place.root,
+            settings=settings,
+            path=path,
+            name=name,
+            target=target or "",
+            selectors=selectors,
+            function=function,
+        )
+
+    if target is None:
+        name = place.path.rpartition("/")[2]
+        return about(name, place.path, (place.path,) if places.has_tests(place) else ())
+    found = places.named(server, place.root, target)
+    if found is None:
+        raise JsonRpcInvalidParams(f"There is no test and no function {target}.")
+    name = found.qualname.rpartition(".")[2]
+    if found.kind is TargetKind.TEST:
+        return about(name, found.path, (found.selector,))
+    return about(name, found.path, function=found.qualname)
+
+
+async def _told(server: Server, asked: Asked) -> None:
+    tally = await answer(server, asked)
+    if tally is not None:
+        tell(server, asked, tally)
+
+
+def tell(server: Server, asked: Asked, tally: Tally) -> None:
+    """One short message for whoever asked."""
+    if not tally.results and not tally.broken and not tally.left:
+        client.tell(server, f"No test is known to reach {asked.name}.", lsp.MessageType.Warning)
+        return
+    text = sentence(tally.results, tally.broken, tally.left, tally.seconds)
+    good = not tally.broken and not tally.left and not tally.failing
+    client.tell(server, text, lsp.MessageType.Info if good else lsp.MessageType.Warning)
+
+
+async def answer(server: Server, asked: Asked) -> Tally | None:
+    """What came out; None where it was cancelled, or could not be run, which the user is told."""
+    await asyncio.wait([asked.over])
+    if asked.over.cancelled():
+        return None
+    error = asked.over.exception()
+    if isinstance(error, GreenloopError):
+        client.tell(server, _sentence(error), lsp.MessageType.Error)
+        return None
+    return asked.over.result()
+
+
+def _sentence(error: GreenloopError) -> str:
+    return clean(" ".join(part for part in (str(error), error.remedy) if part))
+
+
+def _saved(server: Server, uri: str) -> None:
+    place = places.of_or_none(server, uri)
+    if place is None or place.notebook or not place.path.endswith(".py") or tests.is_kept(place):
+        return
+    settings = configuration.load(server, place.root)
+    if settings.editor.save == "affected":
+        server.checks.save(place.root, settings, place.path)
+
+
+def _closed(server: Server, uri: str) -> None:
+    """Nobody looks at what its tests would say any more."""
+    place = places.of_or_none(server, uri)
+    if place is not None:
+        server.checks.leave(place.root, place.path)
+        server.checks.shown.again(place.root, place.path)

@@ -1,0 +1,64 @@
+"""Requests that carry things of a newer protocol, or of other servers: what cannot be read is left out.
+
+For requests only in which that does no harm: it must never be part of a text or of an edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cattrs
+from lsprotocol import types as lsp
+
+# What an editor can do (an unknown word means nothing here), and diagnostics of whichever server.
+_NEEDED: dict[str, dict[str, Any]] = {
+    lsp.INITIALIZE: {"processId": None, "rootUri": None, "capabilities": {}},
+    lsp.TEXT_DOCUMENT_CODE_ACTION: {
+        "textDocument": {"uri": ""},
+        "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
+        "context": {"diagnostics": []},
+    },
+}
+_GONE = object()
+
+
+def structure(converter: cattrs.Converter, data: dict[str, Any], kind: type[Any]) -> Any:
+    """`data` as `kind`, without the parts that cannot be read. Raises the converter's error where those are needed."""
+    try:
+        return converter.structure(data, kind)
+    except Exception:
+        needed = _NEEDED.get(data["method"])
+        if needed is None or not isinstance(data.get("params"), dict):
+            raise
+
+    def reads(part: Any) -> bool:
+        try:
+            converter.structure(data | {"params": _over(needed, part)}, kind)
+        except Exception:  # noqa: BLE001 - a converter stumbles over wrong data in any way
+            return False
+        return True
+
+    return converter.structure(data | {"params": _readable(data["params"], reads)}, kind)
+
+
+def _over(base: Any, part: Any) -> Any:
+    if isinstance(base, dict) and isinstance(part, dict):
+        return base | {key: _over(base.get(key), value) for key, value in part.items()}
+    return part
+
+
+def _readable(value: Any, reads: Callable[[Any], bool]) -> Any:
+    """The value without the parts that are not read, or `_GONE`."""
+    if reads(value):
+        return value
+    if isinstance(value, dict):
+        parts = {key: _readable(part, _inside(reads, key)) for key, part in value.items()}
+        value = {key: part for key, part in parts.items() if part is not _GONE}
+    elif isinstance(value, list):
+        value = [part for item in value if (part := _readable(item, lambda it: reads([it]))) is not _GONE]
+    return value if reads(value) else _GONE
+
+
+def _inside(reads: Callable[[Any], bool], key: str) -> Callable[[Any], bool]:
+    return lambda part: reads({key: part})

@@ -1,0 +1,218 @@
+"""The server's log: on standard error, in a file of its own, and at the client once that can take it.
+
+Nothing of the user's (source, prompts, keys) is in it above DEBUG, and nothing of DEBUG ever goes to the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import re
+import stat
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+from greenloop import __version__
+from greenloop.core.errors import UsageProblem
+from greenloop.settings import state_folder
+
+# A level's name; anything else means WARNING.
+LOG_LEVEL_VARIABLE = "GREENLOOP_LOG"
+
+FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+SIZE = 1 << 20  # bytes of a log file, of which one older is kept
+FILES = 5  # files of ended servers that are kept
+HELD = 200  # records that wait for the client
+BETWEEN = 0.2  # seconds between two batches to the client
+
+log = logging.getLogger(__name__)
+
+
+def start(*, level: str = "", file: str = "") -> None:
+    """Begins to log at a level (else that of the environment, else warnings, in the file a little more).
+
+    `file` takes the place of the one in the state folder. Raises `UsageProblem` where that cannot be written.
+    """
+    asked = level or os.environ.get(LOG_LEVEL_VARIABLE, "")
+    least = _number(asked)
+    screen = logging.StreamHandler(sys.stderr)
+    screen.setLevel(least)
+    handlers: list[logging.Handler] = [screen, ToClient(max(least, logging.INFO))]
+    try:
+        # In a file that nobody has to look at, more may stand.
+        handlers.append(_File(Path(file).absolute() if file else _own(), least if asked else logging.INFO))
+    except OSError as error:
+        if file:
+            sentence = f"The log file {file} cannot be written: {error.strerror}."
+            raise UsageProblem(sentence, remedy="Name another with --log-file.") from error
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter(FORMAT) if least <= logging.DEBUG else _Brief(FORMAT))
+    logging.basicConfig(level=min(least, logging.WARNING), handlers=handlers, force=True)
+    logging.getLogger("greenloop").setLevel(min(least, logging.INFO))
+    logging.getLogger("pygls").setLevel(logging.WARNING if least > logging.DEBUG else logging.DEBUG)
+    log.info("greenloop %s, Python %s, process %d", __version__, sys.version.split()[0], os.getpid())
+
+
+def path() -> Path | None:
+    """The log file of this process; None where none could be written."""
+    return next((Path(each.baseFilename) for each in logging.getLogger().handlers if isinstance(each, _File)), None)
+
+
+def connect(send: Callable[[int, str], None]) -> None:
+    """From now on what is logged goes to the client: `send` is called on this event loop with level and sentence."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, ToClient):
+            handler.connect(asyncio.get_running_loop(), send)
+
+
+class ToClient(logging.Handler):
+    """Holds the newest records until the client can take them; sends them in batches, whatever thread they are from."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self._held: deque[tuple[int, str]] = deque()
+        self._dropped = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._send: Callable[[int, str], None] | None = None
+        self._due = False
+        self._sending: int | None = None
+
+    def connect(self, loop: asyncio.AbstractEventLoop, send: Callable[[int, str], None]) -> None:
+        with self._locked():
+            self._loop, self._send = loop, send
+            self._wake()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # What sending itself says would be sent again, for ever.
+        own = record.name.startswith("greenloop")
+        if self._sending == threading.get_ident() or (record.levelno < logging.WARNING and not own):
+            return
+        if len(self._held) == HELD:
+            self._held.popleft()
+            self._dropped += 1
+        self._held.append((record.levelno, _told(record, own=own)))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._loop is None or self._due or not self._held:
+            return
+        self._due = True
+        try:
+            self._loop.call_soon_threadsafe(self._loop.call_later, BETWEEN, self._flush)
+        except RuntimeError:
+            # The loop is closed: nobody is there any more.
+            self._loop = None
+
+    def _flush(self) -> None:
+        with self._locked():
+            batch, self._held, self._due = list(self._held), deque(), False
+            dropped, self._dropped = self._dropped, 0
+        if dropped:
+            batch.insert(0, (logging.WARNING, f"{dropped} earlier lines were left out."))
+        self._sending = threading.get_ident()
+        try:
+            for level, text in batch:
+                if self._send is not None:
+                    self._send(level, text)
+        except Exception:  # noqa: BLE001 - a log must not end anything, and cannot log that
+            self._loop = None
+        finally:
+            self._sending = None
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
+
+class _File(RotatingFileHandler):
+    """A log file that only its owner can read, of bounded size."""
+
+    def __init__(self, path: Path, level: int) -> None:
+        super().__init__(path, maxBytes=SIZE, backupCount=1, encoding="utf-8", errors="backslashreplace")
+        self.setLevel(level)
+
+    def _open(self) -> Any:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        if hasattr(os, "fchmod") and stat.S_ISREG(os.fstat(descriptor).st_mode):
+            # It may have been there before.
+            os.fchmod(descriptor, 0o600)
+        return os.fdopen(descriptor, "a", encoding="utf-8", errors=self.errors)
+
+
+class _Brief(logging.Formatter):
+    """Outlines of what pygls says, types and places of exceptions: the rest may quote source, a prompt or a key."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        record = logging.makeLogRecord(record.__dict__)
+        record.exc_text = None
+        if record.name.startswith("pygls"):
+            record.msg, record.args, record.exc_info = _outline(record), None, None
+        return super().format(record)
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the base class's name
+        frames = [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(ei[2])]
+        return "\n".join([ei[0].__name__, *frames])
+
+
+def _told(record: logging.LogRecord, *, own: bool) -> str:
+    """A record for the client, in one line."""
+    kind = _kind(record)
+    if own:
+        return f"{record.name}: {record.getMessage()}" + (f" ({kind})" if kind else "")
+    if record.name.startswith("pygls"):
+        return f"{record.name}: {_outline(record)}"
+    return f"{record.name}: {record.levelname.lower()}{f' ({kind})' if kind else ''}; greenloop.showLog opens the log."
+
+
+def _outline(record: logging.LogRecord) -> str:
+    """Pygls writes whole messages (the user's source) into its records."""
+    text = re.sub(r"%[srd]", "…", str(record.msg)).split("\n")[0]
+    return f"{text} {_kind(record)}".rstrip()
+
+
+def _kind(record: logging.LogRecord) -> str:
+    return record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else ""
+
+
+def _number(level: str) -> int:
+    number = logging.getLevelName(level.upper())
+    return number if isinstance(number, int) else logging.WARNING
+
+
+def _own() -> Path:
+    """A new file in the state folder; those of servers that ended long ago are removed."""
+    folder = state_folder() / "logs"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    ended = sorted(path for path in folder.glob("serve-*.log") if not _running(path))
+    for path in ended[: max(len(ended) - FILES + 1, 0)]:
+        for old in (path, path.with_name(path.name + ".1")):
+            old.unlink(missing_ok=True)
+    return folder / f"serve-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+
+
+def _running(path: Path) -> bool:
+    """Whether the server that writes a file may still be there."""
+    number = path.stem.rsplit("-", 1)[-1]
+    if not number.isdigit() or os.name == "nt":
+        # There a file that is open cannot be removed anyway.
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,182 @@
+"""What can be done about a test or function in the state that its run is in, the most useful first.
+
+It must not know how editors ask for it or in what form they get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from greenloop.core.nouns import Target, TargetKind
+from greenloop.lsp import edits, places
+from greenloop.lsp.convert import command
+from greenloop.lsp.features import tests
+from greenloop.lsp.presenters.status import standing
+from greenloop.lsp.runs import Phase, Run
+
+if TYPE_CHECKING:
+    from greenloop.lsp.server import Server
+
+MORE = "refactor.rewrite.greenloop"
+FILE = "source.greenloop"
+TITLE = "Refine until tests pass"
+IMPLEMENT = "Implement from docstring"
+RUN = "Run in the sandbox"
+# Of a run's attempts, the newest that can be chosen at once.
+NEWEST = 3
+
+
+Asked = tuple[lsp.CodeAction, str]  # an action that is given to who asks for its kind, and this kind
+
+
+def now(server: Server, uri: str, place: places.Place, target: Target, line: int) -> list[lsp.CodeAction]:
+    """What can be done about a target, for somebody at a 1-based line of it; 0: somewhere else."""
+    run = server.runs.find(place.root, target.path, target.qualname)
+    kept = tests.offered(server, uri, place, target)
+    if run is not None and run.running:
+        cancel = [] if run.phase is Phase.LANDING else [_cancel(uri, run)]
+        return [*_answers(uri, run), *cancel, *_show(uri, run), *kept]
+    refine, again = refining(uri, place, target, line), _run(server, uri, place, target, run)
+    if run is None:
+        return [refine, *again, *kept]
+    discard = command(f"Discard attempts: {run.name}", "greenloop.discard", of(uri, run))
+    if run.offered:
+        return [*_apply(server, uri, run), *_show(uri, run), refine, *again, discard, *kept]
+    return [refine, *_show(uri, run), *again, discard, *kept]
+
+
+def asked(server: Server, uri: str, place: places.Place, target: Target, line: int) -> Iterator[Asked]:
+    """What can be done besides; and what cannot be done now, with the reason why."""
+    run = server.runs.find(place.root, target.path, target.qualname)
+    if run is not None:
+        yield from _attempts(uri, run)
+    yield from _all_of_class(uri, target)
+    if run is None or not run.running:
+        yield from _presets(_where(uri, place, target, line), target)
+    elif server.abilities.disabled_actions and server.abilities.action_literals:
+        why = "it is being refined" if run.started else "a refinement of it is waiting"
+        yield _disabled(refining(uri, place, target, line), why)
+        if run.phase is Phase.LANDING:
+            yield _disabled(_cancel(uri, run), "its result is on its way into the editor")
+
+
+def about_file(uri: str, place: places.Place) -> Iterator[Asked]:
+    """What can be done about the tests of a file as a whole."""
+    name = place.path.rpartition("/")[2]
+    yield command(f"Refine all failing tests of {name}", "greenloop.refineAll", {"uri": uri}), f"{FILE}.refineAll"
+    yield command(f"{RUN}: all tests of {name}", "greenloop.runTest", {"uri": uri}), f"{FILE}.runTest"
+
+
+def of(uri: str, run: Run) -> dict[str, object]:
+    """The argument of a command about a run."""
+    return {"uri": uri, "target": run.target.selector}
+
+
+def title_of_result(run: Run) -> str:
+    """The name of what a run would put in."""
+    regions = run.started.problem.regions if run.started else ()
+    return regions[0].qualname if regions else run.name
+
+
+def _name(target: Target) -> str:
+    return target.qualname.rsplit(".", 1)[-1]
+
+
+def refining(uri: str, place: places.Place, target: Target, line: int) -> lsp.CodeAction:
+    """Starts a run for a target."""
+    title = IMPLEMENT if places.asked_for(place, target, line) else TITLE
+    return command(f"{title}: {_name(target)}", "greenloop.refine", _where(uri, place, target, line))
+
+
+def _where(uri: str, place: places.Place, target: Target, line: int) -> dict[str, object]:
+    if not target.start <= line <= target.end:
+        return {"uri": uri, "test": target.selector}
+    return {"uri": uri, "position": {"line": target.name_line - 1 - place.first, "character": 0}}
+
+
+def _disabled(action: lsp.CodeAction, reason: str) -> Asked:
+    action.disabled = lsp.CodeActionDisabled(reason=reason)
+    return action, MORE
+
+
+def _run(server: Server, uri: str, place: places.Place, target: Target, run: Run | None) -> list[lsp.CodeAction]:
+    """For a test, and for a function of which tests are known."""
+    if place.notebook is not None:
+        return []  # who wants to run a cell executes it
+    known = target.kind is TargetKind.TEST or (run is not None and run.started is not None)
+    if not known and not server.results.reached(place.root, target.path, target.qualname):
+        return []
+    return [command(f"{RUN}: {_name(target)}", "greenloop.runTest", {"uri": uri, "target": target.selector})]
+
+
+def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
+    """The open question, once with each answer that needs no typing."""
+    question = run.question
+    if question is None:
+        return []
+    about = {**of(uri, run), "question": question.text}
+    return [command(question.title(each), "greenloop.answer", {**about, "answer": each}) for each in question.simple]
+
+
+def _cancel(uri: str, run: Run) -> lsp.CodeAction:
+    return command(f"Cancel refinement: {run.name}", "greenloop.cancel", of(uri, run))
+
+
+def _apply(server: Server, uri: str, run: Run) -> list[lsp.CodeAction]:
+    assert run.outcome is not None
+    title = f"Apply refined {title_of_result(run)} ({standing(run.outcome)})"
+    if server.abilities.apply_edit:
+        return [command(title, "greenloop.apply", of(uri, run))]
+    if server.abilities.action_literals:
+        # This editor takes an edit only in the action itself; the text is as it is now, so it always fits.
+        steps = edits.plan(server, run)
+        if isinstance(steps, list) and steps and not any(step.merged for step in steps):
+            return [lsp.CodeAction(title=title, edit=edits.edit_for(server, run, steps))]
+    return []
+
+
+def _show(uri: str, run: Run) -> list[lsp.CodeAction]:
+    show = command(f"Show attempts: {run.name}", "greenloop.showAttempts", of(uri, run))
+    return [show] if run.attempts else []
+
+
+def _attempts(uri: str, run: Run) -> Iterator[Asked]:
+    """One attempt's failures as the shown ones, and its text beside the text now: those near at hand."""
+    numbers = [attempt.number for attempt in run.attempts]
+    shown = run.attempts[-1].number if numbers else 0
+    best = max(run.attempts, key=lambda attempt: attempt.verdict.score).number if numbers else 0
+    for number in numbers:
+        step = {-1: " (previous)", 1: " (next)"}.get(number - shown, "")
+        if not step and number != best and number <= numbers[-1] - NEWEST:
+            continue
+        argument = {**of(uri, run), "attempt": number}
+        if number != shown:
+            show = command(f"Show attempt {number}{step}: {run.name}", "greenloop.showAttempt", argument)
+            yield show, f"{MORE}.attempt"
+        if number:
+            compare = command(f"Compare with attempt {number}: {run.name}", "greenloop.compare", argument)
+            yield compare, f"{MORE}.attempt"
+
+
+def _all_of_class(uri: str, target: Target) -> Iterator[Asked]:
+    """For a test in a class, and for the class itself."""
+    if target.kind is not TargetKind.TEST:
+        return
+    path, *names = target.selector.split("[")[0].split("::")
+    is_class = not names[-1].startswith("test") if names else False
+    owner = names if is_class else names[:-1]
+    if owner:
+        argument: dict[str, object] = {"uri": uri, "target": "::".join([path, *owner])}
+        yield command(f"Refine all failing tests of {owner[-1]}", "greenloop.refineAll", argument), MORE
+
+
+def _presets(where: dict[str, object], target: Target) -> Iterator[Asked]:
+    from greenloop import registry  # noqa: PLC0415 - only for those who ask by kind
+
+    for name, preset in registry.presets().items():
+        if not preset.blind:
+            title = f"Refine with preset {name}: {_name(target)}"
+            yield command(title, "greenloop.refine", where | {"preset": name}), f"{MORE}.preset"

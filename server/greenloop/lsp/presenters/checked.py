@@ -1,0 +1,217 @@
+"""The failing tests of checks as diagnostics: replaced by the next check of the same tests, gone when they pass.
+
+Where a refinement shows the same test, these give way; where it has put a fix into the text, they go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from greenloop.core.diff import flat
+from greenloop.core.nouns import Failure
+from greenloop.core.redact import clean
+from greenloop.lsp.convert import Line, old_line
+from greenloop.lsp.edits import text_of
+from greenloop.lsp.presenters.cases import Find, deepest, inside, range_of, short, why
+from greenloop.lsp.runs import Run
+
+if TYPE_CHECKING:
+    from greenloop.checking import Report
+    from greenloop.lsp.server import Server
+
+# Failing tests of one file that are shown.
+MOST = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Owner:
+    """Who shows the failing tests of a test file on the board; `path` empty: why nothing could be tested."""
+
+    root: Path
+    path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failing:
+    """A test that failed, or a file that could not be collected; `texts` are those of the open files as they ran."""
+
+    id: str
+    outcome: str
+    path: str
+    line: int
+    failure: Failure | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+class Checked:
+    """What fails, by test file, as the last check of each test found it."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._failing: dict[Owner, dict[str, Failing]] = {}
+        server.board.on_change = self._gave_way
+
+    def take(self, root: Path, report: Report, texts: Mapping[str, str]) -> None:
+        """Shows what a run of tests found; `texts` are those of the open files at its start."""
+        ran = {result.id for result in report.results} | set(report.left_out)
+        broken = {error.id.split("::", 1)[0] for error in report.errors}
+        for path in {case.split("::", 1)[0] for case in ran} | set(report.files) | broken:
+            owner = Owner(root=root, path=path)
+            whole = path in report.files or path in broken
+            old = {} if whole else {id_: each for id_, each in self._failing.get(owner, {}).items() if id_ not in ran}
+            old.pop(path, None)
+            new = {each.id: each for each in _failing(report, path, texts)}
+            self._failing[owner] = dict(list((old | new).items())[:MOST])
+            self._show(owner)
+        self.forgive(root)
+        self._end_runs(root, {result.id for result in report.results if result.passed})
+
+    def forget(self, root: Path, path: str) -> None:
+        """A test file is there no more."""
+        owner = Owner(root=root, path=path)
+        self._failing.pop(owner, None)
+        self._server.board.put(owner, {})
+
+    def refuse(self, root: Path, path: str, sentence: str) -> None:
+        """Says at the top of the file that was saved why its tests could not be run."""
+        item = lsp.Diagnostic(
+            range=range_of(self._server, root / path, 1),
+            message=clean(sentence),
+            severity=lsp.DiagnosticSeverity.Information,
+            code="not-tested",
+            source="greenloop",
+        )
+        self._server.board.put(Owner(root=root), {root / path: [item]})
+
+    def forgive(self, root: Path) -> None:
+        """Tests can be run."""
+        self._server.board.put(Owner(root=root), {})
+
+    def again(self, root: Path, path: str) -> None:
+        """A file was closed: what had moved with unsaved text moves back."""
+        for owner, mine in list(self._failing.items()):
+            if owner.root == root and any(path in each.texts for each in mine.values()):
+                self._show(owner)
+
+    def failing(self, root: Path, path: str) -> bool:
+        """Whether anything in this test file failed when it ran last."""
+        return bool(self._failing.get(Owner(root=root, path=path)))
+
+    # -- beside refinements -----------------------------------------------------------------------------------------
+
+    def _gave_way(self, changed: Hashable) -> None:
+        """What a run shows has changed: its tests are shown once, by it."""
+        if not isinstance(changed, Run) or changed.started is None:
+            return
+        cases = _cases(changed)
+        for owner in [owner for owner in self._failing if owner.root == changed.root]:
+            mine = self._failing[owner]
+            if cases.isdisjoint(mine):
+                continue
+            if changed.applied and changed.outcome is not None and changed.outcome.solved:
+                self._failing[owner] = {id_: each for id_, each in mine.items() if id_ not in cases}
+            self._show(owner)
+
+    def _end_runs(self, root: Path, passed: Collection[str]) -> None:
+        """What an unsolved refinement shows is over where the user has mended it meanwhile."""
+        for run in self._server.runs:
+            cases = _cases(run)
+            if run.root == root and not run.running and cases and cases <= set(passed):
+                self._server.board.put(run, {})
+
+    def _hidden(self, root: Path) -> set[str]:
+        runs = [run for run in self._server.runs if run.root == root and self._server.board.shows(run)]
+        return {case for run in runs for case in _cases(run)}
+
+    # -- one file's ---------------------------------------------------------------------------------------------------
+
+    def _show(self, owner: Owner) -> None:
+        hidden, by_path = self._hidden(owner.root), dict[Path, list[lsp.Diagnostic]]()
+        for each in self._failing[owner].values():
+            if each.id not in hidden:
+                path, item = diagnostic(self._server, owner.root, each)
+                by_path.setdefault(path, []).append(item)
+        if not self._failing[owner]:
+            del self._failing[owner]
+        self._server.board.put(owner, by_path)
+
+
+def _failing(report: Report, path: str, texts: Mapping[str, str]) -> list[Failing]:
+    found = []
+    for error in report.errors:
+        if error.id.split("::", 1)[0] == path:
+            known = _known(texts, path, error.failure)
+            found.append(Failing(id=error.id, outcome="error", path=path, line=1, failure=error.failure, texts=known))
+    for result in report.results:
+        if result.id.split("::", 1)[0] == path and result.outcome in {"failed", "error"}:
+            case = report.places.get(result.id)
+            found.append(
+                Failing(
+                    id=result.id,
+                    outcome=result.outcome,
+                    path=case.path if case else path,
+                    line=case.line if case else 1,
+                    failure=result.failure,
+                    texts=_known(texts, path, result.failure),
+                )
+            )
+    return found
+
+
+def _known(texts: Mapping[str, str], path: str, failure: Failure | None) -> dict[str, str]:
+    paths = {path, *(frame.path for frame in (failure.frames if failure else ()))}
+    return {each: texts[each] for each in paths if each in texts}
+
+
+def diagnostic(server: Server, root: Path, failing: Failing) -> tuple[Path, lsp.Diagnostic]:
+    """The failing test at the deepest line of the user's own text, wherever that stands by now."""
+    here, failure = _finder(server, root, failing), failing.failure
+    path, line = deepest(root, failure, here) or (
+        failing.path,
+        here(failing.path, failing.line) or failing.line,
+    )
+    found = short(failure) if failure and failure.type else failing.outcome
+    name = failing.id.split("::")[-1] if "::" in failing.id else f"{failing.id} cannot be collected"
+    item = lsp.Diagnostic(
+        range=range_of(server, root / path, line),
+        message=f"{clean(name)}: {why(failure, found) if failure else found}",
+        severity=lsp.DiagnosticSeverity.Error,
+        code=found,
+        source="greenloop",
+        data={"test": failing.id},
+    )
+    frames = [frame for frame in (failure.frames if failure else ()) if inside(root, frame)]
+    if server.abilities.related_information and frames:
+        item.related_information = [
+            lsp.DiagnosticRelatedInformation(
+                location=server.documents.location(
+                    root / frame.path, range_of(server, root / frame.path, here(frame.path, frame.line) or frame.line)
+                ),
+                message=clean(frame.function) or "here",
+            )
+            for frame in frames
+        ]
+    return root / path, item
+
+
+def _finder(server: Server, root: Path, failing: Failing) -> Find:
+    lines: dict[str, Line | None] = {}
+
+    def here(path: str, line: int) -> int:
+        if path not in lines:
+            then, now = failing.texts.get(path), text_of(server, root / path)
+            moved = then is not None and now is not None and then != now
+            lines[path] = old_line(flat(now or ""), flat(then or "")) if moved else None
+        step = lines[path]
+        return step(line) if step is not None else line
+
+    return here
+
+
+def _cases(run: Run) -> set[str]:
+    return {case.id for case in run.started.problem.spec.cases} if run.started else set()

@@ -1,0 +1,43 @@
+;;; lsp-mode's own ways.  -*- lexical-binding: t -*-
+(setq lsp-auto-guess-root t lsp-restart 'ignore lsp-enable-file-watchers nil lsp-keep-workspace-alive t
+      lsp-session-file (expand-file-name "lsp-session" (getenv "HOME"))
+      lsp-diagnostics-provider :flymake lsp-headerline-breadcrumb-enable nil lsp-modeline-code-actions-enable nil
+      lsp-enable-suggest-server-download nil lsp-client-packages nil lsp-auto-execute-action nil)
+(require 'lsp-mode)
+(require 'lsp-diagnostics)
+(require 'lsp-lens)
+(lsp-workspace-folders-add play-root)
+
+(defun play-up ()
+  (and lsp--buffer-workspaces (eq 'initialized (lsp--workspace-status (car lsp--buffer-workspaces)))))
+(defun play-open (name)
+  (find-file (concat play-root name))
+  (buffer-enable-undo)
+  (unless lsp-managed-mode (lsp))
+  (play-wait "server" #'play-up))
+(defun play-act (name line title) (play-menu name line title #'lsp-execute-code-action))
+(defun play-diagnostics (name)
+  (with-current-buffer (play-buffer name)
+    (vconcat (mapcar (lambda (each)
+                       (list :line (1+ (lsp:position-line (lsp:range-start (lsp:diagnostic-range each))))
+                             :text (lsp:diagnostic-message each) :source (or (lsp:diagnostic-source? each) "")
+                             :related (mapconcat #'lsp:diagnostic-related-information-message
+                                                 (lsp:diagnostic-related-information? each) "\n")))
+                     (lsp--get-buffer-diagnostics)))))
+(defun play-hover (name line column)
+  (play-in name
+    (play-go line column)
+    (let ((found (lsp-request "textDocument/hover" (lsp--text-document-position-params))))
+      (substring-no-properties (lsp--render-on-hover-content (lsp:hover-contents found) t)))))
+(defun play-configure (settings)
+  (lsp--set-configuration (list :greenloop settings)))
+(defun play-restart (names)
+  (dolist (name names)
+    (play-in name
+      (unless (play-up) (lsp))
+      (play-wait "server" #'play-up))))
+(defun play-stop ()
+  (let ((workspace (cl-some (lambda (each) (with-current-buffer each (car lsp--buffer-workspaces))) (buffer-list))))
+    (lsp-workspace-shutdown workspace)
+    (play-wait "end of the server" (lambda () (not (play-up))))))
+(play)

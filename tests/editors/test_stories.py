@@ -1,0 +1,217 @@
+"""The whole story in real editors, with the real server and sandbox and a scripted model.
+
+An editor is started once; each story has files of its own. A candidate that waits for a file holds a run where it is.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
+
+REFINE = "Refine until tests pass: "
+
+
+def code(text):
+    """A model's answer with this code."""
+    return f"```python\n{text}```"
+
+
+def double(value, name="double"):
+    return f"def {name}(x):\n    return {value}\n"
+
+
+def red(name):
+    """A module whose function adds one, and its test."""
+    test = f"from {name} import {name}\n\n\ndef test_{name}():\n    assert {name}(5) == 10\n"
+    return {name: double("x + 1", name), f"test_{name}": test}
+
+
+def waiting(value, name, root):
+    """A candidate that returns when the file `NAME.go` is there."""
+    go = json.dumps(str(root / f"{name}.go"))
+    return code(
+        f"def {name}(x):\n    import os\n    import time\n    while not os.path.exists({go}):\n"
+        f"        time.sleep(0.01)\n    return {value}\n"
+    )
+
+
+def go(name, editor):
+    """Lets the candidate that waits go on."""
+    (editor.root / f"{name}.go").touch()
+
+
+def test_a_red_test_becomes_a_verified_edit_that_one_undo_takes_back(editor):
+    files = red("plus")
+    answers = code(double("x * 3", "plus")), waiting("x * 4", "plus", editor.root), code(double("x * 2", "plus"))
+    editor.put(*answers, **files)
+    editor.open("plus.py", "test_plus.py")
+    offered = editor.act("test_plus.py", 4, REFINE + "test_plus")
+    assert REFINE + "test_plus" in offered
+    # The first attempt's failure at the line of its assertion, the summary at the test's name.
+    first = editor.shows("test_plus.py", 5, "15 == 10")
+    assert "attempt 1/" in first["source"] or not editor.kind.sources
+    editor.shows("test_plus.py", 4, "Refining test_plus", "attempt 1: 0/1 passed")
+    go("plus", editor)
+    editor.becomes("plus.py", double("x * 2", "plus"))
+    editor.told("plus.py:2 fixed, verified by")
+    editor.is_clear("test_plus.py")
+    hover = editor("hover", "plus.py", 1, 5)
+    assert all(row in hover for row in ("| attempt", "your code", "AssertionError", "passed 1/1")), hover
+    editor("undo", "plus.py")
+    assert editor("text", "plus.py") == files["plus"]
+    editor.act("test_plus.py", 4, "Apply refined plus (verified")
+    editor.becomes("plus.py", double("x * 2", "plus"))
+    assert {name: editor.disk(f"{name}.py") for name in files} == files
+
+
+@pytest.mark.parametrize("module", ["open", "closed"])
+def test_a_test_written_first_gets_its_function(editor, module):
+    """The test is typed and not saved; the function lands in the module, whether it is open or not."""
+    name = f"first_{module}"
+    before = "def other(x):\n    return x\n"
+    editor.put(code(double("x * 2")), **{name: before, f"test_{name}": f"import {name}\n"})
+    editor.open(*([f"{name}.py"] if module == "open" else []), f"test_{name}.py")
+    editor("append", f"test_{name}.py", f"\n\ndef test_double():\n    assert {name}.double(5) == 10")
+    editor.act(f"test_{name}.py", 4, REFINE + "test_double")
+    editor.becomes(f"{name}.py", f"{before}\n\n{double('x * 2')}")
+    editor.told(f"{name}.py:5 fixed, verified by")
+    assert ("wants to edit" in "".join(editor("messages"))) == (editor.kind.asks and module == "closed")
+    editor("undo", f"{name}.py")
+    assert editor("text", f"{name}.py") == before
+    assert editor.disk(f"{name}.py") == before
+    assert editor.disk(f"test_{name}.py") == f"import {name}\n"
+
+
+def test_a_test_written_first_gets_its_module(editor):
+    """An editor that cannot create files keeps the result; it fits as soon as the file is there."""
+    test = "from fresh import double\n\n\ndef test_double():\n    assert double(5) == 10\n"
+    editor.put(code(double("x * 2")), test_fresh=test)
+    editor.open("test_fresh.py")
+    editor.act("test_fresh.py", 4, REFINE + "test_double")
+    if not editor.kind.creates:
+        editor.told("not applied: this editor cannot create fresh.py")
+        (editor.root / "fresh.py").write_text("")
+        editor.open("fresh.py")
+        editor.act("test_fresh.py", 4, "Apply refined double (verified")
+    editor.becomes("fresh.py", double("x * 2"))
+    editor.told("fresh.py:1 fixed, verified by")
+    assert editor.disk("fresh.py") in (None, "")
+
+
+def test_a_docstring_becomes_an_implementation(editor):
+    head = 'def triple(x):\n    """Three times x.\n\n    >>> triple(2)\n    6\n    """\n'
+    before = f"{head}    raise NotImplementedError\n"
+    editor.put(code("def triple(x):\n    return x + 3\n"), code("def triple(x):\n    return x * 3\n"), told=before)
+    editor.open("told.py")
+    assert "Implement from docstring: triple" in editor.act("told.py", 2, "Implement from docstring: triple")
+    editor.becomes("told.py", f"{head}    return x * 3\n")
+    editor.told("told.py:7 fixed, verified by")
+    editor("undo", "told.py")
+    assert editor("text", "told.py") == before
+
+
+def test_what_is_typed_meanwhile_stays(editor):
+    files = red("typed")
+    editor.put(waiting("x * 4", "typed", editor.root), code(double("x * 2", "typed")), **files)
+    editor.open("typed.py", "test_typed.py")
+    editor.act("test_typed.py", 4, REFINE + "test_typed")
+    editor.shows("test_typed.py", 4, "Refining test_typed")
+    editor("type", "typed.py", 1, "# mine")
+    go("typed", editor)
+    editor.becomes("typed.py", "# mine\n" + double("x * 2", "typed"))
+    editor.told("typed.py:3 fixed together with what you typed")
+    editor("undo", "typed.py")
+    assert editor("text", "typed.py") == "# mine\n" + files["typed"]
+
+
+def test_what_is_typed_in_the_same_lines_wins(editor):
+    files = red("clash")
+    editor.put(waiting("x * 4", "clash", editor.root), code(double("x * 2", "clash")), **files)
+    editor.open("clash.py", "test_clash.py")
+    editor.act("test_clash.py", 4, REFINE + "test_clash")
+    editor.shows("test_clash.py", 4, "Refining test_clash")
+    editor("type", "clash.py", 2, "    x = x")
+    go("clash", editor)
+    editor.told("not applied: clash.py changed meanwhile in the same lines")
+    assert editor("text", "clash.py") == "def clash(x):\n    x = x\n    return x + 1\n"
+    editor("undo", "clash.py")
+    assert editor("text", "clash.py") == files["clash"]
+    editor.act("clash.py", 1, "Apply refined clash (verified")
+    editor.becomes("clash.py", double("x * 2", "clash"))
+
+
+@pytest.mark.parametrize("by", ["action", "name"])
+def test_a_run_is_cancelled(editor, by):
+    name = f"halt_{by}"
+    files = red(name)
+    editor.put(waiting("x * 4", name, editor.root), **files)
+    editor.open(f"{name}.py", f"test_{name}.py")
+    editor.act(f"test_{name}.py", 4, REFINE + f"test_{name}")
+    editor.shows(f"test_{name}.py", 4, f"Refining test_{name}")
+    if by == "action":
+        offered = editor.act(f"test_{name}.py", 4, f"Cancel refinement: test_{name}")
+        assert REFINE + f"test_{name}" not in offered
+    else:
+        editor("command", f"test_{name}.py", 4, "cancel")
+    editor.is_clear(f"test_{name}.py")
+    assert REFINE + f"test_{name}" in editor("titles", f"test_{name}.py", 4)
+    assert editor("text", f"{name}.py") == files[name]
+
+
+def test_attempts_are_shown(editor):
+    files = red("shown")
+    editor.put(code(double("x * 3", "shown")), code(double("x * 2", "shown")), **files)
+    editor.open("shown.py", "test_shown.py")
+    editor.act("test_shown.py", 4, REFINE + "test_shown")
+    editor.becomes("shown.py", double("x * 2", "shown"))
+    editor.told("shown.py:2 fixed")
+    editor.act("test_shown.py", 4, "Show attempts: test_shown")
+    if editor.kind.shows:
+        editor.wait("report", lambda: any(each.startswith("test_shown-") for each in editor("buffers")))
+    else:
+        report = editor.told("The attempts are in ").rpartition("The attempts are in ")[2].strip()
+        assert "return x * 3" in Path(report).read_text()
+
+
+def test_settings_hold_at_once(editor):
+    files = red("asked")
+    editor.put(code(double("x * 2", "asked")), **files)
+    editor.open("asked.py", "test_asked.py")
+    editor("configure", {"apply": "ask"})
+    editor("answer", "Keep")
+    editor.act("test_asked.py", 4, REFINE + "test_asked")
+    editor.told("test_asked: verified", "not applied by itself")
+    assert any("Apply it?" in each for each in editor("messages")) == editor.kind.questions
+    assert editor("text", "asked.py") == files["asked"]
+    editor("configure", {"apply": "verified"})
+    editor.act("test_asked.py", 4, "Apply refined asked (verified")
+    editor.becomes("asked.py", double("x * 2", "asked"))
+
+
+def test_a_killed_server_is_started_again(editor):
+    files = red("killed")
+    editor.put(waiting("x * 4", "killed", editor.root), code(double("x * 2", "killed")), **files)
+    editor.open("killed.py", "test_killed.py")
+    editor("type", "killed.py", 1, "# mine")
+    editor.act("test_killed.py", 4, REFINE + "test_killed")
+    editor.shows("test_killed.py", 4, "Refining test_killed")
+    (server,) = editor.servers()
+    family = [server, *server.children(recursive=True)]
+    server.kill()
+    editor.wait("end of all that belonged to the server", lambda: not any(each.is_running() for each in family))
+    editor("restart", ["test_killed.py", "killed.py"])
+    assert editor("text", "killed.py") == "# mine\n" + files["killed"]
+    go("killed", editor)
+    editor.act("test_killed.py", 4, REFINE + "test_killed")
+    editor.becomes("killed.py", "# mine\n" + double("x * 2", "killed"))
+    editor.is_clear("test_killed.py")
+    assert editor.disk("killed.py") == files["killed"]
+
+
+def test_the_end_leaves_nothing(editor):
+    family = [each for server in editor.servers() for each in (server, *server.children(recursive=True))]
+    assert family
+    editor("stop")
+    editor.wait("end of the server and its sandboxes", lambda: not any(each.is_running() for each in family))

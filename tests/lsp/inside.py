@@ -1,0 +1,131 @@
+"""A server without a process around it: its answers as an editor with some capabilities gets them, and runs in any state."""
+
+import json
+from pathlib import Path
+
+from lsprotocol import types as lsp
+from lsprotocol.converters import get_converter
+
+from greenloop.core.events import Started
+from greenloop.core.nouns import (
+    Attempt,
+    Case,
+    CaseResult,
+    Evidence,
+    Failure,
+    Outcome,
+    Problem,
+    Region,
+    Spec,
+    Status,
+    StopReason,
+    Target,
+    TargetKind,
+    Verdict,
+    Verified,
+)
+from greenloop.lsp import interest
+from greenloop.lsp.abilities import abilities
+from greenloop.lsp.documents import Documents
+from greenloop.lsp.runs import Phase, Run
+from greenloop.lsp.server import create_server
+from greenloop.settings import Settings
+
+CONVERTER = get_converter()
+PROFILES = sorted(path.stem for path in (Path(__file__).parent / "capabilities").glob("*.json"))
+
+
+def captured(profile):
+    path = Path(__file__).parent / "capabilities" / f"{profile}.json"
+    return json.loads(path.read_text(encoding="utf-8"))["capabilities"]
+
+
+class Inside:
+    """A server whose folder holds `files`, all of them open."""
+
+    def __init__(self, root, files, capabilities, monkeypatch, **settings):
+        monkeypatch.setattr(interest, "shown", lambda _server, _root: None)
+        self.root, self.files = root, files
+        self.server = server = create_server()
+        server.abilities = abilities(CONVERTER.structure(capabilities, lsp.ClientCapabilities))
+        server.editor_settings = settings
+        server.protocol._workspace = Documents(root.as_uri(), lsp.TextDocumentSyncKind.Incremental, [], None)
+        for name, text in files.items():
+            (root / name).write_text(text)
+            item = lsp.TextDocumentItem(uri=self.uri(name), language_id="python", version=0, text=text)
+            server.documents.put_text_document(item)
+
+    def uri(self, name):
+        return (self.root / name).as_uri()
+
+    def ask(self, method, params):
+        return self.server.protocol.fm.features[method](params)
+
+    def actions(self, name, row, only=None, trigger=None, diagnostics=()):
+        here = lsp.Position(line=row, character=0)
+        context = lsp.CodeActionContext(diagnostics=list(diagnostics), only=only, trigger_kind=trigger)
+        document = lsp.TextDocumentIdentifier(uri=self.uri(name))
+        return self.ask(
+            "textDocument/codeAction",
+            lsp.CodeActionParams(text_document=document, range=lsp.Range(start=here, end=here), context=context),
+        )
+
+    def lenses(self, name):
+        """Each row's titles and commands."""
+        params = lsp.CodeLensParams(text_document=lsp.TextDocumentIdentifier(uri=self.uri(name)))
+        found = {}
+        for lens in self.ask("textDocument/codeLens", params):
+            row = found.setdefault(lens["range"]["start"]["line"], {})
+            row[lens["command"]["title"]] = (lens["command"]["command"], *lens["command"]["arguments"])
+        return found
+
+    def hover(self, name, row):
+        params = lsp.HoverParams(
+            text_document=lsp.TextDocumentIdentifier(uri=self.uri(name)), position=lsp.Position(line=row, character=4)
+        )
+        found = self.ask("textDocument/hover", params)
+        return found and found.contents.value
+
+    def run(self, test="test_m.py::test_double", region="double", *, number=1, path="m.py", **state):
+        """A run of a test that reaches one function, refining unless `state` says otherwise."""
+        file, *names = test.split("::")
+        target = Target(
+            kind=TargetKind.TEST, path=file, qualname=".".join(names), selector=test, start=1, end=2, name_line=1
+        )
+        run = Run(root=self.root, target=target, uri=self.uri(file), settings=Settings(), began=0.0)
+        run.phase = Phase.REFINING
+        problem = Problem(
+            root=self.root,
+            spec=Spec(cases=(Case(id=test, path=file, line=1),), selectors=(test,)),
+            regions=(Region(path=path, qualname=region, start=1, end=2),),
+            originals={},
+            files={},
+        )
+        run.attempts = [tried(number, test) for number in range(number + 1)]
+        run.started = Started(
+            problem=problem, baseline=run.attempts[0], model="m", preset="plain", sandbox="bubblewrap", attempts=5
+        )
+        for name, value in state.items():
+            setattr(run, name, value)
+        self.server.runs._runs.append(run)
+        return run
+
+
+def tried(number, test, observed=11):
+    failure = Failure(type="AssertionError", message=f"assert {observed} == 10", text="")
+    case = CaseResult(id=test, outcome="failed", failure=failure)
+    verdict = Verdict(status=Status.FAILED, cases=(case,))
+    return Attempt(number=number, parent=0 if number else None, verdict=verdict, error_class="AssertionError")
+
+
+def outcome(*, solved=True, changes=True, verified=Verified.VERIFIED):
+    return Outcome(
+        solved=solved,
+        verified=verified if solved else Verified.UNVERIFIED,
+        reason=StopReason.SOLVED if solved else StopReason.ATTEMPTS,
+        message="",
+        attempts=(),
+        before={"m.py": "def double(x):\n    return x + 1\n"},
+        after={"m.py": "def double(x):\n    return x * 2\n"} if changes else {},
+        evidence=Evidence(sandbox="bubblewrap"),
+    )

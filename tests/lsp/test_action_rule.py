@@ -1,0 +1,185 @@
+"""At most two actions of the kinds that every editor lists, at every line, in every state, for every captured editor."""
+
+import pytest
+from lsprotocol import types as lsp
+
+from greenloop.lsp.questions import Question
+from greenloop.lsp.runs import Phase
+
+from .conftest import EVERYTHING
+from .inside import PROFILES, Inside, captured, outcome
+
+TEST = '''\
+import pytest
+from m import double
+
+LIMIT = 3
+
+
+@pytest.fixture
+def data():
+    return 1
+
+
+@pytest.mark.parametrize("x", [1, 2])
+def test_double(x):
+    """Doc."""
+
+    def inner():
+        return x
+
+    # a comment within
+    assert double(5) == 10
+
+# a comment between
+
+
+class TestMany:
+    """Doc."""
+
+    async def test_one(self):
+        assert double(1) == 2
+
+    class TestInner:
+        def test_two(self):
+            assert double(2) == 4
+
+
+def helper():
+    pass
+'''
+CODE = "def double(x):\n    return x + 1\n\n\nclass Box:\n    @property\n    def size(self):\n        return 1\n"
+FILES = {"test_m.py": TEST, "m.py": CODE}
+TOP = {"quickfix", "refactor.rewrite"}
+INVOKED, AUTOMATIC = lsp.CodeActionTriggerKind.Invoked, lsp.CodeActionTriggerKind.Automatic
+FULL = {
+    **EVERYTHING,
+    "textDocument": {
+        **EVERYTHING["textDocument"],
+        "codeAction": {**EVERYTHING["textDocument"]["codeAction"], "disabledSupport": True},
+    },
+}
+STATES = {
+    "idle": None,
+    "waiting": {"started": None, "attempts": []},
+    "running": {},
+    "landing": {"phase": Phase.LANDING},
+    "offered": {"phase": Phase.OVER, "outcome": outcome()},
+    "unsolved": {"phase": Phase.OVER, "outcome": outcome(solved=False)},
+    "applied": {"phase": Phase.OVER, "outcome": outcome(), "applied": True},
+    "refused": {"phase": Phase.OVER, "refused": "No sandbox.", "attempts": []},
+}
+
+
+def put(inside, state):
+    """The state's run, of which three attempts are known unless it says otherwise."""
+    return None if STATES[state] is None else inside.run(**{"number": 3} | STATES[state])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("state", STATES)
+def test_at_most_two_for_every_line_and_editor(tmp_path, monkeypatch, profile, state):
+    capabilities = captured(profile)
+    inside = Inside(tmp_path, FILES, capabilities, monkeypatch)
+    put(inside, state)
+    literals = "codeActionLiteralSupport" in capabilities["textDocument"].get("codeAction", {})
+    disabled = bool(capabilities["textDocument"].get("codeAction", {}).get("disabledSupport"))
+    for name, text in FILES.items():
+        for row in range(text.count("\n") + 1):
+            for only in (None, [""], ["refactor"], ["quickfix"], ["source"]):
+                found = inside.actions(name, row, only, INVOKED)
+                if not literals:
+                    assert all(isinstance(each, lsp.Command) for each in found)
+                    continue
+                assert sum(each.kind in TOP for each in found) <= 2, (name, row, only)
+                assert disabled or not [each for each in found if each.disabled]
+                assert not [each for each in found if each.is_preferred is not None or each.data is not None]
+                if only is None:
+                    assert all(each.kind in TOP or each.kind == "refactor.rewrite.greenloop" for each in found)
+            assert len(inside.actions(name, row, None, AUTOMATIC)) <= 2
+
+
+@pytest.mark.parametrize("row", [*range(11), *range(20, 24), 26, 29, 33, 34, 35])
+def test_nothing_where_there_is_nothing_to_refine(tmp_path, monkeypatch, row):
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    assert inside.actions("test_m.py", row, None, INVOKED) == []
+    assert inside.actions("test_m.py", row, ["refactor"], INVOKED) == []
+
+
+FIRST = {
+    "idle": ["Refine until tests pass: test_double", "Run in the sandbox: test_double"],
+    "waiting": ["Cancel refinement: test_double"],
+    "running": ["Cancel refinement: test_double", "Show attempts: test_double"],
+    "landing": ["Show attempts: test_double"],
+    "offered": ["Apply refined double (verified (in bubblewrap))", "Show attempts: test_double"],
+    "unsolved": ["Apply refined double (not verified (in bubblewrap))", "Show attempts: test_double"],
+    "applied": ["Refine until tests pass: test_double", "Show attempts: test_double"],
+    "refused": ["Refine until tests pass: test_double", "Run in the sandbox: test_double"],
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_most_useful_come_first(tmp_path, monkeypatch, state):
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    put(inside, state)
+    for row in (11, 12, 13, 15, 18, 19):
+        assert [each.title for each in inside.actions("test_m.py", row, None, AUTOMATIC)] == FIRST[state]
+
+
+@pytest.mark.parametrize("state", [state for state in STATES if state not in ("idle", "landing")])
+def test_who_cannot_ask_by_kind_reaches_all_that_ends_or_uses_a_run(tmp_path, monkeypatch, state):
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    run = put(inside, state)
+    found = {each.command.command for each in inside.actions("test_m.py", 12)}
+    wanted = {"greenloop.cancel"} if run.running else {"greenloop.discard", "greenloop.refine", "greenloop.runTest"}
+    wanted |= {"greenloop.apply"} if run.offered else set()
+    wanted |= {"greenloop.showAttempts"} if run.attempts else set()
+    assert found == wanted
+
+
+def test_what_cannot_be_done_now_says_why(tmp_path, monkeypatch):
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    for state, reasons in {
+        "waiting": ["a refinement of it is waiting"],
+        "running": ["it is being refined"],
+        "landing": ["it is being refined", "its result is on its way into the editor"],
+    }.items():
+        inside.server.runs._runs.clear()
+        put(inside, state)
+        found = inside.actions("test_m.py", 12, ["refactor"], INVOKED)
+        assert [each.disabled.reason for each in found if each.disabled] == reasons
+
+
+async def test_answers_come_before_everything(tmp_path, monkeypatch):
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    question = Question(text="Is it?", options=("Yes", "No", "It is 10", "The right value is …"))
+    inside.run(question=question)
+    shown = inside.actions("test_m.py", 12)
+    expected = ["Is it? Yes", "Is it? No", "Is it? It is 10", "Cancel refinement: test_double"]
+    assert [each.title for each in shown] == [*expected, "Show attempts: test_double"]
+    assert [each.kind for each in shown][:3] == ["quickfix", "quickfix", "refactor.rewrite.greenloop"]
+
+
+@pytest.mark.parametrize(
+    ("row", "target"),
+    [
+        (24, "test_m.py::TestMany"),
+        (27, "test_m.py::TestMany"),
+        (30, "test_m.py::TestMany::TestInner"),
+        (31, "test_m.py::TestMany::TestInner"),
+    ],
+)
+def test_all_failing_tests_of_a_class(tmp_path, monkeypatch, row, target):
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    found = [each.command for each in inside.actions("test_m.py", row, ["refactor"])]
+    (everything,) = [each.arguments for each in found if each.command == "greenloop.refineAll"]
+    assert everything == [{"uri": inside.uri("test_m.py"), "target": target}]
+
+
+def test_a_function_is_run_where_a_test_is_known(tmp_path, monkeypatch):
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    assert [each.title for each in inside.actions("m.py", 0)] == ["Refine until tests pass: double"]
+    inside.server.results.reached = lambda root, path, name: (root, path, name) == (tmp_path, "m.py", "double")
+    run = inside.actions("m.py", 0)[1]
+    assert (run.title, run.command.arguments[0]["target"]) == ("Run in the sandbox: double", "m.py::double")
+    assert [each.title for each in inside.actions("m.py", 6)] == ["Refine until tests pass: size"]
