@@ -344,13 +344,13 @@ class Documents(Workspace):
         """The workspace folders, or the root of a client that knows no folders; the longest first."""
         if self._roots is None:
             uris = [folder.uri for folder in self.folders.values()] or ([self._root_uri] if self._root_uri else [])
-            paths = [path for uri in uris if (path := self.path_of(uri)) is not None]
+            paths = [path for uri in uris if (path := path_of(uri)) is not None]
             self._roots = sorted(paths, key=lambda path: len(path.parts), reverse=True)
         return self._roots
 
     def folder(self, root: Path) -> str:
         """A workspace folder's URI as the editor spells it."""
-        return next((each.uri for each in self.folders.values() if self.path_of(each.uri) == root), uri_from_path(root))
+        return next((each.uri for each in self.folders.values() if path_of(each.uri) == root), uri_from_path(root))
 
     def root_of(self, path: Path) -> Path | None:
         return next((root for root in self.roots() if path.is_relative_to(root)), None)

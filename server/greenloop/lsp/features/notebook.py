@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.lsp import places
-from greenloop.lsp.documents import path_of
 from greenloop.lsp.features import lifecycle
 from greenloop.lsp.questions import Answer
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def register(server: Server) -> None:
     def module(uri: str) -> None:
-        path = path_of(uri)
+        path = server.documents.path_of(uri)
         lifecycle.noticed(server, server.documents.module_of(path) if path else None)
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
