@@ -112,6 +112,8 @@ class Play:
 
     async def reverify(self, problem, files, *, settings):
         self.reverified.append({path: data.decode() for path, data in files.items()})
+        if any(b"HOLD" in data for data in files.values()):
+            await asyncio.Event().wait()
         return verdict(7 if any(b"BREAK" in data for data in files.values()) else None)
 
     # -- scripts --------------------------------------------------------------------------------------------------
@@ -267,6 +269,21 @@ class Play:
     async def stuck(self, request, settings, emit, say):
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
+        outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def many(self, request, settings, emit, say):
+        """A test with three hundred parameters, all of which fail."""
+        ids = [f"{TEST}[{number}]" for number in range(300)]
+        problem, (result,) = self.problem(request), verdict(15).cases
+        spec = Spec(cases=tuple(Case(id=each, path="test_m.py", line=4) for each in ids), selectors=(TEST,))
+        failed = Verdict(status=Status.FAILED, cases=tuple(replace(result, id=each) for each in ids))
+        problem = replace(problem, spec=spec)
+        baseline = Attempt(number=0, verdict=failed, error_class="AssertionError", group=Group.LOGIC)
+        names = {"model": settings.model, "preset": settings.preset, "sandbox": "play", "attempts": 5}
+        emit(Started(problem=problem, baseline=baseline, **names))
+        attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", failed)]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         emit(Finished(outcome=outcome))
         return outcome

@@ -28,33 +28,45 @@ def between(old: Sequence[str], new: Sequence[str]) -> Move:
     head = next((n for n in range(least) if old[n] != new[n]), least)
     tail = next((n for n in range(least - head) if old[-1 - n] != new[-1 - n]), least - head)
     delta = len(new) - len(old)
-    was, now = old[head : len(old) - tail], new[head : len(new) - tail]
+    block = _Block(old[head : len(old) - tail], new[head : len(new) - tail])
 
     def move(row: int) -> int | None:
         if row < head:
             return row
         if row >= len(old) - tail:
             return row + delta
-        found = _found(was, now, row - head)
+        found = block.find(row - head)
         return None if found is None else head + found
 
     return move
 
 
-def _found(was: Sequence[str], now: Sequence[str], row: int) -> int | None:
-    """The row of `now` that goes on with a row of `was`."""
-    text = was[row].strip()
-    if not text or not now:
-        return None
-    same = [there for there, line in enumerate(now) if line.strip() == text]
-    if same:
-        return max(same, key=lambda there: (_alike_around(was, now, row, there), -abs(there - row)))
-    # Counted from both ends: what was added or taken away stands before it or after it.
-    places = {here for start in (row, row + len(now) - len(was)) for here in range(start - AROUND, start + AROUND + 1)}
-    others = {line.strip() for line in was}
-    edited = [there for there in sorted(places) if 0 <= there < len(now) and now[there].strip() not in others]
-    best = max(edited, key=lambda there: (_left(text, now[there].strip()), -abs(there - row)), default=None)
-    return best if best is not None and _left(text, now[best].strip()) >= LEFT else None
+class _Block:
+    """The rows between the first that differ and the last."""
+
+    def __init__(self, was: Sequence[str], now: Sequence[str]) -> None:
+        self._was, self._now = was, now
+        self._places: dict[str, list[int]] | None = None
+        self._others: set[str] = set()
+
+    def find(self, row: int) -> int | None:
+        """The row that goes on with a row of the old ones."""
+        was, now, text = self._was, self._now, self._was[row].strip()
+        if not text or not now:
+            return None
+        if self._places is None:
+            self._places, self._others = {}, {line.strip() for line in was}
+            for there, line in enumerate(now):
+                self._places.setdefault(line.strip(), []).append(there)
+        same = self._places.get(text)
+        if same:
+            return max(same, key=lambda there: (_alike_around(was, now, row, there), -abs(there - row)))
+        # Counted from both ends: what was added or taken away stands before it or after it.
+        starts = (row, row + len(now) - len(was))
+        near = {there for start in starts for there in range(max(start - AROUND, 0), start + AROUND + 1)}
+        edited = [there for there in sorted(near) if there < len(now) and now[there].strip() not in self._others]
+        best = max(edited, key=lambda there: (_left(text, now[there].strip()), -abs(there - row)), default=None)
+        return best if best is not None and _left(text, now[best].strip()) >= LEFT else None
 
 
 def _alike_around(was: Sequence[str], now: Sequence[str], row: int, there: int) -> int:

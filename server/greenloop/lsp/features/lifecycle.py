@@ -20,7 +20,7 @@ from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
 from greenloop.lsp.features import configuration, files, show_log
 from greenloop.lsp.given import section
-from greenloop.lsp.presenters import status
+from greenloop.lsp.presenters import diagnostics, status
 from greenloop.lsp.questions import Answer
 
 if TYPE_CHECKING:
@@ -79,16 +79,16 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        found = server.documents.file_of(params.text_document.uri)
-        if found is not None and server.documents.at(found[0]) is None:
-            server.freshness.closed(found[0])
-        server.board.looked()
         for tell in server.closed:
             tell(params.text_document.uri)
+        server.board.looked()
         server.documents.changed()
+        found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
+            if server.documents.at(found[0]) is None:
+                server.freshness.closed(found[0])
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
@@ -97,9 +97,9 @@ def register(server: Server) -> None:
         if found is not None:
             server.freshness.saved(found[0])
         places.forget()
-        server.board.looked()
         for tell in server.saved:
             tell(params.text_document.uri)
+        server.board.looked()
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
@@ -116,6 +116,7 @@ def noticed(server: Server, path: Path | None) -> None:
             if landing is not None and run.outcome is not None:
                 server.runs.spawn(restart.applied(run))
                 status.ended(server, run, run.outcome, landing)
+                diagnostics.publish(server, run)
     server.documents.changed()
 
 

@@ -60,7 +60,11 @@ def register(server: Server) -> None:
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
         chosen = meant.chosen(server, arguments)
-        refusals.clear(server, (meant.table(arguments) or {}).get("uri"))
+        named = meant.table(arguments) or {}
+        refusals.clear(server, named.get("uri"))
+        if "target" not in named:
+            meant_file = server.documents.file_of(named["uri"]) if named else None
+            server.checks.shown.clear(lambda path: not named or (meant_file is not None and path == meant_file[0]))
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
@@ -87,9 +91,6 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
     refusals.clear(server, params.uri)
     if (running := server.runs.same(place.root, target)) is not None:
         return running, False
-    for old in list(server.runs):
-        if (old.root, old.target.selector) == (place.root, target.selector):
-            server.board.put(old, {})
     if params.preset:
         settings = replace(settings, preset=params.preset)
     run = Run(
@@ -101,6 +102,9 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         token=params.work_done_token,
     )
     server.runs.start(run, lambda run: drive(server, run))
+    # Whatever is no longer among the runs could not be discarded any more either.
+    known = set(server.runs)
+    server.board.drop(lambda owner: isinstance(owner, Run) and owner not in known)
     return run, True
 
 
@@ -228,9 +232,9 @@ async def apply_kept(server: Server, run: Run) -> None:
     landing = await land(server, run)
     if landing.applied:
         await restart.applied(run)
-        diagnostics.publish(server, run)
         server.runs.changed()
     status.ended(server, run, outcome, landing)
+    diagnostics.publish(server, run)
 
 
 def result(run: Run) -> dict[str, Any]:

@@ -20,11 +20,15 @@ from greenloop.lsp.runs import Phase, Run
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
+# Failing cases of an attempt that have a diagnostic.
+MOST = 100
+
 
 def publish(server: Server, run: Run) -> None:
     """Shows that a run waits, why it was refused, or the shown attempt's failing cases and the summary."""
     shown: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
-    for path, item in _items(server, run):
+    # What was discarded meanwhile shows nothing any more.
+    for path, item in _items(server, run) if run in server.runs else ():
         shown[path].append(item)
     server.board.put(run, dict(shown))
 
@@ -34,14 +38,16 @@ def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
     if run.started is not None and attempt is not None:
         solved = not run.running and run.outcome is not None and run.outcome.solved
         if solved and run.stepped is None:
-            return []
+            return _noted(server, run, ("kept", run.kept)) if run.kept else []
         return [*_cases(server, run, run.started.problem, attempt), *_summary(server, run, attempt)]
     waits = run.phase is Phase.QUEUED and run.ahead
     said = ("refining", f"Refining {run.name}: {run.now}") if waits else refusals.of(run)
-    where = _name(server, run) if said is not None else None
-    if said is None or where is None:
-        return []
-    return [(run.root / run.target.path, refusals.diagnostic(where, *said))]
+    return _noted(server, run, said) if said is not None else []
+
+
+def _noted(server: Server, run: Run, note: tuple[str, str]) -> list[tuple[Path, lsp.Diagnostic]]:
+    where = _name(server, run)
+    return [] if where is None else [(run.root / run.target.path, refusals.diagnostic(where, *note))]
 
 
 # -- the failing cases ------------------------------------------------------------------------------------------
@@ -63,7 +69,7 @@ def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list
         (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
     ]
     failing = [(case, result) for case, result in found if result is None or not result.passed]
-    return [item for case, result in failing for item in _case(server, run, attempt, case, result, lines)]
+    return [item for case, result in failing[:MOST] for item in _case(server, run, attempt, case, result, lines)]
 
 
 def _case(
