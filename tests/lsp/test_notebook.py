@@ -274,3 +274,14 @@ async def test_jupyterlab_sends_all_cells_as_one_text(notebooks, tmp_path):
     assert "x * 3" in (await notebooks.hover(name=name, line=row))["value"]
     notebooks.change(name, "x = 1\n" + text)
     assert "x * 3" in (await notebooks.hover(name=name, line=row + 1))["value"]
+
+
+async def test_lenses_stand_above_checks_and_offer_no_run(notebooks, tmp_path):
+    await begin(notebooks, tmp_path, cells=("import os", "x = 1\n\nassert double(x) == 2"))
+    lenses = await notebooks.call("textDocument/codeLens", {"textDocument": {"uri": notebooks.uri(2)}})
+    assert [(each["range"]["start"]["line"], each["command"]["title"]) for each in lenses] == [(2, "Refine")]
+    assert await notebooks.call("textDocument/codeLens", {"textDocument": {"uri": notebooks.uri(1)}}) == []
+    number = notebooks.request(
+        "workspace/executeCommand", {"command": "greenloop.runTest", "arguments": [{"uri": notebooks.uri(2)}]}
+    )
+    assert "execute it in the notebook" in (await notebooks.reply(number))["error"]["message"]
