@@ -54,6 +54,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
         show_log.attach(server)
+        server.settled.clear()
         server.runs.spawn(_begin(server))
         server.runs.spawn(files.watch(server))
         # The first code action should not pay for the parser.
