@@ -63,14 +63,17 @@ def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str,
     results = server.results
     for heading in places.headings(place):
         row = heading.line - 1 - place.first
-        run = runs.get((place.path, heading.qualname))
+        path = heading.selector.partition("::")[0]
+        run = runs.get((path, heading.qualname))
         known = heading.kind is TargetKind.TEST or heading.examples or run is not None
         if not 0 <= row < rows or not (known or results.is_reached(place.root, place.path, heading.qualname)):
             continue
         start = {"line": row, "character": 0}
         # What was known before a run ended, that run knows better.
-        result = results.get(place.root, place.path, heading.qualname, run.ended if run is not None else 0.0)
+        result = results.get(place.root, path, heading.qualname, run.ended if run is not None else 0.0)
         for title, command, argument in lenses.above(heading, run, result):
+            if place.notebook is not None and command == "greenloop.runTest":
+                continue  # who wants to run a cell executes it
             yield {
                 "range": {"start": start, "end": start},
                 "command": {"title": title, "command": command, "arguments": [{"uri": uri, **argument}]},

@@ -13,7 +13,7 @@ from greenloop.core.nouns import Target, TargetKind
 from greenloop.lsp import lenses, places
 from greenloop.lsp.convert import line_range
 from greenloop.lsp.documents import lowered
-from greenloop.lsp.presenters import report
+from greenloop.lsp.presenters import report, status
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -43,10 +43,10 @@ def register(server: Server) -> None:
 
 
 def _history(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:
-    run = server.runs.find(place.root, place.path, target.qualname)
+    run = server.runs.find(place.root, target.path, target.qualname)
     if run is None or not (run.attempts or run.specified or run.ahead):
         return ""
-    return report.markdown(run) if markdown else report.plain(run)
+    return status.named(server, run, report.markdown(run) if markdown else report.plain(run))
 
 
 def _results(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:

@@ -43,6 +43,8 @@ def ask(server: Server, arguments: tuple[Any, ...]) -> Asked:
         place = places.of(server, table["uri"])
         if place is None or not place.path.endswith(".py") or tests.is_kept(place):
             raise JsonRpcInvalidParams("Only tests of Python files can be run, and this is none.")
+        if place.notebook is not None:
+            raise JsonRpcInvalidParams("Cells are refined only; to run one, execute it in the notebook.")
         asked = _asked(server, place, target)
     except GreenloopError as error:
         raise JsonRpcInvalidParams(clean(error.advice)) from error
@@ -106,7 +108,7 @@ async def answer(server: Server, asked: Asked) -> Tally | None:
 
 def _saved(server: Server, uri: str) -> None:
     place = places.of_or_none(server, uri)
-    if place is None or not place.path.endswith(".py") or tests.is_kept(place):
+    if place is None or place.notebook or not place.path.endswith(".py") or tests.is_kept(place):
         return
     settings = configuration.load(server, place.root)
     if settings.editor.save == "affected":
