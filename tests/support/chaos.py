@@ -229,9 +229,7 @@ class Session:
             line for line in self.editor.errors if re.search(r"^[\w.]+(Error|Exception)\b| ERROR |Warning:", line)
         ]
         if rest := [
-            line
-            for line in errors
-            if not re.search("JsonRpcInvalidParams|Unable to deserialize|A run failed|: boom$", line)
+            line for line in errors if not re.search("JsonRpcInvalidParams|Unable to deserialize|A run failed", line)
         ]:
             raise Broken(f"the server complained: {rest[:3]}\n{''.join(self.editor.errors)[-3000:]}")
 
