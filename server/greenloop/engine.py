@@ -15,6 +15,7 @@ from pathlib import Path
 from greenloop import acceptance, interpreters, proofs, registry, strength, targets, walls, workspace
 from greenloop.bed import Bed
 from greenloop.calibration import calibrate
+from greenloop.core.encoding import declared, decode, encode
 from greenloop.core.errors import SandboxBroke, UsageProblem
 from greenloop.core.events import Event, Finished
 from greenloop.core.nouns import Failure, Limits, Outcome, Place, Problem, Run, Target, Verdict
@@ -188,7 +189,6 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
             outcomes = {result.id: result.outcome for result in parse(await session.run(run))}
     finally:
         await session.close()
-    known = {path: text for path, text in problem.files.items() if path not in files}
     bench = proofs.Bench(
         problem=replace(problem, buffers={**problem.buffers, **files}),
         outcomes=outcomes,
@@ -196,12 +196,22 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
         limits=replace(place.limits, seconds=max(settings.sandbox.seconds, settings.sandbox.longest)),
         suite_seconds=settings.suite.seconds,
         network=place.network,
-        encode=lambda texts: {path: text.encode() for path, text in texts.items()},
+        encode=lambda texts: {path: encode(text, declared(text)) for path, text in texts.items()},
     )
-    tests = {case.path: known[case.path] for case in problem.spec.cases if case.path in known}
+    tests = {path: text for case in problem.spec.cases if (text := _now(path := case.path, problem, files)) is not None}
     tests |= problem.spec.files
     verdict, _evidence = await acceptance.accept(bench, lambda: sandbox.open(place), {}, tests)
     return verdict
+
+
+def _now(path: str, problem: Problem, files: Mapping[str, bytes]) -> str | None:
+    """A test file as it is now; None where it cannot be read, which its run will say."""
+    if path not in files:
+        return problem.files.get(path)
+    try:
+        return decode(files[path])[0]
+    except UsageProblem:
+        return None
 
 
 async def strength_of(

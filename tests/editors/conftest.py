@@ -60,7 +60,7 @@ KINDS = [
 class Editor:
     """One running editor. Every method is one thing that its user does or sees; lines count from 1."""
 
-    def __init__(self, kind, folder, settings):
+    def __init__(self, kind, folder, settings, model=""):
         self.kind, self.folder, self.root = kind, folder, folder / "w"
         self.script, self.home = folder / "answers.jsonl", folder / "home"
         self.opened = []
@@ -76,12 +76,12 @@ class Editor:
             "PLAY_ROOT": str(self.root),
             "PLAY_SOCKET": str(folder / "s"),
         }
-        self._configure(settings)
+        self._configure(settings, model or f"scripted:{self.script}")
         self._start()
 
     # -- the machine --------------------------------------------------------------------------------------------
 
-    def _configure(self, settings):
+    def _configure(self, settings, model):
         """As a user does: `greenloop setup … --write`, and the page's blocks in the editor's own start file."""
         own = self.home / "config" / "greenloop" / "config.toml"
         own.parent.mkdir(parents=True)
@@ -90,15 +90,16 @@ class Editor:
         if self.kind.setup != "neovim":
             (self.home / ".emacs.d").mkdir(parents=True)
         subprocess.run(lines, env=self.environment, check=True, capture_output=True)
-        model = f"scripted:{self.script}"
         chosen = block(self.kind.section, "ollama/llama3.2").replace("ollama/llama3.2", model)
-        commands = "".join(each for each in blocks(self.kind.section)[1:] if "ollama" not in each)
+        # Code lenses came with LspAttach, after 0.7.
+        no = ["ollama/llama3.2", *(["codelens"] if self.kind.name == "nvim-0.7" else [])]
+        more = "".join(each for each in blocks(self.kind.section)[1:] if not any(word in each for word in no))
         if self.kind.setup == "neovim":
             start = self.home / "config" / "nvim" / "init.lua"
-            start.write_text(chosen + commands)
+            start.write_text(chosen + more)
         else:
             with (self.home / ".emacs.d" / "init.el").open("a") as file:
-                file.write(chosen + commands)
+                file.write(chosen + more)
 
     def _start(self):
         program = {"nvim-0.11": str(Path(sys.executable).with_name("nvim")), "nvim-0.7": "/usr/bin/nvim"}
@@ -144,9 +145,9 @@ class Editor:
         self.output.flush()
         return Path(self.output.name).read_text(errors="replace")[-3000:]
 
-    def wait(self, what, holds):
+    def wait(self, what, holds, seconds=SECONDS):
         """What `holds` returns as soon as that is something; it is asked again and again."""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + seconds
         while not (found := holds()):
             if time.monotonic() > end:
                 shown = {name: self("diagnostics", name) for name in self.opened}

@@ -20,6 +20,7 @@ class Manners:
     """`asks` is what stands in the context of its code action requests beside the diagnostics.
 
     `says` makes its reply to an edit that went in, `refuses` to one that did not.
+    `replies` has its way with other requests of the server: an exception is an error, `SILENCE` no reply.
     One that is not `answers` replies to nothing at all; one without `commands` sends none and asks for no actions.
     `real`: the editor itself is driven through the story in tests/editors too.
     """
@@ -28,6 +29,7 @@ class Manners:
     asks: Mapping[str, Any] = field(default_factory=dict)
     says: Callable[[], Any] = lambda: {"applied": True}
     refuses: Callable[[], Any] = lambda: {"applied": False}
+    replies: Mapping[str, Any] = field(default_factory=dict)
     answers: bool = True
     commands: bool = True
     real: bool = False
@@ -41,13 +43,27 @@ CLIENTS = {
     "eglot-1.9-emacs28": Manners(title="eglot 1.9", real=True, says=lambda: None, refuses=lambda: None),
     "lspmode-9.0-emacs30": Manners(title="lsp-mode 9"),
     "lspmode-8.0-emacs28": Manners(title="lsp-mode 8", real=True, says=lambda: ["t"], refuses=lambda: ["t"]),
-    "helix-25.01": Manners(title="Helix 25", asks={"triggerKind": 1}),
+    "helix-25.01": Manners(
+        title="Helix 25",
+        asks={"triggerKind": 1},
+        replies={"window/showMessageRequest": Exception("MethodNotFound")},
+    ),
     "kate-25.04": Manners(title="Kate 25", asks={"only": ["quickfix", "refactor", "source"]}),
-    "vim-lsp": Manners(title="vim-lsp", asks={"only": EVERY_KIND}),
+    "vim-lsp": Manners(title="vim-lsp", asks={"only": EVERY_KIND}, replies={"window/showDocument": Editor.SILENCE}),
     "yegappan-lsp-vim9": Manners(title="yegappan/lsp", asks={"triggerKind": 1}),
     "ale-3.3-vim9.0": Manners(title="ALE 3.3", answers=False),
     "jupyterlab": Manners(title="JupyterLab", commands=False),
     "vscode-1.139": Manners(title="VS Code", asks={"triggerKind": 1}),
+}
+# What a client must have declared to be asked.
+DECLARES = {
+    "workspace/applyEdit": "workspace.applyEdit",
+    "workspace/configuration": "workspace.configuration",
+    "workspace/codeLens/refresh": "workspace.codeLens.refreshSupport",
+    "window/workDoneProgress/create": "window.workDoneProgress",
+    "window/showDocument": "window.showDocument.support",
+    "window/showMessageRequest": "window.showMessage.messageActionItem",
+    "client/registerCapability": "workspace.didChangeConfiguration.dynamicRegistration",
 }
 FEATURES = (
     "code action",
@@ -90,6 +106,7 @@ class Client(Editor):
             self.answers[method] = None
         self.answers["window/showDocument"] = {"success": True}
         self.answers["window/showMessageRequest"] = lambda params: params["actions"][0]
+        self.answers |= self.manners.replies
 
     def has(self, path: str) -> Any:
         return has(self.capabilities, path)
@@ -128,6 +145,11 @@ class Client(Editor):
         if isinstance(command.get("command"), str):
             await self.execute(command["command"], *command["arguments"])
         return entry
+
+    def asked_undeclared(self) -> list[str]:
+        """The server's requests that this client never said it could answer."""
+        methods = [message["method"] for message in self.inbox if message and "method" in message and "id" in message]
+        return [method for method in methods if not self.has(DECLARES[method])]
 
     def configure(self, **settings) -> None:
         self.notify("workspace/didChangeConfiguration", {"settings": {"greenloop": settings}})

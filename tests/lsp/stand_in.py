@@ -112,6 +112,8 @@ class Play:
 
     async def reverify(self, problem, files, *, settings):
         self.reverified.append({path: data.decode() for path, data in files.items()})
+        if any(b"HOLD" in data for data in files.values()):
+            await asyncio.Event().wait()
         return verdict(7 if any(b"BREAK" in data for data in files.values()) else None)
 
     # -- scripts --------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ FULL = {
 }
 STATES = {
     "idle": None,
-    "waiting": {"started": None, "attempts": []},
+    "waiting": {"phase": Phase.QUEUED, "started": None, "attempts": []},
     "running": {},
     "landing": {"phase": Phase.LANDING},
     "offered": {"phase": Phase.OVER, "outcome": outcome()},
@@ -179,7 +179,21 @@ def test_all_failing_tests_of_a_class(tmp_path, monkeypatch, row, target):
 def test_a_function_is_run_where_a_test_is_known(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, FULL, monkeypatch)
     assert [each.title for each in inside.actions("m.py", 0)] == ["Refine until tests pass: double"]
-    inside.server.results.reached = lambda root, path, name: (root, path, name) == (tmp_path, "m.py", "double")
+    inside.server.results.reached = lambda root, path: {"double"} if (root, path) == (tmp_path, "m.py") else ()
     run = inside.actions("m.py", 0)[1]
     assert (run.title, run.command.arguments[0]["target"]) == ("Run in the sandbox: double", "m.py::double")
     assert [each.title for each in inside.actions("m.py", 6)] == ["Refine until tests pass: size"]
+
+
+@pytest.mark.parametrize(("name", "row"), [("m.py", 1), ("test_m.py", 35), ("test_m.py", 12)])
+def test_where_a_check_tells_of_a_failing_test(tmp_path, monkeypatch, name, row):
+    """In the function where it failed, in a helper, and in the test itself."""
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    where = lsp.Range(start=lsp.Position(line=row, character=0), end=lsp.Position(line=row, character=4))
+    data = {"test": "test_m.py::test_double[1]"}
+    ours = lsp.Diagnostic(range=where, message="test_double[1]: assert", source="greenloop", data=data)
+    first, run = inside.actions(name, row, diagnostics=[ours])
+    assert (first.title, first.kind, first.diagnostics) == ("Refine until tests pass: test_double", "quickfix", [ours])
+    argument = {"test": "test_m.py::test_double[1]"} if row != 12 else {"position": {"line": 12, "character": 0}}
+    assert first.command.arguments == [{"uri": inside.uri(name), **argument}]
+    assert run.command.arguments[0]["target"].startswith("test_m.py::test_double")

@@ -18,6 +18,11 @@ def titles(actions):
     return [action["title"] for action in actions]
 
 
+async def unsolved(editor):
+    """Waits until a run is over; that it is not solved is told a moment before."""
+    await editor.diagnosed(lambda items: any(item.get("code") == "unsolved" for item in items))
+
+
 async def test_on_a_test_it_is_a_quick_fix_and_on_a_function_a_rewrite(editor):
     capabilities = await editor.start()
     kinds = capabilities["capabilities"]["codeActionProvider"]["codeActionKinds"]
@@ -95,7 +100,7 @@ async def test_in_files_with_syntax_errors(editor):
 async def test_on_a_diagnostic_of_ours_it_is_attached(editor):
     await editor.start(model="play:stuck")
     await editor.action("Refine")
-    await editor.told("not solved")
+    await unsolved(editor)
     shown = editor.shown("test_m.py")
     actions = await editor.actions(line=4, diagnostics=shown)
     assert [action.get("diagnostics") for action in actions if action["kind"] == "quickfix"] == [shown] * 2
@@ -117,7 +122,7 @@ async def test_after_a_result(editor):
 async def test_single_attempts_come_to_who_asks_by_kind(editor):
     await editor.start(model="play:stuck")
     await editor.action("Refine")
-    await editor.told("not solved")
+    await unsolved(editor)
     offered = await editor.actions(only=["refactor.rewrite.greenloop.attempt"])
     numbers = {each["command"]["arguments"][0]["attempt"] for each in offered}
     assert {each["command"]["command"] for each in offered} == {"greenloop.showAttempt", "greenloop.compare"}
@@ -129,7 +134,7 @@ async def test_single_attempts_come_to_who_asks_by_kind(editor):
 async def test_where_a_failure_stands_in_another_function_it_is_about_the_test(editor):
     await editor.start(model="play:stuck")
     await editor.action("Refine")
-    await editor.told("not solved")
+    await unsolved(editor)
     (failing,) = [item for item in editor.shown("test_m.py") if item["severity"] == 1]
     line = failing["range"]["start"]["line"]
     editor.change("test_m.py", editor.text("test_m.py").replace("def test_double():", "def helper():"))
@@ -195,7 +200,7 @@ async def test_commands_without_anything_to_do(editor):
 async def test_discard_clears_the_diagnostics(editor):
     await editor.start(model="play:stuck")
     await editor.action("Refine")
-    await editor.told("not solved")
+    await unsolved(editor)
     assert editor.shown("test_m.py")
     await editor.action("Discard")
     await editor.diagnosed(lambda items: not items)

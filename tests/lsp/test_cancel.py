@@ -226,3 +226,29 @@ async def test_a_client_that_never_answers_can_still_cancel(editor):
     await editor.wait(lambda m: m.get("method") == "window/workDoneProgress/create")
     assert await editor.execute("greenloop.cancel") == 1
     assert (await editor.reply(number))["result"]["reason"] == "cancelled"
+
+
+async def test_cancelled_while_the_user_is_asked_the_result_is_kept(editor):
+    editor.answers["window/showMessageRequest"] = editor.SILENCE
+    await editor.start(apply="ask")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.wait(lambda m: m.get("method") == "window/showMessageRequest")
+    assert await editor.execute("greenloop.cancel") == 1
+    result = (await editor.reply(number))["result"]
+    assert (result["solved"], result["applied"]) == (True, False)
+    assert (await ended_run(editor))["params"]["value"]["message"] == "cancelled, the result is kept"
+    await editor.action("Apply refined double")
+    await editor.told("m.py:2 fixed, verified")
+
+
+async def test_cancelled_while_a_merge_is_verified_the_result_is_kept(editor):
+    await editor.start(model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("m.py", "HOLD = 1\n" + editor.text("m.py"))
+    await editor.call("test/go")
+    await editor.wait(lambda m: m.get("method") == "$/progress" and "together with what was typed" in str(m))
+    assert await editor.execute("greenloop.cancel") == 1
+    assert not (await editor.reply(number))["result"]["applied"]
+    assert not editor.edits
+    assert [each for each in await editor.actions() if each["title"].startswith("Apply refined double")]

@@ -93,6 +93,7 @@ async def test_a_queued_run_can_be_cancelled_and_those_behind_move_up(crowd):
     assert await crowd.execute("greenloop.cancel", selector(crowd, "one")) == 1
     assert (await crowd.reply(number))["result"]["reason"] == "cancelled"
     await waits(crowd, "two", 1)
+    await called(crowd, "double")
     await crowd.execute("greenloop.cancel", selector(crowd, "double"))
     await called(crowd, "double", "two")
 

@@ -1,5 +1,7 @@
 """Nothing is shown where there is nothing: files that are renamed, closed unsaved, or changed behind the editor."""
 
+import asyncio
+
 from .conftest import FILES
 
 
@@ -69,3 +71,41 @@ async def test_nothing_points_beyond_a_file_that_became_shorter_behind_the_edito
     editor.open("test_m.py")
     await editor.call("test/state")
     assert summary_rows(editor.shown("test_m.py")) == []
+
+
+async def failing(editor):
+    """A test that was run and failed."""
+    await editor.start(opened=("m.py", "test_m.py"))
+    await editor.execute("greenloop.runTest", {"uri": editor.uri("test_m.py")})
+    await editor.told("1 failed")
+    assert editor.shown("test_m.py")
+
+
+async def test_failing_tests_are_discarded_with_all_the_rest(editor):
+    await failing(editor)
+    await editor.execute("greenloop.discard", {"uri": editor.uri("m.py")})
+    assert editor.shown("test_m.py")
+    await editor.execute("greenloop.discard")
+    assert editor.shown("test_m.py") == []
+
+
+async def test_failing_tests_of_a_file_are_discarded(editor):
+    await failing(editor)
+    await editor.execute("greenloop.discard", {"uri": editor.uri("test_m.py"), "target": "test_m.py::test_double"})
+    assert editor.shown("test_m.py")
+    await editor.execute("greenloop.discard", {"uri": editor.uri("test_m.py")})
+    assert editor.shown("test_m.py") == []
+
+
+async def test_a_failing_test_whose_lines_are_gone_stays_in_its_file(editor):
+    await editor.start(model="play:hold", opened=("m.py", "test_m.py"))
+    editor.change("m.py", FILES["m.py"] + "# WAIT\n")
+    await editor.execute("greenloop.runTest", {"uri": editor.uri("test_m.py")})
+    await editor.wait(lambda m: m.get("method") == "window/workDoneProgress/create", "a check under way")
+    async with asyncio.timeout(20):
+        while not any(call.startswith("tests") for call in (await editor.state())["calls"]):
+            await asyncio.sleep(0.01)
+    editor.change("test_m.py", "# 1\n# 2\n")
+    await editor.call("test/go")
+    items = await editor.diagnosed(bool)
+    assert [item["range"]["start"]["line"] for item in items] == [0]

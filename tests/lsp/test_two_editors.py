@@ -1,6 +1,5 @@
 """Two servers on one project with one history, by the real engine: neither disturbs the other, also when one dies."""
 
-import asyncio
 import json
 
 import pytest
@@ -86,11 +85,10 @@ async def under_test(editor):
 
 
 async def ready(editor):
-    """Waits until the server has looked at what others left: it answers in order what comes after that."""
-    await editor.wait(lambda m: m.get("method") == "workspace/configuration", "its start")
-    async with asyncio.timeout(WAIT):
-        while "interrupted" not in str(await editor.hover("test_m.py", 3)) and not await offered(editor):
-            await asyncio.sleep(0.05)
+    """Waits until the server has found what another one left."""
+    await editor.wait(
+        lambda m: "is known again" in (m.get("params") or {}).get("message", ""), "what was", seconds=WAIT
+    )
 
 
 async def test_both_refine_the_same_test_at_once(house, records):

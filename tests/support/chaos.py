@@ -26,7 +26,7 @@ sys.path.insert(0, str(HERE))
 
 from chaos_editor import Editor  # noqa: E402
 from chaos_operations import OPERATIONS  # noqa: E402
-from chaos_texts import Broken, digest  # noqa: E402
+from chaos_texts import LINE, Broken, digest  # noqa: E402
 from chaos_typing import text_of  # noqa: E402
 
 SERVER = HERE.parents[1] / "server"
@@ -128,6 +128,7 @@ class Session:
             },
         )
         editor.capabilities = reply["capabilities"]
+        editor.commands = editor.capabilities["executeCommandProvider"]["commands"]
         editor.notify("initialized", {})
         for name in ("a.py", "test_a.py", "c.py"):
             editor.show((root / name).as_uri(), editor.read((root / name).as_uri()))
@@ -158,19 +159,20 @@ class Session:
         """The server's texts are the editor's, and what it shows it has reason to show."""
         editor = self.editor
         texts = {uri: [document.version, digest(document.text)] for uri, document in editor.open.items()}
+        rows = {uri: len(LINE.findall(document.text)) + 1 for uri, document in editor.open.items()}
         state = await editor.call("test/state", None, PATIENCE)
         shown = editor.shown
         if state["documents"] != texts:
             uri = next(u for u in {**texts, **state["documents"]} if texts.get(u) != state["documents"].get(u))
             raise Broken(f"the server has another text of {uri}: {state['documents'].get(uri)}, not {texts.get(uri)}")
         for item in state["board"]:
-            if item["rows"] is None:
+            if not item["there"]:
                 raise Broken(f"diagnostics of a file that is gone: {item}")
-            # A closed file may have been changed on the disk; what is opened again is looked at then.
-            if item["uri"] in editor.open and item["row"] >= item["rows"]:
-                raise Broken(f"a diagnostic beyond the end of the file: {item}")
             if not item["known"]:
                 raise Broken(f"a diagnostic of nothing that goes on or is unsolved: {item}")
+        beyond = [i for uri, n in rows.items() for i in shown.get(uri, ()) if i["range"]["end"]["line"] >= n]
+        if beyond:
+            raise Broken(f"diagnostics beyond the end of a file: {beyond}")
         seen = Counter((u, item["message"]) for u, items in shown.items() for item in items)
         held = Counter((item["uri"], item["message"]) for item in state["board"])
         if seen != held:

@@ -20,7 +20,7 @@ class Editor:
         self.open, self.files, self.published, self.counts = {}, {}, {}, Counter()
         self.pending, self.ids, self.late, self.broken = {}, 0, set(), None
         self.shown = {}
-        self.tokens, self.errors, self.capabilities = [], [], {}
+        self.tokens, self.errors, self.capabilities, self.commands = [], [], {}, []
         self.disk, self.touched, self.folders, self.added = {}, {}, {}, set()
         self.tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._read_errors())]
 

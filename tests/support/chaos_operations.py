@@ -5,6 +5,7 @@ import asyncio
 import chaos_typing as typing
 
 COMMANDS = ("greenloop.apply", "greenloop.discard", "greenloop.showAttempts", "greenloop.cancel", "greenloop.showTests")
+TESTS = ("greenloop.runTest", "greenloop.refineAll", "greenloop.showAttempt", "greenloop.compare")
 
 
 def _here(editor, dice):
@@ -78,6 +79,17 @@ async def command(editor, dice):
     editor.asked("workspace/executeCommand", {"command": name, "arguments": [argument]})
 
 
+async def run_tests(editor, dice):
+    """Runs tests, refines all that fail, steps through attempts, compares: of a file or a target that may be there."""
+    name, uri = dice.choice(TESTS), dice.choice(sorted(editor.open) or sorted(editor.disk))
+    argument = {"uri": uri, **({"target": _target(editor, uri, dice)} if dice.random() < 0.6 else {})}
+    if name in ("greenloop.showAttempt", "greenloop.compare"):
+        argument = {"uri": uri, "target": _target(editor, uri, dice), "attempt": dice.randrange(4)}
+    if name in editor.commands:
+        editor.counts[name] += 1
+        editor.asked("workspace/executeCommand", {"command": name, "arguments": [argument]})
+
+
 async def cancel_all(editor, dice):
     editor.asked("workspace/executeCommand", {"command": "greenloop.cancel", "arguments": []})
 
@@ -133,6 +145,7 @@ OPERATIONS = {
     "choose an action": (10, choose_action),
     "refine": (11, refine),
     "command": (5, command),
+    "tests": (5, run_tests),
     "cancel all": (0.3, cancel_all),
     "cancel progress": (0.5, cancel_progress),
     "reconfigure": (2, reconfigure),

@@ -1,254 +1,20 @@
-"""The real server for the random editor: its engine throws dice by seed, and it tells what it holds inside.
+"""The real server for the random editor, which tells what it holds inside.
 
-`python chaos_server.py SEED` plays; with `--real` the real engine works, and only its model throws dice.
+`python chaos_server.py SEED`; with `--real` the real engine works.
 """
 
-import asyncio
 import gc
 import logging
 import os
-import random
-import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 
+from chaos_engine import Dice
+from chaos_real import Real
 from chaos_texts import digest
-from greenloop import engine as real_engine
-from greenloop import syntax
-from greenloop.core.diff import lines, newline_of
-from greenloop.core.errors import CannotVerify
-from greenloop.core.events import Checked, Finished, Planned, Proposed, Started, Tested, Token
-from greenloop.core.nouns import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Draft,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Move,
-    Outcome,
-    Problem,
-    Region,
-    Reply,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
 from greenloop.lsp.edits import text_of
 from greenloop.lsp.runs import Run
 from greenloop.lsp.server import create_server, serve
-
-VALUE = re.compile(r"(    value = )\w+")
-ENDS = {"solve": 40, "partial": 14, "unsolved": 18, "asks": 7, "refuse": 6, "crash": 4, "green": 4, "slow": 7}
-SHAPES = {"value": 60, "insert": 14, "delete": 8, "tests": 10, "create": 8}
-
-
-def weighted(dice, table):
-    return dice.choices(list(table), list(table.values()))[0]
-
-
-class Boom(Exception):
-    """The engine's own crash; the log names only the class, which must not look like an error of the server's own."""
-
-
-class Dice:
-    """An engine without model and sandbox. It changes nothing but what `mine` knows, so that losses can be told."""
-
-    def __init__(self, seed):
-        self.seed, self.count = seed, 0
-
-    async def warm(self, root, settings, keeper):
-        """Needs no sandbox."""
-
-    async def reverify(self, problem, files, *, settings):
-        dice = self.dice("reverify")
-        await asyncio.sleep(dice.choice((0, 0, 0.02)))
-        return _verdict(problem.spec.cases[0], None if dice.random() < 0.75 else 1)
-
-    def dice(self, what):
-        self.count += 1
-        return random.Random(f"{self.seed}:{self.count}:{what}")
-
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
-        dice = self.dice(getattr(request.target, "selector", request.target))
-        number, end = self.count, weighted(dice, ENDS)
-        say("starting")
-        await asyncio.sleep(dice.choice((0, 0, 0.01, 0.05)))
-        problem = _problem(request)
-        if end == "refuse":
-            raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
-        if end == "crash":
-            raise Boom
-        case = problem.spec.cases[0]
-        attempts = [Attempt(number=0, verdict=_verdict(case, 1), error_class="AssertionError", group=Group.LOGIC)]
-        emit(
-            Started(
-                problem=problem,
-                baseline=attempts[0],
-                model="dice",
-                preset=settings.preset,
-                sandbox="dice",
-                attempts=settings.attempts or 5,
-            )
-        )
-        if end == "asks":
-            await user.choose(f"Is {number} right?", ("Yes", "No", "The right value is …"))
-        if end == "slow":
-            await asyncio.sleep(dice.uniform(0.2, 0.6))
-        for n in range(1, dice.randint(2, 4)):
-            await asyncio.sleep(dice.choice((0, 0, 0.005, 0.03)))
-            attempts.append(_attempt(problem, emit, n, f"W{number}", _verdict(case, 1)))
-        unsolved = end in ("unsolved", "green")
-        if not unsolved:
-            attempts.append(_attempt(problem, emit, len(attempts), f"R{number}", _verdict(case, None)))
-        after = _after(problem, dice, number, weighted(dice, SHAPES))
-        outcome = Outcome(
-            solved=not unsolved,
-            verified=Verified.PARTIALLY if end == "partial" else Verified.VERIFIED,
-            reason=StopReason.ATTEMPTS if unsolved else StopReason.SOLVED,
-            message="",
-            attempts=tuple(attempts),
-            best=len(attempts) - 1,
-            before={path: problem.originals.get(path) for path in after},
-            after=after,
-            evidence=Evidence(sandbox="dice", cases={"user": (1, 1)}),
-        )
-        if end == "green":
-            outcome = replace(outcome, solved=True, reason=StopReason.ALREADY_GREEN, before={}, after={})
-        emit(Finished(outcome=outcome))
-        return outcome
-
-
-def _problem(request):
-    target, root = request.target, request.root
-    path, _, name = getattr(target, "selector", target).partition("::")
-    folder, _, file = path.rpartition("/")
-    file, name = file.removeprefix("test_"), name.split("::")[-1].removeprefix("test_")
-    module, tests = (f"{folder}/{each}".lstrip("/") for each in (file, f"test_{file}"))
-    texts = {}
-    for each in (module, tests):
-        if each in request.buffers:
-            texts[each] = request.buffers[each].decode()
-        elif (root / each).is_file():
-            texts[each] = (root / each).read_bytes().decode()
-    found = syntax.lookup(syntax.definitions(texts.get(module, ""), module), name)
-    if found is None or not VALUE.search("".join(lines(texts[module])[found.start - 1 : found.end])):
-        raise CannotVerify(f"There is no function {name} in {module}.", remedy="Write it.")
-    test = syntax.lookup(syntax.definitions(texts.get(tests, ""), tests), f"test_{name}")
-    case = Case(id=f"{tests}::test_{name}", path=tests, line=test.end if test else 1)
-    return Problem(
-        root=root,
-        spec=Spec(cases=(case,), selectors=(case.id,)),
-        regions=(Region(path=module, qualname=name, start=found.start, end=found.end),),
-        originals=texts,
-        files=texts,
-        buffers=request.buffers,
-    )
-
-
-def _verdict(case, observed):
-    if observed is None:
-        return Verdict(status=Status.PASSED, cases=(CaseResult(id=case.id, outcome="passed"),), seconds=0.1)
-    frames = (Frame(path=case.path, line=case.line, function=case.id.split("::")[-1]),)
-    failure = Failure(type="AssertionError", message=f"assert {observed} == 10", frames=frames, text="E assert")
-    return Verdict(
-        status=Status.FAILED, cases=(CaseResult(id=case.id, outcome="failed", failure=failure),), seconds=0.1
-    )
-
-
-def _attempt(problem, emit, number, value, verdict):
-    region = problem.regions[0]
-    rows = lines(problem.files[region.path])
-    body = VALUE.sub(rf"\g<1>{value}", "".join(rows[region.start - 1 : region.end]), count=1)
-    draft = Draft(parent=number - 1, move=Move.DRAFT, role=Role.DRAFTER)
-    answer = f"```python\n{body}```"
-    usage = Usage(prompt_tokens=300, completion_tokens=20, model_seconds=1.0, test_seconds=0.1)
-    emit(Planned(attempt=number, draft=draft, model="dice", prompt_tokens=300))
-    emit(Token(attempt=number, text="x", count=1))
-    emit(Proposed(attempt=number, answer=answer, usage=usage))
-    emit(Checked(attempt=number, error_class="", message=""))
-    done = Attempt(
-        number=number,
-        parent=number - 1,
-        draft=draft,
-        model="dice",
-        answer=answer,
-        candidate=Candidate(texts={region: body}),
-        verdict=verdict,
-        error_class="" if verdict.status is Status.PASSED else "AssertionError",
-        usage=usage,
-    )
-    emit(Tested(attempt=done))
-    return done
-
-
-def _after(problem, dice, number, shape):
-    region = problem.regions[0]
-    text = problem.originals[region.path]
-    rows = lines(text)
-    body = VALUE.sub(rf"\g<1>R{number}", "".join(rows[region.start - 1 : region.end]), count=1)
-    rows[region.start - 1 : region.end] = lines(body)
-    after, mark, end = {}, f"# L{number}", newline_of(text)
-    made = [n for n, row in enumerate(rows[:-1]) if re.fullmatch(r"# L\d+", row.rstrip("\r\n"))]
-    if shape == "insert":
-        rows.insert(dice.randrange(len(rows)), mark + end)
-    elif shape == "delete" and made:
-        del rows[dice.choice(made)]
-    elif shape == "tests" and problem.originals.get(problem.spec.cases[0].path):
-        path = problem.spec.cases[0].path
-        old = problem.originals[path]
-        gap = "" if lines(old)[-1].endswith(("\r", "\n")) else newline_of(old)
-        after[path] = old + gap + mark + newline_of(old)
-    elif shape == "create":
-        after[f"new_{number}.py"] = mark + "\n"
-    return {region.path: "".join(rows), **after}
-
-
-class Copyist:
-    """A model that answers with the function it was shown, another value in it: right or wrong by seed."""
-
-    name = "copyist"
-
-    def __init__(self, dice):
-        self.dice = dice
-
-    async def complete(self, request, on_token):
-        shown = "\n".join(message.content for message in request.messages)
-        found = re.findall(r"(?ms)^def f\d\(x\):.*?^    return [^\n]*$", shown)
-        value = 5 if self.dice.random() < 0.4 else self.dice.randrange(100, 999)
-        await asyncio.sleep(self.dice.choice((0, 0.02, 0.2)))
-        body = VALUE.sub(rf"\g<1>{value}", found[-1], count=1) if found else "pass"
-        text = f"```python\n{body}\n```"
-        on_token(text)
-        return Reply(text=text, usage=Usage(prompt_tokens=300, completion_tokens=40), model=self.name)
-
-    def count_tokens(self, text):
-        return len(text) // 4
-
-    async def close(self):
-        """Holds nothing."""
-
-
-class Real(Dice):
-    """The real engine and sandbox with the copyist."""
-
-    async def warm(self, root, settings, keeper):
-        await real_engine.warm(root, settings, keeper)
-
-    async def reverify(self, problem, files, *, settings):
-        return await real_engine.reverify(problem, files, settings=settings)
-
-    async def refine(self, request, **more):
-        dice = self.dice(getattr(request.target, "selector", request.target))
-        return await real_engine.refine(request, **{**more, "model": Copyist(dice)})
 
 
 def _unsettled(run):
@@ -266,8 +32,8 @@ def state(server):
             alive = not isinstance(owner, Run) or (owner in runs and _unsettled(owner))
             alive = alive and (text == file.text or not is_open)
             for item in items:
-                row = {"uri": server.documents.uri(path), "row": item.range.start.line, "message": item.message}
-                board.append({**row, "rows": None if text is None else len(lines(text)) + 1, "known": alive})
+                row = {"uri": server.documents.uri(path), "message": item.message}
+                board.append({**row, "there": text is not None, "known": alive})
     gc.collect()
     return {
         "documents": {d.uri: [d.version, digest(d.source)] for d in server.documents.text_documents.values()},

@@ -41,7 +41,7 @@ SETTINGS = Settings()
 
 
 class Pauses:
-    """Every pause is a future that a test ends; the clock moves with what was slept."""
+    """Every pause is a future that a test ends, with those before it; the clock moves with what was slept."""
 
     def __init__(self):
         self.now, self.open, self.asked = 0.0, [], []
@@ -60,9 +60,10 @@ class Pauses:
             while not (mine := [each for each in self.open if not each[1].done()]):
                 self.new.clear()
                 await self.new.wait()
-        assert [each[0] for each in mine] == [seconds]
+        assert mine[-1][0] == seconds
         self.now += seconds
-        mine[0][1].set_result(None)
+        for _seconds, future in mine:
+            future.set_result(None)
 
 
 class Play:
@@ -73,7 +74,7 @@ class Play:
         self.outcomes = {"test_m.py::test_a": "passed", "test_m.py::test_b": "failed", "test_n.py::test_c": "passed"}
         self.reach = {"test_m.py": "m.py", "test_n.py": "n.py"}
         self.broken, self.left, self.problem = (), (), None
-        self.began = asyncio.Event()
+        self.began, self.go = asyncio.Event(), asyncio.Event()
 
     async def prepare(self, root, settings, keeper):
         self.prepared += 1
@@ -85,7 +86,7 @@ class Play:
             raise self.problem
         if self.hold:
             try:
-                await asyncio.get_running_loop().create_future()
+                await self.go.wait()
             except asyncio.CancelledError:
                 self.cancelled += 1
                 raise
@@ -129,8 +130,8 @@ class House:
             at=lambda path: SimpleNamespace(source=self.texts[path.name]) if path.name in self.texts else None,
             parts=lambda path: [(path.name, 0)],
             location=lambda path, where: SimpleNamespace(uri=path.name, range=where),
+            get_text_document=lambda _uri: SimpleNamespace(version=0),
             position_codec=PositionCodec(),
-            get_text_document=lambda uri: SimpleNamespace(version=None),
         )
         self.board = Board(self)
         self.checks = Checks(self, pause=self.pauses, clock=lambda: self.pauses.now)
@@ -198,6 +199,36 @@ async def test_a_save_takes_the_place_of_the_check_under_way(house):
     assert house.play.cancelled == 1
     # What the first had not told is told by the second.
     assert [selectors for selectors, *_ in house.play.runs] == [("test_m.py",), ("test_m.py", "test_n.py")]
+
+
+async def test_one_that_ends_within_the_moment_is_not_cancelled_and_shows_nothing(house):
+    house.play.hold = True
+    house.save("m.py")
+    await house.pauses.end(SOON)
+    await house.play.began.wait()
+    first = house.checks._under_way[house.root].task
+    house.save("m.py")
+    house.play.go.set()
+    await first
+    assert house.published == {}
+    await house.pauses.end(QUIET)
+    await house.pauses.end(REST)
+    await house.idle()
+    assert house.play.cancelled == 0
+    assert house.published == {"m.py": [(1, "ValueError")]}
+
+
+async def test_cancelled_within_the_moment_both_end(house):
+    house.play.hold = True
+    house.save("m.py")
+    await house.pauses.end(SOON)
+    await house.play.began.wait()
+    house.save("m.py")
+    await asyncio.sleep(0)
+    assert house.checks.cancel() == 1
+    await house.idle()
+    assert house.play.cancelled == 1
+    assert house.published == {}
 
 
 async def test_what_was_traced_runs_alone_and_is_traced_again_after_a_rest(house):

@@ -27,7 +27,7 @@ IMPORTERS = {
     "lsprotocol": ("greenloop.lsp",),
     "xllamacpp": ("greenloop.embedded",),
     "rich": ("greenloop.cli",),
-    "tree_sitter": ("greenloop.syntax",),
+    "tree_sitter": ("greenloop.grammar",),
 }
 
 # Parameters, in order, that the engine and the loop give to the function of every variant.

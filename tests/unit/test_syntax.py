@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import syntax
+from greenloop import outline, pieces, syntax
 
 SHAPES = '''\
 import functools
@@ -205,24 +205,107 @@ PIECES = [
 ]
 
 
+LARGE = '''\
+import a
+
+class Outer(Base):
+    """Doc."""
+    field: int = 3
+
+    @property
+    def size(self): return self._size
+
+    # comment
+    def one(self):
+        """Doc
+
+        of it."""
+        x = [
+            1,
+        ]
+        return x
+
+    x = 1; y = 2
+
+    @d
+    async def two(self, a,
+        b):
+        return 2
+
+    if z:
+        def three(self): pass
+    else:
+        def three(self):
+            pass
+
+    class Inner:
+        def method(self):
+            return text
+
+    last = 1
+    # end
+
+def after(): pass
+
+@d
+class Second:
+    a = 1
+    b = 2
+    def one(self):
+        pass
+    def two(self):
+        pass
+'''
+IN_CLASSES = ["    def n(self):\n        pass\n", "        ", "\n\n", "    # c\n"]
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_pieces_kept_from_the_last_text_answer_like_fresh_ones(seed):
-    rng = random.Random(seed)
-    text = SHAPES
+    typed_at_random(random.Random(seed), SHAPES, PIECES)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_members_of_a_large_class_kept_from_the_last_text_too(seed, monkeypatch):
+    monkeypatch.setattr(pieces, "LARGE", 4)
+    typed_at_random(random.Random(seed), LARGE, PIECES + IN_CLASSES)
+
+
+def typed_at_random(rng, text, pieces):
     syntax.definitions(text, "kept")
     sound = 0
-    for step in range(60):
+    for _step in range(60):
         at = rng.randrange(len(text) + 1)
-        changed = text[:at] + rng.choice(PIECES) + text[at + rng.choice([0, 0, 0, 1, 7]) :]
+        changed = text[:at] + rng.choice(pieces) + text[at + rng.choice([0, 0, 0, 1, 7]) :]
         kept = syntax.definitions(changed, "kept")
         if is_sound(changed):
             sound += 1
-            assert kept == syntax.definitions(changed, f"fresh {seed} {step}")
+            assert kept == fresh(changed)
             text = changed
         elif rng.random() < 0.7:
             # Mended at once, as somebody types; sometimes the damage stays for a while.
-            assert syntax.definitions(text, "kept") == syntax.definitions(text, f"again {seed} {step}")
+            assert syntax.definitions(text, "kept") == fresh(text)
     assert sound > 5
+
+
+def fresh(text):
+    return outline.whole(text).definitions
+
+
+def test_a_keystroke_parses_its_surroundings_only(monkeypatch):
+    """Also while something else in the file is broken, and within a class that is the whole file."""
+    methods = "".join(f"    def test_{n}(self):\n        assert f({n}) == {n}\n\n" for n in range(400))
+    functions = "".join(f"def test_{n}():\n    assert f({n}) == {n}\n\n\n" for n in range(400))
+    for text in (functions, functions + "last = [1, 2\n", f"class TestAll:\n{methods}"):
+        syntax.definitions(text, "measured")
+        parsed = []
+        monkeypatch.setattr(pieces, "parse", lambda part, parsed=parsed: parsed.append(len(part)) or parse(part))
+        for typed in ("x", "x = g(", "x = g(1, [", "x = g(1, [2])", "x = g(1, [2])\n    y = 1"):
+            changed = text.replace("f(200)", f"f(200)  # {typed}").replace("# x = g(", "\n        x = g(")
+            assert any(item.name == "test_300" for item in syntax.definitions(changed, "measured"))
+        assert sum(parsed) < 0.3 * len(text)
+
+
+parse = pieces.parse
 
 
 def is_sound(text):
@@ -262,6 +345,20 @@ def _definitions(body, prefix):
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
             for inner in getattr(node, field, []):
                 yield from _definitions([inner] if isinstance(inner, ast.stmt) else inner.body, prefix)
+
+
+def test_examples_in_docstrings():
+    text = 'def a():\n    """A.\n\n    >>> a()\n    """\n\ndef b():\n    """B."""\n    x = """>>> b()"""\n'
+    for damage in ("", "\n\nx = (\n", "\n\ndef c(:\n"):
+        assert [item.examples for item in syntax.definitions(text + damage)][:2] == [True, False]
+
+
+def test_lines():
+    text = "a = 1\r\n\r\ndef f():\r\n    x\r\n"
+    found = syntax.outline(text, "lines")
+    assert [found.line(number) for number in range(1, 7)] == ["a = 1\n", "\n", "def f():\n", "    x\n", "", ""]
+    many = "class A:\n" + "".join(f"    x{n} = {n}\n" for n in range(300))
+    assert syntax.outline(many, "many").line(200) == "    x198 = 198\n"
 
 
 def test_bindings():

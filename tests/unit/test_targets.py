@@ -172,6 +172,147 @@ def test_at_in_other_files(part, qualname):
     assert target is None or target.kind is TargetKind.FUNCTION
 
 
+MORE = '''\
+import pytest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    def test_for_checkers(): ...
+else:
+    def test_at_run_time():
+        assert 1
+
+# between
+
+@pytest.mark.parametrize(
+    "x",
+    [1, 2],
+)
+@pytest.mark.asyncio
+async def test_parametrised(x):
+    """Doc.
+
+    of several lines
+    """
+    async def inner():
+        return x
+
+    # within
+    assert await inner()
+    # after
+
+if sys.platform == "linux":
+    def test_here(): pass
+
+class TestOuter:
+
+    # in the class, between
+
+    limit = 3
+
+    class TestInner:
+        @pytest.mark.skip
+        def test_deep(self):
+            def helper():
+                pass
+
+    @property
+    def name(self): return self._name
+
+    @name.setter
+    def name(self, value): self._name = value
+
+    def test_last(self):
+        pass
+
+        # still of it
+        assert (1,
+'''
+
+
+@pytest.mark.parametrize(
+    ("part", "selector"),
+    [
+        ("def test_for_checkers", "test_for_checkers"),
+        ("else:", None),
+        ("assert 1\n", "test_at_run_time"),
+        ("# between", None),
+        ('    "x",', "test_parametrised"),
+        ("@pytest.mark.asyncio", "test_parametrised"),
+        ("of several lines", "test_parametrised"),
+        ("return x", "test_parametrised"),
+        ("# within", "test_parametrised"),
+        ("# after", None),
+        ("if sys.platform", None),
+        ("def test_here", "test_here"),
+        ("class TestOuter", "TestOuter"),
+        ("\n    # in the class", None),
+        ("# in the class", None),
+        ("limit = 3", "TestOuter"),
+        ("class TestInner", "TestOuter::TestInner"),
+        ("@pytest.mark.skip", "TestOuter::TestInner::test_deep"),
+        ("def helper", "TestOuter::TestInner::test_deep"),
+        ("@property", None),
+        ("@name.setter", None),
+        ("# still of it", "TestOuter::test_last"),
+        ("assert (1,", "TestOuter::test_last"),
+    ],
+)
+@pytest.mark.parametrize("damage", ["", "\n\ndef broken(:\n    x = [\n"])
+def test_at_everywhere_also_in_broken_files(part, selector, damage):
+    target = targets.at(MORE + damage, "tests/test_more.py", line_of(MORE, part))
+    assert (target and target.selector) == (selector and f"tests/test_more.py::{selector}")
+
+
+SETTERS = '''\
+class Box:
+    @property
+    def size(self):
+        return self._size
+
+    @size.setter
+    def size(self, value):
+        self._size = value
+
+    def area(self):
+        """Area."""
+
+    try:
+        def fast(self): return 1
+    except ImportError:
+        def fast(self): return 2
+'''
+
+
+@pytest.mark.parametrize(
+    ("part", "qualname", "start"),
+    [
+        ("return self._size", "Box.size", 2),
+        ("@size.setter", "Box.size", 6),
+        ("self._size = value", "Box.size", 6),
+        ("Area.", "Box.area", 10),
+        ("return 1", "Box.fast", 14),
+        ("return 2", "Box.fast", 16),
+        ("try:", None, 0),
+        ("class Box", None, 0),
+    ],
+)
+def test_setters_and_conditional_definitions(part, qualname, start):
+    target = targets.at(SETTERS, "m.py", line_of(SETTERS, part))
+    assert (target and (target.qualname, target.start)) == (qualname and (qualname, start))
+
+
+def test_headings_are_all_targets():
+    for text, path in ((TESTS, "test_m.py"), (MORE, "test_m.py"), (CODE, "m.py"), (SETTERS, "m.py")):
+        found = [(item.kind, item.qualname, item.selector, item.line) for item in targets.headings(text, path)]
+        expected = targets.all_targets(text, path)
+        assert found == [(item.kind, item.qualname, item.selector, item.start) for item in expected]
+    examples = {item.qualname: (item.is_class, item.examples) for item in targets.headings(CODE, "m.py")}
+    assert examples["area"] == (False, True)
+    assert examples["Box"] == (True, True)
+    assert examples["Box.size"] == (False, False)
+
+
 def test_at_gives_lines_and_region():
     target = targets.at(TESTS, "test_m.py", line_of(TESTS, "def test_plain"))
     assert (target.start, target.end, target.name_line) == (10, 14, 11)

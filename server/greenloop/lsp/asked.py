@@ -53,7 +53,8 @@ class Check:
     """What is to be tested in a folder, and for whom.
 
     It begins after a `moment` (seconds) where nobody asked. `left` cases were not run for want of time.
-    `told`: all results are shown; traces are still recorded.
+    `told`: all results are shown; traces are still recorded. `stopped`: nothing of it shall be shown any more.
+    `before` is the one whose place it takes, until it has begun.
     """
 
     root: Path
@@ -66,12 +67,18 @@ class Check:
     begun: bool = False
     stopped: bool = False
     task: asyncio.Task[None] | None = None
+    pausing: asyncio.Future[None] | None = None
+    before: Check | None = None
 
     def stop(self) -> None:
-        """Ends it; one that waits for its predecessor's end sees it then."""
+        """Ends it, and whatever it still waits for."""
         self.stopped = True
         if self.begun and self.task is not None:
             self.task.cancel()
+        if self.before is not None:
+            self.before.stop()
+        if self.pausing is not None:
+            self.pausing.cancel()
 
     def concerns(self, path: str, target: str | None) -> bool:
         """Whether it is about this file, and about this target where one is named."""

@@ -46,7 +46,7 @@ class Board:
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
         """Replaces everything that an owner shows; the ranges count in the texts as they are now."""
-        touched = {path for path, items in by_path.items() if items} | self._paths(owner)
+        touched = {path for path, items in by_path.items() if items} | self.paths(owner)
         for path in touched:
             self._follow(path)
             file = self._files.get(path) or self._begun(path)
@@ -61,6 +61,10 @@ class Board:
 
     def shows(self, owner: Hashable) -> bool:
         return any(owner in file.shown for file in self._files.values())
+
+    def paths(self, owner: Hashable) -> set[Path]:
+        """The files in which an owner shows something."""
+        return {path for path, file in self._files.items() if owner in file.shown}
 
     def drop(self, is_meant: Callable[[Hashable], bool]) -> None:
         """Takes away all that some owners show."""
@@ -107,9 +111,6 @@ class Board:
             for uri, _first in self._server.documents.parts(path):
                 nothing = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
                 self._server.text_document_publish_diagnostics(nothing)
-
-    def _paths(self, owner: Hashable) -> set[Path]:
-        return {path for path, file in self._files.items() if owner in file.shown}
 
     def _begun(self, path: Path) -> _File | None:
         text = text_of(self._server, path)

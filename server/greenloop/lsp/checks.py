@@ -94,12 +94,13 @@ class Checks:
     def _start(self, check: Check) -> None:
         before = self._under_way.get(check.root)
         if before is not None:
-            before.stop()
-        if before is not None and not before.told:
-            check.saved = before.saved | check.saved
-            check.asked = before.asked + check.asked
+            before.stopped = True
+            if not before.told:
+                check.saved = before.saved | check.saved
+                check.asked = before.asked + check.asked
+        check.before = before
         self._under_way[check.root] = check
-        check.task = self._server.runs.spawn(self._course(check, before.task if before else None))
+        check.task = self._server.runs.spawn(self._course(check))
 
     def _end(self, check: Check) -> None:
         del self._under_way[check.root]
@@ -107,10 +108,10 @@ class Checks:
         for asked in check.asked:
             asked.over.cancel()
 
-    async def _course(self, check: Check, before: asyncio.Task[None] | None) -> None:
-        """The whole of a check; its predecessor has cleaned up before it begins."""
-        if before is not None:
-            await asyncio.wait([before])
+    async def _course(self, check: Check) -> None:
+        """The whole of a check."""
+        ready = None if check.before else self._prepared(check)
+        await self._moment(check)
         if check.stopped:
             return
         check.begun = True
@@ -118,8 +119,11 @@ class Checks:
         line = Line(self._server, f"Testing {name}", lambda: self._cancelled(check), late=not check.asked)
         try:
             memory = await self._remembered(check.root)
-            await self._moment(check)
+            # Making a sandbox ready goes on where the check is cancelled: the next one needs it too.
+            await asyncio.shield(ready or self._prepared(check))
             reports = await self._tested(check, memory, line)
+            if check.stopped:
+                return
             self._tell(check, memory, reports)
             line.end("")
             check.told = True
@@ -147,14 +151,24 @@ class Checks:
         return self._memories[root]
 
     async def _moment(self, check: Check) -> None:
-        """Waits for further saves, and meanwhile for the sandbox."""
+        """Waits for further saves. The check before may end by itself meanwhile and leave its sandbox standing."""
+        if not check.asked:
+            check.pausing = asyncio.ensure_future(self._pause(check.moment))
+            try:
+                await asyncio.wait([check.pausing])
+            finally:
+                check.pausing.cancel()
+        before, check.before = check.before, None
+        if before is not None and before.task is not None:
+            before.stop()
+            await asyncio.wait([before.task])
+
+    def _prepared(self, check: Check) -> asyncio.Task[None]:
+        """The sandbox is being made ready for this folder, or is."""
         ready = self._preparing.get(check.root)
         if ready is None or ready.done():
             self._preparing[check.root] = ready = self._server.runs.spawn(self._ready(check))
-        if not check.asked:
-            await self._pause(check.moment)
-        # That goes on where the check is cancelled: the next one needs it too.
-        await asyncio.shield(ready)
+        return ready
 
     async def _ready(self, check: Check) -> None:
         try:
@@ -187,11 +201,14 @@ class Checks:
             selectors = [selector for file in batch for selector in wanted[file]]
             traced = memory.new(selectors)
             report = await self._run(check, memory, selectors, buffers, traced=traced, left=left)
+            if check.stopped:
+                break
             check.left += len(report.left_out)
             self._server.results.put(check.root, grouped(report.results))
             self.shown.take(check.root, report, texts)
             reports.append(report)
-        memory.outlines |= outlines
+        if not check.stopped:
+            memory.outlines |= outlines
         return reports
 
     async def _run(
@@ -245,6 +262,8 @@ class Checks:
             self._say(check, f"{check.left} tests that this file concerns were not run: suite.seconds = {seconds:g}.")
 
     def _refused(self, check: Check, error: GreenloopError) -> None:
+        if check.stopped:
+            return
         for asked in check.asked:
             if not asked.over.done():
                 asked.over.set_exception(error)

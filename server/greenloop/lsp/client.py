@@ -142,6 +142,8 @@ async def open_progress(server: Server) -> str | None:
         return token if await bounded(create(), SOON, "for progress") else None
     except asyncio.CancelledError:
         wanted = False
+        # It may have been accepted in this very moment.
+        server.work_done_progress.tokens.pop(token, None)
         raise
 
 

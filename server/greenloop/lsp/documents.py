@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,12 @@ from greenloop.core.encoding import decode
 from greenloop.core.errors import GreenloopError
 from greenloop.core.uris import path_from_uri, uri_from_path
 
-log = logging.getLogger(__name__)
-
+# Bytes of a file that is read at all.
+LONGEST = 64 << 20
 # URIs of which it is remembered what they name.
 NAMES = 1024
+
+log = logging.getLogger(__name__)
 
 
 def lowered(where: lsp.Range, rows: int) -> lsp.Range:
@@ -47,9 +50,19 @@ def path_of(uri: str) -> Path | None:
 
 def on_disk(path: Path) -> str | None:
     """The text of a file, None where there is none or it cannot be read as text."""
+    data = bytes_of(path)
     try:
-        return decode(path.read_bytes())[0]
-    except (OSError, ValueError, GreenloopError):
+        return None if data is None else decode(data)[0]
+    except GreenloopError:
+        return None
+
+
+def bytes_of(path: Path) -> bytes | None:
+    """The bytes of a file; None for what is none, such as a pipe, and for what is far too long to be source."""
+    try:
+        status = path.stat()
+        return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= LONGEST else None
+    except (OSError, ValueError):
         return None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from greenloop.core.diff import flat
 from greenloop.core.encoding import decode
 from greenloop.core.errors import GreenloopError
+from greenloop.lsp.documents import bytes_of
 
 
 class Freshness:
@@ -38,7 +39,7 @@ class Freshness:
         """Why the buffer `text` of an open file must not be changed; empty where it may."""
         if not self.saves or path not in self._seen:
             return ""
-        data = _bytes(path)
+        data = bytes_of(path)
         if _hashed(data) == self._seen[path]:
             return ""
         if data is None:
@@ -51,15 +52,8 @@ class Freshness:
 
 
 def _digest(path: Path) -> bytes | None:
-    return _hashed(_bytes(path))
+    return _hashed(bytes_of(path))
 
 
 def _hashed(data: bytes | None) -> bytes | None:
     return None if data is None else hashlib.blake2b(data, digest_size=16).digest()
-
-
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None

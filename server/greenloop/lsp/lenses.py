@@ -24,7 +24,7 @@ def above(heading: Heading, run: Run | None, result: Result | None) -> Iterator[
     target = {"target": heading.selector}
     about = {"target": run.target.selector} if run is not None else target
     if run is not None and run.running:
-        if run.phase is not Phase.LANDING:
+        if run.cancellable:
             yield "Cancel refinement", "greenloop.cancel", about
         yield state(run, result), "greenloop.showAttempts", about
         return
@@ -61,7 +61,7 @@ def of_result(result: Result) -> str:
 
 def _progress(run: Run) -> str:
     if run.started is None:
-        return "waiting" if not run.now else _short(run.now)
+        return _short(run.now) or ("waiting" if run.phase is Phase.QUEUED else "starting")
     number = run.planned.attempt if run.planned else 1
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     passed = f", {tested[-1].passed}/{tested[-1].total} passed" if tested else ""

@@ -37,7 +37,7 @@ def now(server: Server, uri: str, place: places.Place, target: Target, line: int
     run = server.runs.find(place.root, target.path, target.qualname)
     kept = tests.offered(server, uri, place, target)
     if run is not None and run.running:
-        cancel = [] if run.phase is Phase.LANDING else [_cancel(uri, run)]
+        cancel = [_cancel(uri, run)] if run.cancellable else []
         return [*_answers(uri, run), *cancel, *_show(uri, run), *kept]
     refine, again = refining(uri, place, target, line), _run(server, uri, place, target, run)
     if run is None:
@@ -57,9 +57,9 @@ def asked(server: Server, uri: str, place: places.Place, target: Target, line: i
     if run is None or not run.running:
         yield from _presets(_where(uri, place, target, line), target)
     elif server.abilities.disabled_actions and server.abilities.action_literals:
-        why = "it is being refined" if run.started else "a refinement of it is waiting"
+        why = "a refinement of it is waiting" if run.phase is Phase.QUEUED else "it is being refined"
         yield _disabled(refining(uri, place, target, line), why)
-        if run.phase is Phase.LANDING:
+        if not run.cancellable:
             yield _disabled(_cancel(uri, run), "its result is on its way into the editor")
 
 
@@ -105,7 +105,7 @@ def _disabled(action: lsp.CodeAction, reason: str) -> Asked:
 def _run(server: Server, uri: str, place: places.Place, target: Target, run: Run | None) -> list[lsp.CodeAction]:
     """For a test, and for a function of which tests are known."""
     known = target.kind is TargetKind.TEST or (run is not None and run.started is not None)
-    if not known and not server.results.reached(place.root, target.path, target.qualname):
+    if not known and target.qualname not in server.results.reached(place.root, target.path):
         return []
     return [command(f"{RUN}: {_name(target)}", "greenloop.runTest", {"uri": uri, "target": target.selector})]
 
@@ -144,7 +144,7 @@ def _show(uri: str, run: Run) -> list[lsp.CodeAction]:
 def _attempts(uri: str, run: Run) -> Iterator[Asked]:
     """One attempt's failures as the shown ones, and its text beside the text now: those near at hand."""
     numbers = [attempt.number for attempt in run.attempts]
-    shown = run.attempts[-1].number if numbers else 0
+    shown = run.shown.number if run.shown is not None else 0
     best = max(run.attempts, key=lambda attempt: attempt.verdict.score).number if numbers else 0
     for number in numbers:
         step = {-1: " (previous)", 1: " (next)"}.get(number - shown, "")

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsprotocol import types as lsp
+
 from greenloop.core.nouns import Target
 from greenloop.lsp import past, places
 from greenloop.lsp.edits import text_of
@@ -45,6 +47,8 @@ async def _bring_back(server: Server, root: Path, earlier: past.Earlier, setting
             server.board.wipe(root / each)
     if run is not None and server.documents.root_of(root) is not None:
         server.runs.bring_back(run)
+        said = f"What became of {run.target.selector} before this server began is known again."
+        server.window_log_message(lsp.LogMessageParams(type=lsp.MessageType.Info, message=said))
 
 
 def _target(root: Path, text: str | None, path: str, name: str) -> Target | None:

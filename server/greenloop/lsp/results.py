@@ -5,7 +5,7 @@ It must not know how anything is shown or run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,13 +51,14 @@ def _together(cases: list[CaseResult]) -> Result:
 class Results:
     """The last result of each test, by folder, workspace path and qualified name. `changed` is called after a put.
 
-    `reached` says whether any test is known to reach a function; whoever traces tests puts himself in its place.
+    `reached` gives the names of a file's functions that tests are known to reach; whoever traces tests puts himself in
+    its place.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str, str], Result] = {}
         self.changed: Callable[[], None] = lambda: None
-        self.reached: Callable[[Path, str, str], bool] = lambda _root, _path, _qualname: False
+        self.reached: Callable[[Path, str], Collection[str]] = lambda _root, _path: ()
 
     def __bool__(self) -> bool:
         """Whether anything is known."""

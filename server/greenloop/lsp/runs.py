@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.nouns import Attempt, Outcome, Spec, Target
@@ -44,7 +45,8 @@ class Phase(StrEnum):
 class Run:
     """One request to refine one target, and everything that is known about it.
 
-    `uri` is the document it was asked from, `began` seconds of the monotonic clock.
+    `uri` is the document it was asked from, `preset` one that was asked for instead of the
+    settings', `began` seconds of the monotonic clock.
     `ahead` is how many runs there are before it, as long as it waits for its turn.
     `refused` is the sentence that ended it without an outcome, `refusal` the word for its kind; `applied` says that its
     result is in the text. `stepped` is the number of the attempt that the user wants to see, None: the newest.
@@ -57,6 +59,7 @@ class Run:
     uri: str
     settings: Settings
     began: float
+    preset: str | None = None
     token: int | str | None = None
     phase: Phase = Phase.QUEUED
     ahead: int = 0
@@ -79,7 +82,7 @@ class Run:
     first_token: float = 0.0
     planned_at: float = 0.0
     pace: float = 0.0
-    work: asyncio.Task[None] | None = None
+    work: asyncio.Task[Any] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -235,6 +238,7 @@ class Runs:
         await self._queue[run]
         del self._queue[run]
         run.phase, run.now, run.ahead = Phase.REFINING, "", 0
+        self.changed()
 
     def release(self, run: Run) -> None:
         """The run needs its place no longer: the next one may begin."""
@@ -254,6 +258,7 @@ class Runs:
             elif run.ahead != before:
                 run.ahead, run.now = before, f"waiting, {before} before it"
                 self.waiting(run)
+                self.changed()
             before += 1
 
     def bring_back(self, run: Run) -> None:

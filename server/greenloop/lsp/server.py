@@ -103,6 +103,9 @@ class Server(LanguageServer):
         self.given = Given()
         self.asked = 0
         self.warned: set[str] = set()
+        # Cleared while the editor is asked for its settings for the first time.
+        self.settled = asyncio.Event()
+        self.settled.set()
         self.last: asyncio.Task[None] | None = None
         self._engine = engine
         self.runs.waiting = self.queued

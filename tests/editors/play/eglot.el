@@ -31,12 +31,11 @@
   (setq-default eglot-workspace-configuration (list :greenloop settings))
   (eglot-signal-didChangeConfiguration (eglot-current-server)))
 (defun play-restart (names)
-  ;; eglot may have done it by itself.
+  ;; eglot does it by itself.
   (dolist (name names)
     (play-in name
       (play-wait "server" (lambda ()
-                            (let ((server (eglot-current-server)))
-                              (if server (jsonrpc-running-p server) (call-interactively #'eglot) nil))))
+                            (and (eglot-managed-p) (eglot-current-server) (jsonrpc-running-p (eglot-current-server)))))
       (flymake-start))))
 (defun play-stop ()
   (eglot-shutdown (cl-some (lambda (each) (with-current-buffer each (eglot-current-server))) (buffer-list)) nil 10))

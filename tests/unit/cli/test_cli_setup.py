@@ -38,6 +38,20 @@ def test_the_lines_alone_are_on_standard_output(name, capsys):
     assert EDITORS[name].ran or "never run" in captured.err or "no" in captured.out
 
 
+@pytest.mark.parametrize("name", [name for name in EDITORS if name not in ("vscode", "zed")])
+def test_the_page_has_the_same_lines_word_for_word(name, capsys):
+    page = (Path(__file__).parents[3] / "docs" / "editors.md").read_text(encoding="utf-8")
+    assert main(["setup", name]) == 0
+    assert f"\n{capsys.readouterr().out}```\n" in page
+
+
+def test_the_page_says_what_was_never_run():
+    page = (Path(__file__).parents[3] / "docs" / "editors.md").read_text(encoding="utf-8")
+    never = [row for row in page.splitlines() if row.endswith("| never run |")]
+    assert never == ["| Sublime Text, Zed | never run |"]
+    assert [name for name, editor in EDITORS.items() if not editor.ran] == ["sublime", "zed"]
+
+
 @pytest.mark.parametrize("name", WRITABLE)
 def test_write_makes_the_file_and_a_second_time_changes_nothing(name, capsys):
     assert main(["setup", name, "--write", "--yes"]) == 0

@@ -14,7 +14,7 @@ They never import the user's code, need no resolve, and are never preferred over
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -68,7 +68,7 @@ def _actions(
 
 
 def _meant(server: Server, place: places.Place, line: int, ours: Sequence[lsp.Diagnostic]) -> tuple[Target | None, int]:
-    """The target at the line; where one of our diagnostics there tells of another's run that one, with line 0."""
+    """The target at the line; where one of our diagnostics there tells of another, that one with line 0."""
     target = places.target_at(place, line)
     if not ours or (target is not None and server.runs.find(place.root, place.path, target.qualname)):
         return target, line
@@ -76,6 +76,10 @@ def _meant(server: Server, place: places.Place, line: int, ours: Sequence[lsp.Di
     for run in server.runs:
         if any(item.message in messages for item in server.board.at(place.root / place.path, run)):
             return run.target, 0
+    tests = [item.data["test"] for item in ours if isinstance(item.data, Mapping) and "test" in item.data]
+    if tests and (target is None or target.kind is not TargetKind.TEST):
+        # A failing test that nobody refines; whoever sends no data with a diagnostic gets what stands there.
+        return (places.named(server, place.root, str(tests[0])) or target), 0
     return target, line
 
 

@@ -60,12 +60,12 @@ def _stamp(path: Path) -> int:
 def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str, Any]]:
     runs = server.runs.by_subject(place.root)
     rows = len(server.documents.get_text_document(uri).lines)
-    results = server.results
+    results, reached = server.results, server.results.reached(place.root, place.path)
     for heading in places.headings(place):
         row = heading.line - 1 - place.first
         run = runs.get((place.path, heading.qualname))
         known = heading.kind is TargetKind.TEST or heading.examples or run is not None
-        if not 0 <= row < rows or not (known or results.reached(place.root, place.path, heading.qualname)):
+        if not 0 <= row < rows or not (known or heading.qualname in reached):
             continue
         start = {"line": row, "character": 0}
         result = results.get(place.root, place.path, heading.qualname)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,13 +31,21 @@ async def settle(server: Server) -> None:
         options = {"section": settings.APP}
         registration = lsp.Registration(id=str(uuid.uuid4()), method=method, register_options=options)
         params = lsp.RegistrationParams(registrations=[registration])
-        await client.bounded(server.client_register_capability_async(params), client.SOON, "to register")
-    await ask(server)
+        server.runs.spawn(_register(server, params))
+    try:
+        await ask(server)
+    finally:
+        server.settled.set()
 
 
-def load(server: Server, root: Path | None) -> settings.Settings:
-    """The settings that hold in a folder; each thing wrong with them is shown once."""
+async def _register(server: Server, params: lsp.RegistrationParams) -> None:
+    await client.bounded(server.client_register_capability_async(params), client.SOON, "to register")
+
+
+def load(server: Server, root: Path | None, *, preset: str | None = None) -> settings.Settings:
+    """The settings that hold in a folder, with another preset if need be; each thing wrong with them is shown once."""
     found, warnings = settings.load(root, editor=server.given.of(root))
+    found = replace(found, preset=preset) if preset else found
     fresh = [warning for warning in [*warnings, *templates.complaints()] if warning not in server.warned]
     server.warned.update(fresh)
     if fresh:

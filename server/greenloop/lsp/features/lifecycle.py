@@ -54,6 +54,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
         show_log.attach(server)
+        server.settled.clear()
         server.runs.spawn(_begin(server))
         server.runs.spawn(files.watch(server))
         # The first code action should not pay for the parser.
@@ -88,16 +89,16 @@ def register(server: Server) -> None:
         for run in server.runs:
             if run.question is not None and run.uri == params.text_document.uri:
                 run.question.end(Answer())
-        found = server.documents.file_of(params.text_document.uri)
-        if found is not None and server.documents.at(found[0]) is None:
-            server.freshness.closed(found[0])
-        server.board.looked()
         for tell in server.closed:
             tell(params.text_document.uri)
+        server.board.looked()
         server.documents.changed()
+        found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
+            if server.documents.at(found[0]) is None:
+                server.freshness.closed(found[0])
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
@@ -106,9 +107,9 @@ def register(server: Server) -> None:
         if found is not None:
             server.freshness.saved(found[0])
         places.forget()
-        server.board.looked()
         for tell in server.saved:
             tell(params.text_document.uri)
+        server.board.looked()
 
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
 log = logging.getLogger(__name__)
+
+# Seconds that a run waits for the settings of an editor that has just started.
+HURRIED = 1.0
 
 
 def register(server: Server) -> None:
@@ -59,7 +62,11 @@ def register(server: Server) -> None:
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
         chosen = meant.chosen(server, arguments)
-        refusals.clear(server, (meant.table(arguments) or {}).get("uri"))
+        named = meant.table(arguments) or {}
+        refusals.clear(server, named.get("uri"))
+        if "target" not in named:
+            meant_file = server.documents.file_of(named["uri"]) if named else None
+            server.checks.shown.clear(lambda path: not named or (meant_file is not None and path == meant_file[0]))
         for run in [run for run in server.runs if chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
@@ -79,20 +86,19 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         if place is None:
             raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
         target = meant.target(server, place, params)
-        settings = configuration.load(server, place.root)
+        settings = configuration.load(server, place.root, preset=params.preset)
     except GreenloopError as error:
         refusals.show(server, params.uri, params.position.line if params.position else 0, error)
         raise JsonRpcInvalidParams(error.advice) from error
     refusals.clear(server, params.uri)
     if (running := server.runs.same(place.root, target)) is not None:
         return running, False
-    if params.preset:
-        settings = replace(settings, preset=params.preset)
     run = Run(
         root=place.root,
         target=target,
         uri=params.uri,
         settings=settings,
+        preset=params.preset,
         began=time.monotonic(),
         token=params.work_done_token,
     )
@@ -124,12 +130,21 @@ async def drive(server: Server, run: Run) -> None:
             diagnostics.publish(server, run)
         if (bar := server.bars.pop(run, None)) is not None:
             bar.end(_end_text(run))
+        _last_words(server, run)
         run.over.set()
         server.runs.changed()
 
 
-async def _work(server: Server, run: Run) -> None:
+def _last_words(server: Server, run: Run) -> None:
+    """What came out is said when it can be acted on, and not of a run that was given up."""
+    work = run.work
+    if run.outcome is not None and work is not None and not work.cancelled() and work.exception() is None:
+        status.ended(server, run, run.outcome, work.result())
+
+
+async def _work(server: Server, run: Run) -> Landing | None:
     try:
+        await _settled(server, run)
         server.bars[run] = bar = await progress.begin(server, run)
         if bar.silent and run.ahead:
             status.waits(server, run)
@@ -140,13 +155,23 @@ async def _work(server: Server, run: Run) -> None:
         outcome = await _refined(server, run)
         run.phase, run.outcome = Phase.SETTLING, outcome
         server.runs.release(run)
-        await _finish(server, run, outcome)
+        return await _finish(server, run, outcome)
     except GreenloopError as error:
         status.failed(server, run, error)
     except Exception:
         # The request edge: the server outlives whatever goes wrong in a run.
         log.exception("A run failed")
         status.broke(server, run)
+    return None
+
+
+async def _settled(server: Server, run: Run) -> None:
+    """Somebody was faster than the editor's answer about its settings."""
+    if not server.settled.is_set():
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(HURRIED):
+                await server.settled.wait()
+        run.settings = configuration.load(server, run.root, preset=run.preset)
 
 
 async def _refined(server: Server, run: Run) -> Outcome:
@@ -192,14 +217,15 @@ def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
     return emit
 
 
-async def _finish(server: Server, run: Run, outcome: Outcome) -> None:
+async def _finish(server: Server, run: Run, outcome: Outcome) -> Landing | None:
+    """Puts the result into the editor where that is wanted; None where nobody tried."""
     landing: Landing | None = None
     if _by_itself(run, outcome) or (_askable(run, outcome) and await consent.given(server, run, outcome)):
         run.now = "putting it into the editor"
         landing = await land(server, run)
     if landing is not None and landing.applied:
         await restart.applied(run)
-    status.ended(server, run, outcome, landing)
+    return landing
 
 
 def _by_itself(run: Run, outcome: Outcome) -> bool:

@@ -122,4 +122,3 @@ def _closed(server: Server, uri: str) -> None:
     place = places.of_or_none(server, uri)
     if place is not None:
         server.checks.leave(place.root, place.path)
-        server.checks.shown.again(place.root, place.path)

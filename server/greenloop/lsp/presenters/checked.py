@@ -5,7 +5,7 @@ Where a refinement shows the same test, these give way; where it has put a fix i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,6 +77,18 @@ class Checked:
         self._failing.pop(owner, None)
         self._server.board.put(owner, {})
 
+    def clear(self, is_meant: Callable[[Path], bool]) -> None:
+        """Takes back what is shown of some files, until their tests run again."""
+        for owner in [owner for owner in self._failing if is_meant(owner.root / owner.path)]:
+            self.forget(owner.root, owner.path)
+        self._server.board.drop(
+            lambda owner: (
+                isinstance(owner, Owner)
+                and not owner.path
+                and any(is_meant(path) for path in self._server.board.paths(owner))
+            )
+        )
+
     def refuse(self, root: Path, path: str, sentence: str) -> None:
         """Says at the top of the file that was saved why its tests could not be run."""
         item = lsp.Diagnostic(
@@ -91,12 +103,6 @@ class Checked:
     def forgive(self, root: Path) -> None:
         """Tests can be run."""
         self._server.board.put(Owner(root=root), {})
-
-    def again(self, root: Path, path: str) -> None:
-        """A file was closed: what had moved with unsaved text moves back."""
-        for owner, mine in list(self._failing.items()):
-            if owner.root == root and any(path in each.texts for each in mine.values()):
-                self._show(owner)
 
     def failing(self, root: Path, path: str) -> bool:
         """Whether anything in this test file failed when it ran last."""
@@ -168,12 +174,17 @@ def _known(texts: Mapping[str, str], path: str, failure: Failure | None) -> dict
     return {each: texts[each] for each in paths if each in texts}
 
 
+def _nearest(here: Find, path: str, line: int) -> int:
+    """The line that is still there, or the last one before it that is."""
+    return next((there for n in range(line, 0, -1) if (there := here(path, n))), 1)
+
+
 def diagnostic(server: Server, root: Path, failing: Failing) -> tuple[Path, lsp.Diagnostic]:
     """The failing test at the deepest line of the user's own text, wherever that stands by now."""
     here, failure = _finder(server, root, failing), failing.failure
     path, line = deepest(root, failure, here) or (
         failing.path,
-        here(failing.path, failing.line) or failing.line,
+        _nearest(here, failing.path, failing.line),
     )
     found = short(failure) if failure and failure.type else failing.outcome
     name = failing.id.split("::")[-1] if "::" in failing.id else f"{failing.id} cannot be collected"

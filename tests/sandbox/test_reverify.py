@@ -1,0 +1,49 @@
+"""A result over other texts, as an editor has them after a merge: proven as strictly as the first time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from greenloop import engine
+from greenloop.core.nouns import Case, Problem, Region, Spec, Status
+from greenloop.settings import SandboxSettings, Settings
+
+pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
+
+SETTINGS = replace(Settings(), sandbox=SandboxSettings(kind="bubblewrap"))
+TEST = "# -*- coding: latin-1 -*-\nfrom m import double\n\n\ndef test_double():\n    assert double(5) == 10, 'größer'\n"
+RED = "def double(x):\n    return x + 1\n"
+GREEN = "import os\n\n\ndef double(x):\n    return x * 2\n"
+LIAR = (
+    "class Liar:\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n\n\n"
+    "def double(x):\n    return Liar()\n"
+)
+
+
+@pytest.fixture
+def problem(tmp_path):
+    texts = {"m.py": RED, "test_m.py": TEST}
+    (tmp_path / "m.py").write_text(RED)
+    (tmp_path / "test_m.py").write_bytes(TEST.encode("latin-1"))
+    case = Case(id="test_m.py::test_double", path="test_m.py", line=5)
+    return Problem(
+        root=tmp_path,
+        spec=Spec(cases=(case,), selectors=(case.id,)),
+        regions=(Region(path="m.py", qualname="double", start=1, end=2),),
+        originals=texts,
+        files=texts,
+    )
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["test file closed", "test file open"])
+@pytest.mark.parametrize(("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (LIAR, Status.TAMPERED)])
+async def test_the_whole_proof(problem, text, status, opened):
+    files = {"m.py": text.encode(), **({"test_m.py": TEST.encode("latin-1")} if opened else {})}
+    assert (await engine.reverify(problem, files, settings=SETTINGS)).status is status
+
+
+async def test_the_test_as_it_is_now_counts(problem):
+    files = {"m.py": GREEN.encode(), "test_m.py": TEST.replace("== 10", "== 11").encode("latin-1")}
+    assert (await engine.reverify(problem, files, settings=SETTINGS)).status is Status.FAILED
