@@ -238,20 +238,6 @@ async def test_a_project_that_is_too_wide_is_an_information_and_invalid_params(e
     assert editor.shown(here.name) == []
 
 
-async def test_a_result_that_could_not_be_put_in_says_why_until_it_is(editor):
-    editor.answers["workspace/applyEdit"] = Exception("no edits")
-    await editor.start()
-    await editor.call("greenloop/refine", target(editor))
-    code, message, line = refusal(editor)
-    assert (code, line) == ("kept", 3)
-    assert "not applied: the editor did not apply it" in message
-    assert message.endswith("'Apply refined test_double' puts it in.")
-    editor.answers["workspace/applyEdit"] = editor.apply
-    await editor.action("Apply refined double")
-    await editor.wait(lambda _m: editor.shown() == [], "no diagnostics")
-    assert "x * 2" in editor.text("m.py")
-
-
 async def test_of_very_many_failing_cases_the_first_are_shown(editor):
     await unsolved(editor, model="play:many")
     sources = [item["source"] for item in editor.shown()]

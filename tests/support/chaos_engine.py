@@ -44,7 +44,7 @@ def weighted(dice, table):
 
 
 class Boom(Exception):
-    """What no engine should raise."""
+    """The engine's own crash; the log names only the class, which must not look like an error of the server's own."""
 
 
 class Dice:

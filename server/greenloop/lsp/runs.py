@@ -49,8 +49,7 @@ class Run:
     settings', `began` seconds of the monotonic clock.
     `ahead` is how many runs there are before it, as long as it waits for its turn.
     `refused` is the sentence that ended it without an outcome, `refusal` the word for its kind; `applied` says that its
-    result is in the text, `kept` is the sentence why it could not be put there.
-    `stepped` is the number of the attempt that the user wants to see, None: the newest.
+    result is in the text. `stepped` is the number of the attempt that the user wants to see, None: the newest.
     `specified` is what must hold as it was said last; `question` is the one it waits for.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
@@ -73,7 +72,6 @@ class Run:
     outcome: Outcome | None = None
     refused: str = ""
     refusal: str = ""
-    kept: str = ""
     stepped: int | None = None
     cancelled: bool = False
     applied: bool = False

@@ -38,7 +38,7 @@ def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
     if run.started is not None and attempt is not None:
         solved = not run.running and run.outcome is not None and run.outcome.solved
         if solved and run.stepped is None:
-            return _noted(server, run, ("kept", run.kept)) if run.kept else []
+            return []
         return [*_cases(server, run, run.started.problem, attempt), *_summary(server, run, attempt)]
     waits = run.phase is Phase.QUEUED and run.ahead
     said = ("refining", f"Refining {run.name}: {run.now}") if waits else refusals.of(run)

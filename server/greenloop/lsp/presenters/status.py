@@ -48,13 +48,9 @@ def broke(server: Server, run: Run) -> None:
 def ended(server: Server, run: Run, outcome: Outcome, landing: Landing | None) -> None:
     """Says what came out, by what evidence, and where it landed or how to get it."""
     if landing is not None and landing.applied:
-        run.kept = ""
         _landed(server, run, outcome, landing)
         return
-    told = named(server, run, sentence(run, outcome, landing))
-    # Where it can only be taken from a code action, nobody would learn that it was.
-    run.kept = told if landing is not None and server.abilities.apply_edit else ""
-    client.tell(server, told, _kind(outcome))
+    client.tell(server, named(server, run, sentence(run, outcome, landing)), _kind(outcome))
 
 
 def sentence(run: Run, outcome: Outcome, landing: Landing | None) -> str:
