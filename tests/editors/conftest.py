@@ -87,6 +87,8 @@ class Editor:
         """As a user does: `greenloop setup … --write`, and the page's blocks in the editor's own start file."""
         own = self.home / "config" / "greenloop" / "config.toml"
         own.parent.mkdir(parents=True)
+        # The model too: a run may begin before the editor has said what its settings are.
+        settings = {**settings, "model": self.model}
         own.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items()))
         lines = [sys.executable, "-m", "greenloop", "setup", self.kind.setup, "--write", "--yes"]
         if self.kind.setup != "neovim":
