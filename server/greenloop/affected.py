@@ -6,7 +6,7 @@ It must not know who runs the tests.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from sys import intern
@@ -30,6 +30,8 @@ class Reached:
         self._entries, self._size = entries, 0
         self._functions: OrderedDict[str, frozenset[tuple[str, str]]] = OrderedDict()
         self._whole: set[str] = set()
+        # How many tests call each function, by path.
+        self._callers: dict[str, Counter[str]] = {}
 
     def __contains__(self, case: str) -> bool:
         return case in self._functions
@@ -41,6 +43,8 @@ class Reached:
         names = [(intern(hit.path), intern(hit.name)) for hit in hits if hit.path != own]
         found = frozenset(names[:MOST])
         self._functions[case] = found
+        for path, name in found:
+            self._callers.setdefault(path, Counter())[name] += 1
         self._size += len(found) + 1
         while self._size > self._entries and len(self._functions) > 1:
             oldest = next(iter(self._functions))
@@ -54,6 +58,10 @@ class Reached:
         exact = self._calling({(path, qualname)})
         # Before Python 3.11 code knows only the last part of its name.
         return exact or self._calling({(path, qualname.rpartition(".")[2])})
+
+    def functions(self, path: str) -> Collection[str]:
+        """The functions of a file that tests came through; asked for at every keystroke."""
+        return self._callers.get(path, {}).keys()
 
     def knows(self, path: str) -> bool:
         """Whether the reach of all tests of a test file is known."""
@@ -73,8 +81,13 @@ class Reached:
 
     def _drop(self, case: str) -> None:
         found = self._functions.pop(case, None)
-        if found is not None:
-            self._size -= len(found) + 1
+        if found is None:
+            return
+        self._size -= len(found) + 1
+        for path, name in found:
+            self._callers[path][name] -= 1
+            if not self._callers[path][name]:
+                del self._callers[path][name]
 
 
 def concerned(root: Path, path: str, reached: Reached, *, inner: bool = False) -> list[str]:

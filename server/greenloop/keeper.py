@@ -38,6 +38,7 @@ class Keeper:
         self._back_ends: dict[object, Sandbox] = {}
         self._lent: list[_Kept] = []
         self._idle: list[_Kept] = []
+        self._left: set[Path] = set()
         self._closed = False
 
     def back_end(self, key: object, make: Callable[[], Sandbox]) -> Sandbox:
@@ -52,6 +53,7 @@ class Keeper:
 
     async def open(self, sandbox: Sandbox, place: Place) -> Session:
         """The session that waits for this place, else a new one. Raises what `sandbox.open` raises."""
+        self._left.discard(place.root)
         for kept in self._idle:
             if kept.place == place and kept.sandbox is sandbox:
                 self._idle.remove(kept)
@@ -66,14 +68,16 @@ class Keeper:
         """Keeps the session for the next request, or closes it where another one of its workspace is kept."""
         kept = next(kept for kept in self._lent if kept.session is session)
         self._lent.remove(kept)
-        if self._closed or any(other.place.root == kept.place.root for other in self._idle):
+        left = self._closed or kept.place.root in self._left
+        if left or any(other.place.root == kept.place.root for other in self._idle):
             await session.close()
             return
         self._idle.append(kept)
         kept.ending = asyncio.create_task(self._ends(kept))
 
     async def leave(self, root: Path) -> None:
-        """Closes what waits for requests of a workspace that nobody works in any more."""
+        """Closes what waits for requests of a workspace that nobody works in any more, and what is given back of it."""
+        self._left.add(root)
         left = [kept for kept in self._idle if kept.place.root == root]
         self._idle = [kept for kept in self._idle if kept not in left]
         for kept in left:

@@ -6,16 +6,16 @@ are executed there first. Reads files, never writes.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from greenloop import sources, syntax, targets
 from greenloop.core import ipynb
 from greenloop.core.cells import Kind
-from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.core.notebook import Cell, Composed, Notebook, changed_cells, compose, landed, names
+from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
+from greenloop.core.notebook import Cell, Composed, Notebook, changed_cells, compose, landed, named, names
 from greenloop.core.nouns import Failure, Outcome, Problem, Target, TargetKind
 from greenloop.faults import Fault
 from greenloop.settings import Settings
@@ -96,6 +96,15 @@ class Prepared:
     def named(self, text: str) -> str:
         """A text for people, with lines of the module as rows of cells."""
         return named(self.notebook, text)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """What is raised meanwhile speaks of cells."""
+        try:
+            yield
+        except GreenloopError as error:
+            error.args, error.remedy = (self.named(str(error)),), self.named(error.remedy)
+            raise
 
     def fault(self, failures: Sequence[Failure]) -> Fault | None:
         """An earlier cell that fails whatever the functions of this notebook do."""
@@ -292,7 +301,7 @@ def prepare(notebook: Notebook, goal: Goal) -> Prepared:
         if cell.reading.broken and number != goal.cell:
             row, why = cell.reading.broken
             raise UsageProblem(
-                f"Cell {number + 1} of {notebook.path} does not parse in row {row + 1}: {why}.",
+                f"Cell {number + 1} of {notebook.path} cannot be read in row {row + 1}: {why}.",
                 remedy="Earlier cells run before the target; mend that one first.",
             )
     composed = compose(notebook, goal.last)
@@ -336,23 +345,6 @@ def check_target(notebook: Notebook, cell: int) -> Target:
         end=end,
         name_line=start,
     )
-
-
-def named(notebook: Notebook, text: str) -> str:
-    """A text for people, with lines of the module and of the tests as rows of cells, and tests as cells."""
-
-    def cell(found: re.Match[str]) -> str:
-        place = notebook.place(int(found[1]) - 1)
-        return found[0] if place is None else f"{notebook.path} cell {place.cell + 1} row {place.row + 1}"
-
-    for path in (notebook.tests, notebook.module):
-        text = re.sub(rf"\b{re.escape(path)}:(\d+)", cell, text)
-    labels = {each.test: number + 1 for number, each in enumerate(notebook.cells)}
-    tests = re.compile(rf"\b{re.escape(notebook.tests)}::(\w+)")
-    text = tests.sub(
-        lambda m: f"{notebook.path}:{labels[m[1]]}" if m[1] in labels else f"{notebook.path}::{m[1]}", text
-    )
-    return text.replace(notebook.tests, notebook.path).replace(notebook.module, notebook.path)
 
 
 def _ended(text: str) -> str:

@@ -46,11 +46,12 @@ class Kind:
     shows: bool = True  # documents on request
     questions: bool = False  # of a server
     sources: bool = True  # of diagnostics
+    lenses: bool = False
     asks: bool = False  # its user itself, before it changes a file that is closed
 
 
 KINDS = [
-    Kind("nvim-0.11", "nvim011", "Neovim", "neovim", questions=True),
+    Kind("nvim-0.11", "nvim011", "Neovim", "neovim", questions=True, lenses=True),
     Kind("nvim-0.7", "nvim", "Neovim", "neovim", shows=False, questions=True),
     Kind("eglot", "emacs", "Emacs with eglot", "eglot", creates=False, shows=False, sources=False, asks=True),
     Kind("lsp-mode", "lspmode", "Emacs with lsp-mode", "lsp-mode", shows=False),
@@ -76,12 +77,13 @@ class Editor:
             "PLAY_ROOT": str(self.root),
             "PLAY_SOCKET": str(folder / "s"),
         }
-        self._configure(settings, model or f"scripted:{self.script}")
+        self.model = model or f"scripted:{self.script}"
+        self._configure(settings)
         self._start()
 
     # -- the machine --------------------------------------------------------------------------------------------
 
-    def _configure(self, settings, model):
+    def _configure(self, settings):
         """As a user does: `greenloop setup … --write`, and the page's blocks in the editor's own start file."""
         own = self.home / "config" / "greenloop" / "config.toml"
         own.parent.mkdir(parents=True)
@@ -90,7 +92,7 @@ class Editor:
         if self.kind.setup != "neovim":
             (self.home / ".emacs.d").mkdir(parents=True)
         subprocess.run(lines, env=self.environment, check=True, capture_output=True)
-        chosen = block(self.kind.section, "ollama/llama3.2").replace("ollama/llama3.2", model)
+        chosen = block(self.kind.section, "ollama/llama3.2").replace("ollama/llama3.2", self.model)
         # Code lenses came with LspAttach, after 0.7.
         no = ["ollama/llama3.2", *(["codelens"] if self.kind.name == "nvim-0.7" else [])]
         more = "".join(each for each in blocks(self.kind.section)[1:] if not any(word in each for word in no))
@@ -191,6 +193,10 @@ class Editor:
             return offered if any(each.startswith(title) for each in offered) else None
 
         return self.wait(f"action {title}", chosen)
+
+    def configure(self, **settings):
+        """Changes the editor's settings: all of them, for the newest replace those before."""
+        self("configure", {"model": self.model, "attempts": 10, **settings})
 
     def told(self, *words):
         """Waits for a message with all the words, and says it."""

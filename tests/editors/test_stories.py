@@ -179,15 +179,47 @@ def test_settings_hold_at_once(editor):
     files = red("asked")
     editor.put(code(double("x * 2", "asked")), **files)
     editor.open("asked.py", "test_asked.py")
-    editor("configure", {"apply": "ask"})
+    editor.configure(apply="ask")
     editor("answer", "Keep")
     editor.act("test_asked.py", 4, REFINE + "test_asked")
     editor.told("test_asked: verified", "not applied by itself")
     assert any("Apply it?" in each for each in editor("messages")) == editor.kind.questions
     assert editor("text", "asked.py") == files["asked"]
-    editor("configure", {"apply": "verified"})
+    editor.configure(apply="verified")
     editor.act("test_asked.py", 4, "Apply refined asked (verified")
     editor.becomes("asked.py", double("x * 2", "asked"))
+
+
+def test_tests_run_on_request_and_on_save(editor):
+    files = red("saved")
+    right = double("x * 2", "saved")
+    editor.put(**files)
+    editor.open("saved.py", "test_saved.py")
+    editor("command", "test_saved.py", 4, "runTest")
+    editor.shows("test_saved.py", 5, "6 == 10")
+    editor.told("1 failed in ")
+    editor.configure(editor={"save": "affected"})
+    editor("type", "saved.py", 2, "    return x * 2")
+    editor("save", "saved.py")
+    editor.is_clear("test_saved.py")
+    assert editor.disk("saved.py") == right + "    return x + 1\n"
+
+
+def test_lenses_stand_above_tests(editor):
+    if not editor.kind.lenses:
+        pytest.skip(f"{editor.kind.name} does not declare code lenses")
+    files = red("seen")
+    editor.put(code(double("x * 2", "seen")), **files)
+    editor.open("seen.py", "test_seen.py")
+
+    def shown():
+        editor("lenses", "seen.py", 1)  # to another buffer and back, which looks again
+        return [each["title"] for each in editor("lenses", "test_seen.py", 4) if each["line"] == 4]
+
+    editor.wait("lenses of the test", lambda: {"▶ Run", "Refine"} <= set(shown()))
+    editor("lens", "test_seen.py", 4, "Refine")
+    editor.becomes("seen.py", double("x * 2", "seen"))
+    editor.wait("lens of the result", lambda: "✓ verified" in shown())
 
 
 def test_a_killed_server_is_started_again(editor):

@@ -22,7 +22,7 @@ class Manners:
     `says` makes its reply to an edit that went in, `refuses` to one that did not.
     `replies` has its way with other requests of the server: an exception is an error, `SILENCE` no reply.
     One that is not `answers` replies to nothing at all; one without `commands` sends none and asks for no actions.
-    `real`: the editor itself is driven through the story in tests/editors too.
+    `real` names the editor itself where it is driven through the story too, in tests/editors.
     """
 
     title: str
@@ -32,17 +32,19 @@ class Manners:
     replies: Mapping[str, Any] = field(default_factory=dict)
     answers: bool = True
     commands: bool = True
-    real: bool = False
+    real: str = ""
 
 
 CLIENTS = {
-    "nvim-0.11.4": Manners(title="Neovim 0.11", real=True, asks={"triggerKind": 1}, refuses=lambda: {"applied": True}),
+    "nvim-0.11.4": Manners(
+        title="Neovim 0.11", real="nvim-0.11", asks={"triggerKind": 1}, refuses=lambda: {"applied": True}
+    ),
     "nvim-0.10.4": Manners(title="Neovim 0.10", asks={"triggerKind": 1}, refuses=lambda: {"applied": True}),
-    "nvim-0.7.2": Manners(title="Neovim 0.7", real=True, refuses=lambda: {"applied": True}),
+    "nvim-0.7.2": Manners(title="Neovim 0.7", real="nvim-0.7", refuses=lambda: {"applied": True}),
     "eglot-1.17-emacs30": Manners(title="eglot 1.17", asks={"triggerKind": 1}),
-    "eglot-1.9-emacs28": Manners(title="eglot 1.9", real=True, says=lambda: None, refuses=lambda: None),
+    "eglot-1.9-emacs28": Manners(title="eglot 1.9", real="eglot", says=lambda: None, refuses=lambda: None),
     "lspmode-9.0-emacs30": Manners(title="lsp-mode 9"),
-    "lspmode-8.0-emacs28": Manners(title="lsp-mode 8", real=True, says=lambda: ["t"], refuses=lambda: ["t"]),
+    "lspmode-8.0-emacs28": Manners(title="lsp-mode 8", real="lsp-mode", says=lambda: ["t"], refuses=lambda: ["t"]),
     "helix-25.01": Manners(
         title="Helix 25",
         asks={"triggerKind": 1},
@@ -63,7 +65,6 @@ DECLARES = {
     "window/workDoneProgress/create": "window.workDoneProgress",
     "window/showDocument": "window.showDocument.support",
     "window/showMessageRequest": "window.showMessage.messageActionItem",
-    "client/registerCapability": "workspace.didChangeConfiguration.dynamicRegistration",
 }
 FEATURES = (
     "code action",
@@ -147,9 +148,13 @@ class Client(Editor):
         return entry
 
     def asked_undeclared(self) -> list[str]:
-        """The server's requests that this client never said it could answer."""
-        methods = [message["method"] for message in self.inbox if message and "method" in message and "id" in message]
-        return [method for method in methods if not self.has(DECLARES[method])]
+        """What this client would have had to declare for the requests that the server sent, and did not."""
+        asked = [message for message in self.inbox if message and "method" in message and "id" in message]
+        needed = [DECLARES.get(message["method"], message["method"]) for message in asked]
+        for registered in self.got("client/registerCapability"):
+            names = [each["method"].replace("/", ".") for each in registered["registrations"]]
+            needed += [f"{name}.dynamicRegistration" for name in names]
+        return [path for path in needed if path != "client/registerCapability" and not self.has(path)]
 
     def configure(self, **settings) -> None:
         self.notify("workspace/didChangeConfiguration", {"settings": {"greenloop": settings}})

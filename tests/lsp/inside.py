@@ -48,7 +48,7 @@ class Inside:
         self.root, self.files = root, files
         self.server = server = create_server()
         server.abilities = abilities(CONVERTER.structure(capabilities, lsp.ClientCapabilities))
-        server.editor_settings = settings
+        server.given.pushed = settings
         server.protocol._workspace = Documents(root.as_uri(), lsp.TextDocumentSyncKind.Incremental, [], None)
         for name, text in files.items():
             (root / name).write_text(text)

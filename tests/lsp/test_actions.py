@@ -177,7 +177,10 @@ async def test_what_a_function_s_run_offers_at_its_test_works_there(editor):
     await editor.action("Show attempts: double")
     await editor.told("The attempts are in ")
     await editor.action("Discard attempts: double")
-    assert titles(await editor.actions()) == ["Refine until tests pass: test_double"]
+    assert titles(await editor.actions()) == [
+        "Refine until tests pass: test_double",
+        "Run in the sandbox: test_double",
+    ]
 
 
 async def test_show_attempts_names_the_file_where_it_cannot_be_shown(editor):

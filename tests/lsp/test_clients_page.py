@@ -29,3 +29,10 @@ def test_it_has_every_client_and_every_feature():
 def test_every_captured_client_has_a_story():
     captured = {path.stem for path in (HOUSE / "tests/lsp/capabilities").glob("*.json")}
     assert captured == set(CLIENTS)
+
+
+def test_the_real_editors_are_those_that_are_driven():
+    driven = re.findall(
+        r'^    Kind\("([^"]+)"', (HOUSE / "tests/editors/conftest.py").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(driven) == sorted(manners.real for manners in CLIENTS.values() if manners.real)

@@ -9,7 +9,7 @@ from greenloop.lsp.features.code_lens import Refresher
 from greenloop.lsp.results import Result
 from greenloop.lsp.runs import Phase
 
-from .conftest import EVERYTHING, without
+from .conftest import EVERYTHING, Editor, spawn, without
 from .inside import Inside, outcome
 
 TESTS = """\
@@ -150,6 +150,20 @@ def test_the_last_result(inside, result, title):
     assert inside.hover("test_m.py", 9) is None
 
 
+async def test_a_result_counts_until_a_run_ends_and_again_when_there_is_a_newer_one(inside):
+    results, key = inside.server.results, {("test_m.py", "test_double"): Result(outcome="failed", passed=0, total=1)}
+    results._clock = lambda: 5.0
+    results.put(inside.root, key)
+    inside.run(phase=Phase.OVER, outcome=outcome(), applied=True, ended=7.0)
+    assert "✓ verified" in inside.lenses("test_m.py")[4]
+    results._clock = lambda: 9.0
+    results.put(inside.root, key)
+    found = inside.lenses("test_m.py")[4]
+    assert found["✗ 0/1 failed"][0] == "greenloop.showAttempts"
+    results.forget(inside.root, "test_m.py")
+    assert "✓ verified" in inside.lenses("test_m.py")[4]
+
+
 def test_a_class_tells_of_its_tests(inside):
     inside.server.results.put(
         inside.root, {("test_m.py", "TestMany.test_one"): Result(outcome="passed", passed=1, total=1)}
@@ -169,7 +183,7 @@ def test_results_in_plain_text(tmp_path, monkeypatch):
 def test_the_setting_switches_them_off(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, LENSES, monkeypatch, **{"editor.lens": False})
     assert inside.lenses("test_m.py") == {}
-    inside.server.editor_settings["editor.lens"] = True
+    inside.server.given.pushed = {"editor.lens": True}
     assert list(inside.lenses("test_m.py")) == [4, 9, 10]
 
 
@@ -238,3 +252,29 @@ async def test_many_changes_are_one_request_and_one_that_is_not_answered_holds_u
     assert len(count) == 2
     await inside.server.runs.close()
     assert len(count) == 2
+
+
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.timeout(120)
+async def test_a_function_has_lenses_as_soon_as_a_test_was_seen_to_reach_it(project, tmp_path):
+    """The real engine: nothing of a function is known before its test ran in the sandbox."""
+    process = await spawn(tmp_path, "-m", "greenloop.lsp")
+    real = Editor(process, project)
+    real.answers["workspace/codeLens/refresh"] = None
+    await real.start(LENSES, sandbox={"kind": "bubblewrap"})
+
+    async def titles(name):
+        lenses = await real.call("textDocument/codeLens", {"textDocument": {"uri": real.uri(name)}})
+        return [lens["command"]["title"] for lens in lenses]
+
+    assert await titles("m.py") == []
+    await real.execute("greenloop.runTest", {"uri": real.uri("test_m.py"), "target": DOUBLE})
+    await real.told("1 failed in ")
+    await real.wait(lambda m: m.get("method") == "workspace/codeLens/refresh", "a refresh")
+    assert await titles("m.py") == ["▶ Run", "Refine"]
+    assert (await titles("test_m.py"))[:2] == ["▶ Run", "Refine"]
+    assert (await titles("test_m.py"))[2].startswith("✗ 0/1 ")
+    titles_of = [action["title"] for action in await real.actions("m.py", 0)]
+    assert titles_of == ["Refine until tests pass: double", "Run in the sandbox: double"]
+    assert await real.stop() == 0
+    real.reader.cancel()

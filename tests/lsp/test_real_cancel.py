@@ -1,6 +1,7 @@
 """Every way to end a run of the real engine while its candidate burns the processor: nothing of it is left."""
 
 import asyncio
+import contextlib
 import json
 import signal
 
@@ -14,6 +15,8 @@ pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 # The candidate would go on for a minute: whatever ends before was ended.
 FOREVER = "```python\ndef double(x):\n    while True:\n        pass\n```"
 LONG = 60
+# Seconds of processor time that nothing but the candidate uses.
+BURNT = 0.5
 SOON = 10
 
 
@@ -43,15 +46,17 @@ async def burning(tmp_path):
 
 
 async def busy(pid):
-    """The process that runs the candidate: a descendant that has used some processor time, and uses more."""
+    """The process that runs the candidate: the descendant that uses the processor, however little there is of it."""
     server = psutil.Process(pid)
-    async with asyncio.timeout(SOON):
+    began = {}
+    async with asyncio.timeout(LONG):
         while True:
-            before = {child: child.cpu_times().user for child in server.children(recursive=True)}
-            await asyncio.sleep(0.2)
-            for child, used in before.items():
-                if child.is_running() and child.cpu_times().user - used > 0.1:
-                    return child
+            for child in server.children(recursive=True):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    used = child.cpu_times().user
+                    if used - began.setdefault(child, used) > BURNT:
+                        return child
+            await asyncio.sleep(0.1)
 
 
 def command(editor):

@@ -46,10 +46,17 @@ async def all_answered(editor, requests):
     """Sends requests, one after the other; the replies by number, after exactly one came for each."""
     numbers = [editor.request(method, params) for method, params in requests]
     await editor.process.stdin.drain()
-    last = editor.request("textDocument/hover", {"textDocument": {"uri": "x"}, "position": {"line": 0, "character": 0}})
-    await editor.reply(last)
-    for number in numbers:
-        await editor.reply(number)
+    pending = set(numbers)
+
+    def all_came(message):
+        if "method" not in message:
+            pending.discard(message["id"])
+        return not pending
+
+    await editor.wait(all_came, "reply to each request", seconds=90)
+    # Nothing more comes of any of them.
+    last = {"textDocument": {"uri": "x"}, "position": {"line": 0, "character": 0}}
+    await editor.reply(editor.request("textDocument/hover", last))
     replies = [message for message in editor.inbox if message and "id" in message and "method" not in message]
     counted = Counter(json.dumps(message["id"]) for message in replies)
     assert set(counted.values()) == {1}

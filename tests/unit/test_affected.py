@@ -38,6 +38,20 @@ def test_what_came_through_a_file_or_a_function_of_it():
     assert reached.through("m.py", "other") == reached.through("o.py") == []
 
 
+def test_the_functions_of_a_file_that_tests_came_through():
+    reached = Reached(entries=5)
+    reached.put("test_m.py::test_a", [hit("m.py", "f"), hit("n.py", "g")])
+    reached.put("test_m.py::test_b", [hit("m.py", "f")])
+    assert set(reached.functions("m.py")) == {"f"}
+    reached.put("test_m.py::test_b", [hit("m.py", "C.g")])
+    assert set(reached.functions("m.py")) == {"f", "C.g"}
+    reached.put("test_n.py::test_c", [hit("n.py", "h")])
+    assert set(reached.functions("m.py")) == {"C.g"}, "test_a is forgotten"
+    reached.keep("test_m.py", ())
+    assert (set(reached.functions("m.py")), set(reached.functions("n.py"))) == (set(), {"h"})
+    assert set(reached.functions("o.py")) == set()
+
+
 def test_code_that_knows_only_the_end_of_its_name_is_found():
     reached = Reached()
     reached.put("test_m.py::test_a", [hit("m.py", "g")])

@@ -343,7 +343,7 @@ async def test_what_cannot_be_run_is_said_at_the_saved_file_and_to_whoever_asked
     house.save("m.py")
     await house.pauses.end(SOON)
     await house.idle()
-    assert house.published == {"m.py": [(0, "not-tested")]}
+    assert house.published == {"m.py": [(0, "cannot-verify")]}
     asked = house.ask(selectors=("test_m.py",))
     with pytest.raises(CannotVerify):
         await asked.over

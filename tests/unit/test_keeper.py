@@ -71,6 +71,18 @@ async def test_of_a_workspace_that_was_left_no_session_stays():
     await keeper.close()
 
 
+async def test_what_was_lent_when_its_workspace_was_left_is_closed_when_it_comes_back():
+    keeper, sandbox = Keeper(), Sandbox()
+    lent = await keeper.open(sandbox, place("/a"))
+    await keeper.leave(Path("/a"))
+    await keeper.release(lent)
+    assert lent.said == ["close"]
+    again = await keeper.open(sandbox, place("/a"))
+    await keeper.release(again)
+    assert keeper.ready(place("/a"))
+    await keeper.close()
+
+
 async def test_an_idle_session_is_paused_and_later_closed():
     keeper = Keeper(pause=0.0, close=0.0)
     session = await keeper.open(Sandbox(), place("/a"))

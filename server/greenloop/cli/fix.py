@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -194,14 +195,10 @@ def _one(job: Job, target: str) -> int:
             request = replace(request, target=asked.target, buffers=asked.buffers, fault=asked.fault)
         work = engine.refine(request, settings=job.settings, emit=emit, say=view.say, user=view.user)
         try:
-            outcome = interrupt.run(work, last_words=last_words)
+            with job.book.prepared.telling() if job.book else nullcontext():
+                outcome = interrupt.run(work, last_words=last_words)
         except asyncio.CancelledError:
             outcome = _cancelled(attempts)
-        except GreenloopError as error:
-            if job.book is not None:
-                error.args = (job.book.prepared.named(str(error)),)
-                error.remedy = job.book.prepared.named(error.remedy)
-            raise
     if gone:
         raise BrokenPipeError
     return _ended(job, outcome, problem)

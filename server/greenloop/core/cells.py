@@ -89,6 +89,9 @@ def read(source: str) -> Reading:
         row = (getattr(error, "lineno", None) or 1) - 1
         reason = str(getattr(error, "msg", "") or "it is nested too deeply")
         return Reading(rows=tuple(rows), inside=inside, broken=(min(row, len(rows) - 1), reason))
+    if (row := _asynchronous(tree)) is not None:
+        reason = "only Jupyter runs this outside of an async function"
+        return Reading(rows=tuple(rows), inside=inside, broken=(row, reason))
     rows = _waiting(rows, tree)
     return Reading(rows=tuple(rows), parts=tuple(_parts(tree, rows)), inside=inside)
 
@@ -168,6 +171,16 @@ def _outside(node: ast.AST) -> Iterator[ast.AST]:
     if not isinstance(node, (*DEFINITIONS, ast.Lambda)):
         for child in ast.iter_child_nodes(node):
             yield from _outside(child)
+
+
+def _asynchronous(tree: ast.Module) -> int | None:
+    """The first row with `async for` or `async with` outside of functions, for which nothing else can stand."""
+    for node in (inner for statement in tree.body for inner in _outside(statement)):
+        if isinstance(node, ast.AsyncFor | ast.AsyncWith):
+            return node.lineno - 1
+        if isinstance(node, ast.comprehension) and node.is_async:
+            return node.target.lineno - 1
+    return None
 
 
 def _waiting(rows: Sequence[str], tree: ast.Module) -> list[str]:

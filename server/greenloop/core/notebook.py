@@ -23,7 +23,7 @@ INDENT = "    "
 # What Jupyter puts there and Python does not, each for those who use it.
 _JUPYTER = {
     "display": "display = print",
-    "get_ipython": "get_ipython = lambda: None",
+    "get_ipython": 'get_ipython = __import__("unittest.mock", fromlist=["mock"]).MagicMock()',
     WAIT: f'{WAIT} = __import__("asyncio").new_event_loop().run_until_complete',
 }
 
@@ -91,10 +91,10 @@ class Notebook:
         return self.firsts[cell] + len(self.cells[cell].reading.rows)
 
     def place(self, row: int) -> Place | None:
-        """Where a row (0-based) of the grid is; a row between two cells belongs to the one above, if there is one."""
+        """Where a row (0-based) of the grid is; a row between two cells belongs to the one below."""
         if not self.cells:
             return None
-        cell = next((n for n in reversed(range(len(self.cells))) if self.firsts[n] <= row), 0)
+        cell = next((n for n in reversed(range(len(self.cells))) if self.firsts[n] - GAP <= row), 0)
         return Place(cell=cell, row=min(max(row - self.firsts[cell], 0), len(self.cells[cell].reading.rows) - 1))
 
     def defines(self, name: str) -> int | None:
@@ -120,6 +120,39 @@ def names(path: str, taken: Sequence[str] = ()) -> tuple[str, str]:
     while f"{stem}.py" in taken or f"test_{stem}.py" in taken:
         stem += "_"
     return str(pure.with_name(f"{stem}.py")), str(pure.with_name(f"test_{stem}.py"))
+
+
+def split(text: str) -> list[str]:
+    """The cells of a text in which two blank rows stand between them, as they do between top-level statements.
+
+    The same rows lie on the grid as in the text, each `GAP` further down.
+    """
+    rows, inside = rows_of(text), read(text).inside
+    starts = [
+        n
+        for n, row in enumerate(rows)
+        if n > GAP and row and not row[0].isspace() and n not in inside and not any(map(str.strip, rows[n - GAP : n]))
+    ]
+    starts = [0, *starts]
+    ends = [*(n - GAP for n in starts[1:]), len(rows)]
+    return ["\n".join(rows[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def named(notebook: Notebook, text: str) -> str:
+    """A text for people, with lines of the module and of the tests as rows of cells, and tests as cells."""
+
+    def cell(found: re.Match[str]) -> str:
+        place = notebook.place(int(found[1]) - 1)
+        return found[0] if place is None else f"{notebook.path} cell {place.cell + 1} row {place.row + 1}"
+
+    for path in (notebook.tests, notebook.module):
+        text = re.sub(rf"\b{re.escape(path)}:(\d+)", cell, text)
+    labels = {each.test: number + 1 for number, each in enumerate(notebook.cells)}
+    tests = re.compile(rf"\b{re.escape(notebook.tests)}::(\w+)")
+    text = tests.sub(
+        lambda m: f"{notebook.path}:{labels[m[1]]}" if m[1] in labels else f"{notebook.path}::{m[1]}", text
+    )
+    return text.replace(notebook.tests, notebook.path).replace(notebook.module, notebook.path)
 
 
 # -- as a module and its tests --------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""What is to be tested and for whom, and what whoever asked gets. Data only: who runs it stands in `checks.py`."""
+"""What is to be tested and for whom, and what whoever asked gets. Who runs it stands in `checks.py`."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,3 +108,24 @@ def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int) 
 
 def _named(case: str, selectors: Sequence[str]) -> bool:
     return any(case == each or case.startswith((f"{each}::", f"{each}[")) for each in selectors)
+
+
+def wanted_by(
+    check: Check, memory: Memory, buffers: Mapping[str, bytes]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    """The selectors of each test file, and the outlines of what was saved. Reads the workspace where it must."""
+    from greenloop import affected, sources  # noqa: PLC0415 - only checks need it, not the start
+
+    found: list[str] = []
+    for asked in check.asked:
+        found += asked.selectors
+        if not asked.selectors:
+            known = memory.reached.through(asked.path, asked.function)
+            found += known or affected.concerned(check.root, asked.path, memory.reached)
+    outlines = {path: affected.outline(sources.text(check.root, path, buffers) or "", path) for path in check.saved}
+    for path, now in outlines.items():
+        inner = memory.outlines.get(path) == now
+        found += affected.concerned(check.root, path, memory.reached, inner=inner)
+    if check.saved:
+        found += sorted(memory.broken)
+    return affected.by_file(found), outlines

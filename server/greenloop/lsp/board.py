@@ -46,6 +46,7 @@ class Board:
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
         """Replaces everything that an owner shows; the ranges count in the texts as they are now."""
+        by_path = self._at_home(by_path)
         touched = {path for path, items in by_path.items() if items} | self.paths(owner)
         for path in touched:
             self._follow(path)
@@ -73,6 +74,7 @@ class Board:
 
     def at(self, path: Path, owner: Hashable) -> list[lsp.Diagnostic]:
         """What an owner shows in a file, where it is now."""
+        path = self._server.documents.home(path)
         self._follow(path)
         file = self._files.get(path)
         return file.shown.get(owner, []) if file else []
@@ -97,6 +99,13 @@ class Board:
         for each in [each for each in self._files if each.is_relative_to(path)]:
             self._files[each].shown = {}
             self._publish(each)
+
+    def _at_home(self, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> Mapping[Path, Sequence[lsp.Diagnostic]]:
+        """The tests of a notebook are in the same cells as its module: what both show is published at once."""
+        found: dict[Path, list[lsp.Diagnostic]] = {}
+        for path, items in by_path.items():
+            found.setdefault(self._server.documents.home(path), []).extend(items)
+        return found
 
     def clear(self, folder: Path) -> None:
         """Drops what everybody shows in a folder that is no longer one of the workspace's."""

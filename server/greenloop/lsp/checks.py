@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
-from greenloop.lsp.asked import Asked, Check, tallied
+from greenloop.lsp.asked import Asked, Check, tallied, wanted_by
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.memory import Memory
 from greenloop.lsp.presenters.checked import Checked
@@ -56,6 +56,7 @@ class Checks:
         self._preparing: dict[Path, asyncio.Task[None]] = {}
         self._saved: dict[Path, float] = {}
         self.shown = Checked(server)
+        server.results.reached = self._reached
 
     def save(self, root: Path, settings: Settings, path: str) -> None:
         """A file was saved: the tests that it concerns run soon, in place of those under way."""
@@ -141,6 +142,9 @@ class Checks:
                 for asked in check.asked:
                     asked.over.cancel()
 
+    def _reached(self, root: Path, path: str) -> Collection[str]:
+        return self._memories[root].reached.functions(path) if root in self._memories else ()
+
     async def _remembered(self, root: Path) -> Memory:
         if root not in self._memories:
             from greenloop.affected import Reached  # noqa: PLC0415 - only checks need it, not the start
@@ -182,7 +186,7 @@ class Checks:
         """Runs everything, in several goes where it is much; each is shown at once."""
         texts = self._server.documents.texts(check.root)
         buffers = await asyncio.to_thread(snapshot, texts, check.root)
-        wanted, outlines = await asyncio.to_thread(_wanted, check, memory, buffers)
+        wanted, outlines = await asyncio.to_thread(wanted_by, check, memory, buffers)
         for file in [file for file in wanted if file not in buffers and not (check.root / file).is_file()]:
             del wanted[file]
             memory.forget(file)
@@ -259,7 +263,11 @@ class Checks:
                 asked.over.set_result(tallied(asked, memory, reports, check.left))
         if check.saved and check.left:
             seconds = check.settings.suite.seconds
-            self._say(check, f"{check.left} tests that this file concerns were not run: suite.seconds = {seconds:g}.")
+            self._say(
+                check,
+                "not-tested",
+                f"{check.left} tests that this file concerns were not run: suite.seconds = {seconds:g}.",
+            )
 
     def _refused(self, check: Check, error: GreenloopError) -> None:
         if check.stopped:
@@ -267,34 +275,13 @@ class Checks:
         for asked in check.asked:
             if not asked.over.done():
                 asked.over.set_exception(error)
-        self._say(check, " ".join(part for part in (str(error), error.remedy) if part))
+        self._say(check, error.word, error.advice)
 
-    def _say(self, check: Check, sentence: str) -> None:
+    def _say(self, check: Check, word: str, sentence: str) -> None:
         """Shows what there is to say of a check that nobody asked for."""
         if check.saved and not check.told:
-            self.shown.refuse(check.root, [*check.saved][-1], sentence)
+            self.shown.refuse(check.root, [*check.saved][-1], word, sentence)
 
     def _cancelled(self, check: Check) -> None:
         if self._under_way.get(check.root) is check:
             self._end(check)
-
-
-def _wanted(
-    check: Check, memory: Memory, buffers: Mapping[str, bytes]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
-    """The selectors of each test file, and the outlines of what was saved. Reads the workspace where it must."""
-    from greenloop import affected, sources  # noqa: PLC0415 - only checks need it, not the start
-
-    found: list[str] = []
-    for asked in check.asked:
-        found += asked.selectors
-        if not asked.selectors:
-            known = memory.reached.through(asked.path, asked.function)
-            found += known or affected.concerned(check.root, asked.path, memory.reached)
-    outlines = {path: affected.outline(sources.text(check.root, path, buffers) or "", path) for path in check.saved}
-    for path, now in outlines.items():
-        inner = memory.outlines.get(path) == now
-        found += affected.concerned(check.root, path, memory.reached, inner=inner)
-    if check.saved:
-        found += sorted(memory.broken)
-    return affected.by_file(found), outlines

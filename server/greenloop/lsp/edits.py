@@ -20,7 +20,8 @@ from greenloop.core.diff import flat, hunks, keep_ends, merge
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import Status
 from greenloop.core.redact import clean
-from greenloop.lsp import client
+from greenloop.lsp import cells, client
+from greenloop.lsp.books import cell_changes
 from greenloop.lsp.buffers import encoded
 from greenloop.lsp.convert import FileEdit, contains, workspace_edit
 from greenloop.lsp.documents import on_disk
@@ -120,10 +121,13 @@ def _moved(server: Server, run: Run, steps: Sequence[_Step]) -> bool:
 
 
 def _behind(server: Server, run: Run, steps: Sequence[_Step]) -> str:
-    """Which of the open files somebody else wrote on the disk; empty where none."""
+    """Which of the open files somebody else wrote on the disk, or cannot take the change; empty where none."""
     for step in steps:
         path = run.root / step.path
-        if step.current is not None and server.documents.at(path) is not None:
+        if (notebook := server.documents.notebook(path, run.root)) is not None:
+            if cell_changes(notebook, step.current or "", step.wanted) is None:
+                return f"it would change several cells of {notebook.path} in one piece"
+        elif step.current is not None and server.documents.at(path) is not None:
             why = server.freshness.complaint(path, step.path, step.current)
             if why:
                 return why
@@ -167,13 +171,28 @@ def text_of(server: Server, path: Path) -> str | None:
 
 
 def edit_for(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
-    edits = []
+    edits: list[FileEdit] = []
     for step in steps:
+        if server.documents.book_at(run.root / step.path) is not None:
+            edits += _cells(server, run, step)
+            continue
         document = server.documents.at(run.root / step.path)
         uri, version = server.documents.uri(run.root / step.path), document.version if document else None
         edits.append(FileEdit(uri=uri, before=step.current, after=step.wanted, version=version))
     codec = server.documents.position_codec
     return workspace_edit(edits, codec, document_changes=server.abilities.document_changes)
+
+
+def _cells(server: Server, run: Run, step: _Step) -> list[FileEdit]:
+    """A notebook's change as those of its cells."""
+    documents, path = server.documents, run.root / step.path
+    notebook = documents.notebook(path, run.root)
+    changes = cell_changes(notebook, step.current or "", step.wanted) if notebook else None
+    uris = [uri for uri, _first in documents.parts(path)]
+    return [
+        FileEdit(uri=uris[n], before=before, after=after, version=documents.get_text_document(uris[n]).version)
+        for n, before, after in changes or ()
+    ]
 
 
 async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
@@ -182,8 +201,11 @@ async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
         return "the text changed meanwhile"
     run.now = "verifying together with what was typed meanwhile"
     engine = await server.engine()
+    notebook = server.documents.notebook(run.root / run.target.path, run.root)
     files = {path: encoded(text, run.root / path) for path, text in (server.documents.texts(run.root) | texts).items()}
     try:
+        if notebook is not None:
+            files |= await asyncio.to_thread(cells.merged, run, notebook, texts)
         verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
     except GreenloopError as error:
         return f"the text changed meanwhile, and the merge could not be verified: {error}"

@@ -104,8 +104,10 @@ def _disabled(action: lsp.CodeAction, reason: str) -> Asked:
 
 def _run(server: Server, uri: str, place: places.Place, target: Target, run: Run | None) -> list[lsp.CodeAction]:
     """For a test, and for a function of which tests are known."""
+    if place.notebook is not None:
+        return []  # who wants to run a cell executes it
     known = target.kind is TargetKind.TEST or (run is not None and run.started is not None)
-    if not known and target.qualname not in server.results.reached(place.root, target.path):
+    if not known and not server.results.is_reached(place.root, target.path, target.qualname):
         return []
     return [command(f"{RUN}: {_name(target)}", "greenloop.runTest", {"uri": uri, "target": target.selector})]
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
+from greenloop.core.notebook import Notebook
 from greenloop.core.nouns import Region, Target, TargetKind
+from greenloop.lsp import cells
 from greenloop.lsp.edits import text_of
 
 if TYPE_CHECKING:
@@ -26,16 +28,20 @@ class Place:
     """A file of a project: its folder, its path in there with `/`, and its text as the editor has it.
 
     `first` lines of the text stand before the document that the editor asked about (it may be one of several).
+    `notebook` is what the file is the module of; the cell that was asked about goes up to the row `end` of the text.
     """
 
     root: Path
     path: str
     text: str
     first: int = 0
+    notebook: Notebook | None = None
+    end: int | None = None
 
     def line(self, row: int) -> int:
         """The 1-based line of the text for a row (0-based) of the document."""
-        return self.first + row + 1
+        last = self.first + row if self.end is None else min(self.first + row, self.end - 1)
+        return last + 1
 
 
 def of(server: Server, uri: str) -> Place | None:
@@ -48,10 +54,13 @@ def of(server: Server, uri: str) -> Place | None:
         return None
     file, first = found
     root = server.documents.root_of(file) or _project(file)
-    text = text_of(server, file)
+    notebook = server.documents.notebook(file, root)
+    text = notebook.python if notebook else text_of(server, file)
     if text is None:
         return None
-    return Place(root=root, path=file.relative_to(root).as_posix(), text=text, first=first)
+    path = file.relative_to(root).as_posix()
+    end = server.documents.end_of(uri) if notebook else None
+    return Place(root=root, path=path, text=text, first=first, notebook=notebook, end=end)
 
 
 def of_or_none(server: Server, uri: str) -> Place | None:
@@ -66,6 +75,8 @@ def target_at(place: Place, line: int) -> Target | None:
     """The test, or the function, method or docstring at a 1-based line. Never runs or imports the user's code."""
     from greenloop import targets  # noqa: PLC0415 - the parser is loaded after the handshake
 
+    if place.notebook is not None:
+        return cells.target_at(place.notebook, line)
     if not place.path.endswith((".py", ".pyi")):
         return None
     return targets.at(place.text, place.path, line, python_files=_patterns(place.root))
@@ -75,7 +86,9 @@ def headings(place: Place) -> Iterator[Heading]:
     """Every target of a file, in its order."""
     from greenloop import targets  # noqa: PLC0415 - as above
 
-    if place.path.endswith((".py", ".pyi")):
+    if place.notebook is not None:
+        yield from cells.headings(place.notebook)
+    elif place.path.endswith((".py", ".pyi")):
         yield from targets.headings(place.text, place.path, python_files=_patterns(place.root))
 
 
@@ -101,6 +114,8 @@ def asked_for(place: Place, target: Target, line: int) -> bool:
 def named(server: Server, root: Path, test: str) -> Target | None:
     """The target of a pytest node id; None where there is none."""
     path, _, name = test.partition("::")
+    if (notebook := server.documents.notebook(root / path, root)) is not None:
+        return cells.named(notebook, path, name)
     text = text_of(server, root / path)
     return None if text is None or not name else find(root, text, path, name)
 

@@ -5,6 +5,7 @@ It must not know how anything is shown or run.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,13 +53,19 @@ class Results:
     """The last result of each test, by folder, workspace path and qualified name. `changed` is called after a put.
 
     `reached` gives the names of a file's functions that tests are known to reach; whoever traces tests puts himself in
-    its place.
+    its place. `clock` gives seconds, monotonic.
     """
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[Path, str, str], Result] = {}
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._known: dict[tuple[Path, str, str], tuple[Result, float]] = {}
         self.changed: Callable[[], None] = lambda: None
         self.reached: Callable[[Path, str], Collection[str]] = lambda _root, _path: ()
+
+    def is_reached(self, root: Path, path: str, qualname: str) -> bool:
+        """Whether a test is known to reach a function. Before Python 3.11 code knows only the last part of its name."""
+        names = self.reached(root, path)
+        return qualname in names or qualname.rpartition(".")[2] in names
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
@@ -66,12 +73,15 @@ class Results:
 
     def put(self, root: Path, found: dict[tuple[str, str], Result]) -> None:
         """Takes results by (path, qualified name)."""
-        self._known |= {(root, path, name): result for (path, name), result in found.items()}
+        now = self._clock()
+        self._known |= {(root, path, name): (result, now) for (path, name), result in found.items()}
         self.changed()
 
-    def get(self, root: Path, path: str, qualname: str) -> Result | None:
-        return self._known.get((root, path, qualname))
+    def get(self, root: Path, path: str, qualname: str, after: float = 0.0) -> Result | None:
+        """None also where it came no later than at `after`."""
+        result, at = self._known.get((root, path, qualname), (None, 0.0))
+        return result if at > after else None
 
     def forget(self, root: Path, path: str) -> None:
         """Drops what is known of a file's tests."""
-        self._known = {key: result for key, result in self._known.items() if key[:2] != (root, path)}
+        self._known = {key: known for key, known in self._known.items() if key[:2] != (root, path)}

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from lsprotocol import types as lsp
 from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
@@ -44,6 +45,16 @@ if TYPE_CHECKING:
     from greenloop.engine import Request
 
 log = logging.getLogger(__name__)
+
+NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
+    notebook_selector=[
+        lsp.NotebookDocumentFilterWithNotebook(
+            notebook=lsp.NotebookDocumentFilterPattern(pattern="**/*.ipynb"),
+            cells=[lsp.NotebookCellLanguage(language="python")],
+        )
+    ],
+    save=True,
+)
 
 
 class Engine(Protocol):
@@ -91,7 +102,13 @@ class Server(LanguageServer):
     outbox: Outbox | None = None
 
     def __init__(self, engine: Engine | None = None) -> None:
-        super().__init__("greenloop", __version__, protocol_cls=wire.Protocol, converter_factory=default_converter)
+        super().__init__(
+            "greenloop",
+            __version__,
+            notebook_document_sync=NOTEBOOKS,
+            protocol_cls=wire.Protocol,
+            converter_factory=default_converter,
+        )
         self.abilities = Abilities()
         self.runs = Runs()
         self.results = Results()

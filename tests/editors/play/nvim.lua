@@ -22,7 +22,7 @@ end
 
 -- The menu: it notes what is offered and takes what is wanted. A question of the server gets the answer that was told.
 vim.ui.select = function(items, options, choose)
-  if options.kind ~= 'codeaction' then
+  if options.kind == 'lsp_message' or not options.kind then
     table.insert(messages, options.prompt)
     for i, item in ipairs(items) do
       if item.title == answer then return choose(item, i) end
@@ -136,14 +136,17 @@ function play.configure(settings)
   if new then client():notify('workspace/didChangeConfiguration', params) else client().notify('workspace/didChangeConfiguration', params) end
 end
 function play.lenses(name, line)
-  go(name, line)
-  vim.lsp.codelens.refresh({ bufnr = 0 })
-  wait('lenses', function() return #vim.lsp.codelens.get(0) > 0 end)
+  go(name, line) -- which has them shown, by the page's own lines
   local found = {}
   for _, each in ipairs(vim.lsp.codelens.get(0)) do
     table.insert(found, { line = each.range.start.line + 1, title = each.command and each.command.title or '' })
   end
   return found
+end
+function play.lens(name, line, title)
+  go(name, line)
+  wanted = title
+  vim.lsp.codelens.run()
 end
 -- After the server is gone: what the page says.
 function play.restart(names)

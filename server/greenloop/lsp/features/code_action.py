@@ -70,7 +70,7 @@ def _actions(
 def _meant(server: Server, place: places.Place, line: int, ours: Sequence[lsp.Diagnostic]) -> tuple[Target | None, int]:
     """The target at the line; where one of our diagnostics there tells of another, that one with line 0."""
     target = places.target_at(place, line)
-    if not ours or (target is not None and server.runs.find(place.root, place.path, target.qualname)):
+    if not ours or (target is not None and server.runs.find(place.root, target.path, target.qualname)):
         return target, line
     messages = {item.message for item in ours}
     for run in server.runs:

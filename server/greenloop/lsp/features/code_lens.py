@@ -37,9 +37,9 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
     def code_lens(params: lsp.CodeLensParams) -> list[Any]:
         place = places.of_or_none(server, params.text_document.uri)
+        refresher.asked = True
         if place is None or tests.is_kept(place) or not wanted(place.root):
             return []
-        refresher.asked = True
         return list(_lenses(server, params.text_document.uri, place))
 
     def wanted(root: Path) -> bool:
@@ -60,16 +60,20 @@ def _stamp(path: Path) -> int:
 def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str, Any]]:
     runs = server.runs.by_subject(place.root)
     rows = len(server.documents.get_text_document(uri).lines)
-    results, reached = server.results, server.results.reached(place.root, place.path)
+    results = server.results
     for heading in places.headings(place):
         row = heading.line - 1 - place.first
-        run = runs.get((place.path, heading.qualname))
+        path = heading.selector.partition("::")[0]
+        run = runs.get((path, heading.qualname))
         known = heading.kind is TargetKind.TEST or heading.examples or run is not None
-        if not 0 <= row < rows or not (known or heading.qualname in reached):
+        if not 0 <= row < rows or not (known or results.is_reached(place.root, place.path, heading.qualname)):
             continue
         start = {"line": row, "character": 0}
-        result = results.get(place.root, place.path, heading.qualname)
+        # What was known before a run ended, that run knows better.
+        result = results.get(place.root, path, heading.qualname, run.ended if run is not None else 0.0)
         for title, command, argument in lenses.above(heading, run, result):
+            if place.notebook is not None and command == "greenloop.runTest":
+                continue  # who wants to run a cell executes it
             yield {
                 "range": {"start": start, "end": start},
                 "command": {"title": title, "command": command, "arguments": [{"uri": uri, **argument}]},

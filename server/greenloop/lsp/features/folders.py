@@ -38,6 +38,7 @@ async def _left(server: Server, root: Path) -> None:
     """The user closed this folder: its runs end, what they showed goes, and so does its sandbox."""
     own = [run for run in server.runs if run.root == root]
     server.runs.cancel(lambda run: run.root == root)
+    server.checks.cancel(root)
     await asyncio.gather(*(run.over.wait() for run in own if run.running))
     for run in own:
         server.board.put(run, {})

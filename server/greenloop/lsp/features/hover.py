@@ -13,7 +13,7 @@ from greenloop.core.nouns import Target, TargetKind
 from greenloop.lsp import lenses, places
 from greenloop.lsp.convert import line_range
 from greenloop.lsp.documents import lowered
-from greenloop.lsp.presenters import report
+from greenloop.lsp.presenters import report, status
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -43,10 +43,10 @@ def register(server: Server) -> None:
 
 
 def _history(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:
-    run = server.runs.find(place.root, place.path, target.qualname)
+    run = server.runs.find(place.root, target.path, target.qualname)
     if run is None or not (run.attempts or run.specified or run.ahead):
         return ""
-    return report.markdown(run) if markdown else report.plain(run)
+    return status.named(server, run, report.markdown(run) if markdown else report.plain(run))
 
 
 def _results(server: Server, place: places.Place, target: Target, *, markdown: bool) -> str:
@@ -58,8 +58,9 @@ def _results(server: Server, place: places.Place, target: Target, *, markdown: b
     for heading in places.headings(place):
         if heading.is_class or not f"{heading.qualname}.".startswith(f"{target.qualname}."):
             continue
-        result = server.results.get(place.root, place.path, heading.qualname)
-        state = lenses.state(runs.get((place.path, heading.qualname)), result)
+        run = runs.get((place.path, heading.qualname))
+        result = server.results.get(place.root, place.path, heading.qualname, run.ended if run is not None else 0.0)
+        state = lenses.state(run, result)
         if state:
             rows.append(f"{heading.qualname}: {state}")
     text = "\n".join([*rows[:MOST], *([f"… {len(rows) - MOST} more"] if len(rows) > MOST else [])])

@@ -73,16 +73,7 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         found = server.documents.file_of(params.text_document.uri)
-        if found is not None:
-            server.board.changed(found[0])
-            _notice_undo(server, found[0])
-            for run in server.runs:
-                landing = edits.arrived(server, run)
-                if landing is not None and run.outcome is not None:
-                    server.runs.spawn(restart.applied(run))
-                    status.ended(server, run, run.outcome, landing)
-                    diagnostics.publish(server, run)
-        server.documents.changed()
+        noticed(server, found[0] if found else None)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
@@ -114,6 +105,20 @@ def register(server: Server) -> None:
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
         await _closed(server)
+
+
+def noticed(server: Server, path: Path | None) -> None:
+    """A file's text changed: perhaps back to what it was, or to what was sent to the editor."""
+    if path is not None:
+        server.board.changed(path)
+        _notice_undo(server, path)
+        for run in server.runs:
+            landing = edits.arrived(server, run)
+            if landing is not None and run.outcome is not None:
+                server.runs.spawn(restart.applied(run))
+                status.ended(server, run, run.outcome, landing)
+                diagnostics.publish(server, run)
+    server.documents.changed()
 
 
 def left(server: Server, uris: Collection[str]) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams
@@ -14,7 +15,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.nouns import Outcome, StopReason, Verified
-from greenloop.lsp import consent, meant, model, places, restart
+from greenloop.lsp import cells, consent, meant, model, places, restart
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
@@ -183,19 +184,26 @@ async def _refined(server: Server, run: Run) -> Outcome:
     target = run.target if run.target.qualname else run.target.selector
     texts = server.documents.texts(run.root)
     request = Request(root=run.root, target=target, buffers=await asyncio.to_thread(snapshot, texts, run.root))
+    settings, emit, prepared = run.settings, _emitter(server, run), None
+    if (notebook := server.documents.notebook(run.root / run.target.path, run.root)) is not None:
+        prepared = await asyncio.to_thread(cells.prepared, run, notebook)
+        request, settings = cells.asked(request, prepared, settings)
+        emit = cells.telling(prepared, emit)
 
     def say(text: str) -> None:
         run.now = text
         server.refresh(run)
 
-    return await engine.refine(
-        request,
-        settings=run.settings,
-        emit=_emitter(server, run),
-        say=say,
-        user=EditorUser(server, run),
-        keeper=server.keeper,
-    )
+    with prepared.telling() if prepared else nullcontext():
+        outcome = await engine.refine(
+            request,
+            settings=settings,
+            emit=emit,
+            say=say,
+            user=EditorUser(server, run),
+            keeper=server.keeper,
+        )
+    return outcome if prepared is None else cells.answered(prepared, outcome)
 
 
 def _emitter(server: Server, run: Run) -> Callable[[Event], None]:

@@ -43,9 +43,11 @@ def ask(server: Server, arguments: tuple[Any, ...]) -> Asked:
         place = places.of(server, table["uri"])
         if place is None or not place.path.endswith(".py") or tests.is_kept(place):
             raise JsonRpcInvalidParams("Only tests of Python files can be run, and this is none.")
+        if place.notebook is not None:
+            raise JsonRpcInvalidParams("Cells are refined only; to run one, execute it in the notebook.")
         asked = _asked(server, place, target)
     except GreenloopError as error:
-        raise JsonRpcInvalidParams(_sentence(error)) from error
+        raise JsonRpcInvalidParams(clean(error.advice)) from error
     server.checks.ask(asked)
     return asked
 
@@ -99,18 +101,14 @@ async def answer(server: Server, asked: Asked) -> Tally | None:
         return None
     error = asked.over.exception()
     if isinstance(error, GreenloopError):
-        client.tell(server, _sentence(error), lsp.MessageType.Error)
+        client.tell(server, clean(error.advice), lsp.MessageType.Error)
         return None
     return asked.over.result()
 
 
-def _sentence(error: GreenloopError) -> str:
-    return clean(" ".join(part for part in (str(error), error.remedy) if part))
-
-
 def _saved(server: Server, uri: str) -> None:
     place = places.of_or_none(server, uri)
-    if place is None or not place.path.endswith(".py") or tests.is_kept(place):
+    if place is None or place.notebook or not place.path.endswith(".py") or tests.is_kept(place):
         return
     settings = configuration.load(server, place.root)
     if settings.editor.save == "affected":

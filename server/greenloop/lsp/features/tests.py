@@ -37,7 +37,7 @@ def register(server: Server) -> None:
 
 def offered(server: Server, uri: str, place: places.Place, target: Target) -> list[lsp.CodeAction]:
     """The action, where there are tests to show."""
-    run = server.runs.find(place.root, place.path, target.qualname)
+    run = server.runs.find(place.root, target.path, target.qualname)
     region = _region(run, target)
     if region is None:
         return []

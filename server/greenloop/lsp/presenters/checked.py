@@ -17,6 +17,7 @@ from greenloop.core.nouns import Failure
 from greenloop.core.redact import clean
 from greenloop.lsp.convert import Line, old_line
 from greenloop.lsp.edits import text_of
+from greenloop.lsp.presenters import refusals
 from greenloop.lsp.presenters.cases import Find, deepest, inside, range_of, short, why
 from greenloop.lsp.runs import Run
 
@@ -89,15 +90,9 @@ class Checked:
             )
         )
 
-    def refuse(self, root: Path, path: str, sentence: str) -> None:
+    def refuse(self, root: Path, path: str, word: str, sentence: str) -> None:
         """Says at the top of the file that was saved why its tests could not be run."""
-        item = lsp.Diagnostic(
-            range=range_of(self._server, root / path, 1),
-            message=clean(sentence),
-            severity=lsp.DiagnosticSeverity.Information,
-            code="not-tested",
-            source="greenloop",
-        )
+        item = refusals.diagnostic(range_of(self._server, root / path, 1), word, sentence)
         self._server.board.put(Owner(root=root), {root / path: [item]})
 
     def forgive(self, root: Path) -> None:

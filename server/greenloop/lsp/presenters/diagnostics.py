@@ -77,7 +77,7 @@ def _case(
 ) -> list[tuple[Path, lsp.Diagnostic]]:
     """The case's diagnostic; none where no file has a line left for it."""
     failure = result.failure if result else None
-    frames = [frame for frame in (failure.frames if failure else ()) if cases.inside(run.root, frame)]
+    frames = [frame for frame in (failure.frames if failure else ()) if _inside(server, run, frame)]
     path, line = _place(case, frames, lines)
     if not line:
         return []
@@ -116,6 +116,10 @@ def _place(case: Case, frames: list[Frame], lines: Lines) -> tuple[str, int]:
         if line := lines.nearest(frame.path, frame.line):
             return frame.path, line
     return case.path, 0
+
+
+def _inside(server: Server, run: Run, frame: Frame) -> bool:
+    return cases.inside(run.root, frame) or server.documents.book_at(run.root / frame.path) is not None
 
 
 def _of_attempt(frame: Frame, attempt: Attempt) -> str:

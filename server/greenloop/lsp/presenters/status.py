@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
+from greenloop.core.notebook import named as notebook_named
 from greenloop.core.nouns import Evidence, Outcome, StopReason, Verified
 from greenloop.core.redact import clean
 from greenloop.core.summary import counted, wall
 from greenloop.lsp import client
+from greenloop.lsp.convert import line_range
 from greenloop.lsp.presenters.words import line_of
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def ended(server: Server, run: Run, outcome: Outcome, landing: Landing | None) -
         run.kept = ""
         _landed(server, run, outcome, landing)
         return
-    told = sentence(run, outcome, landing)
+    told = named(server, run, sentence(run, outcome, landing))
     # Where it can only be taken from a code action, nobody would learn that it was.
     run.kept = told if landing is not None and server.abilities.apply_edit else ""
     client.tell(server, told, _kind(outcome))
@@ -96,6 +98,12 @@ def counts(evidence: Evidence) -> str:
     return ", ".join([*parts, *map(clean, evidence.warnings)])
 
 
+def named(server: Server, run: Run, text: str) -> str:
+    """The text, with lines of a notebook's module as rows of its cells."""
+    notebook = server.documents.notebook(run.root / run.target.path, run.root)
+    return text if notebook is None else notebook_named(notebook, text)
+
+
 def _landed(server: Server, run: Run, outcome: Outcome, landing: Landing) -> None:
     where = ", ".join(f"{path}:{line}" for path, line in landing.places)
     merged = " together with what you typed" if landing.merged else ""
@@ -104,13 +112,14 @@ def _landed(server: Server, run: Run, outcome: Outcome, landing: Landing) -> Non
         outcome.verified, "not verified"
     )
     text = f"{where} fixed{merged}, {label} {by}" if outcome.solved else f"{where}: best attempt put in, not solved"
-    elsewhere = [run.root / path for path, _ in landing.places if server.documents.uri(run.root / path) != run.uri]
+    text = named(server, run, text)
+    found = [server.documents.location(run.root / path, line_range(line)) for path, line in landing.places]
+    elsewhere = next((each for each in found if each.uri != run.uri), None)
     if elsewhere and server.abilities.show_document and server.abilities.questions:
-        path, line = next((run.root / path, line) for path, line in landing.places if run.root / path in elsewhere)
 
         async def offer() -> None:
             if await client.ask(server, text, ("Open",)):
-                await client.show(server, server.documents.uri(path), line)
+                await client.show(server, elsewhere.uri, elsewhere.range.start.line + 1)
 
         server.runs.spawn(offer())
     else:
