@@ -31,11 +31,14 @@
   (setq-default eglot-workspace-configuration (list :greenloop settings))
   (eglot-signal-didChangeConfiguration (eglot-current-server)))
 (defun play-restart (names)
-  ;; eglot does it by itself.
+  ;; eglot may have done it by itself.
   (dolist (name names)
     (play-in name
-      (play-wait "server" (lambda ()
-                            (and (eglot-managed-p) (eglot-current-server) (jsonrpc-running-p (eglot-current-server)))))
+      (let ((server (eglot-current-server)))
+        (cond ((null server) (call-interactively #'eglot))
+              ((not (jsonrpc-running-p server)) (eglot-reconnect server))))
+      (play-wait "server" #'eglot-managed-p)
+      (flymake-mode 1)
       (flymake-start))))
 (defun play-stop ()
   (eglot-shutdown (cl-some (lambda (each) (with-current-buffer each (eglot-current-server))) (buffer-list)) nil 10))
