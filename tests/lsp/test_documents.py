@@ -131,3 +131,41 @@ def test_action_kind(natural, only, expected):
 
 def test_flatten_drops_nulls():
     assert flatten({"a": {"b": 1, "c": None}, "d.e": 2}) == {"a.b": 1, "d.e": 2}
+
+
+class Clock:
+    """Time that passes only while somebody sleeps; `typing` happens at its moments."""
+
+    def __init__(self, documents, *typing):
+        self.now, self.documents, self.typing = 100.0, documents, [100.0 + each for each in typing]
+
+    def monotonic(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        end = self.now + seconds
+        while self.typing and self.typing[0] <= end:
+            self.now = self.typing.pop(0)
+            self.documents.changed()
+        self.now = end
+
+
+@pytest.mark.parametrize(
+    ("typing", "quiet", "at"),
+    [
+        ((), True, 0.0),
+        ((0.0,), True, 0.3),
+        ((0.0, 0.2, 0.4), True, 0.7),
+        ([each / 4 for each in range(99)], False, None),
+    ],
+)
+async def test_a_pause_in_the_typing_is_waited_for(monkeypatch, typing, quiet, at):
+    documents = opened("x\n")
+    clock = Clock(documents, *typing)
+    monkeypatch.setattr("greenloop.lsp.documents.time", clock)
+    monkeypatch.setattr("greenloop.lsp.documents.asyncio.sleep", clock.sleep)
+    if typing:
+        await clock.sleep(0.0)
+    assert await documents.quiet(0.3, 5.0) is quiet
+    if at is not None:
+        assert clock.now - 100.0 == pytest.approx(at)

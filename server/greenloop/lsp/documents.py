@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import stat
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,6 +128,7 @@ class Documents(Workspace):
         self._books: dict[Path, books.Book] = {}
         self._book_paths: dict[Path, books.Book] = {}
         self._waiting: set[asyncio.Future[None]] = set()
+        self._changed_at = -math.inf
 
     def update_text_document(
         self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
@@ -332,6 +335,7 @@ class Documents(Workspace):
 
     def changed(self) -> None:
         """Wakes everybody who waits for a change."""
+        self._changed_at = time.monotonic()
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
@@ -351,6 +355,15 @@ class Documents(Workspace):
                 return holds()
             finally:
                 self._waiting.discard(future)
+        return True
+
+    async def quiet(self, seconds: float, most: float) -> bool:
+        """Whether nothing has changed for `seconds`; that is waited for, at most `most` seconds."""
+        end = time.monotonic() + most
+        while (left := self._changed_at + seconds - time.monotonic()) > 0:
+            if time.monotonic() + left > end:
+                return False
+            await asyncio.sleep(left)
         return True
 
     def roots(self) -> list[Path]:

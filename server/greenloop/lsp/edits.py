@@ -38,6 +38,10 @@ REPLY = 30.0
 ARRIVES = 60.0
 # How often a text may move on while a merge is verified before that is given up.
 ROUNDS = 3
+# Editors without versions get an edit when nothing was typed for a while (some report typing 0.15 s late), and how
+# long that is waited for.
+QUIET = 0.3
+PATIENCE = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +76,9 @@ async def _land(server: Server, run: Run) -> Landing:
         return Landing(applied=False, why="this editor takes edits only from a code action")
     verified = None
     for _round in range(ROUNDS):
+        if not server.abilities.document_changes and not await server.documents.quiet(QUIET, PATIENCE):
+            # An edit that names no version lands on whatever text is there by then.
+            return Landing(applied=False, why="the text keeps changing")
         texts = _texts(server, run)
         # Comparing long texts takes its time, in which somebody may type.
         steps = await asyncio.to_thread(_planned, run, texts, may_create=server.abilities.create_files)

@@ -128,7 +128,8 @@ class Server(LanguageServer):
         self.runs.waiting = self.queued
         self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
         self.checks = Checks(self)
-        # Told of the URI of each document that was saved, or closed.
+        # Told of the URI of each document that was opened, saved, or closed.
+        self.opened: list[Callable[[str], None]] = []
         self.saved: list[Callable[[str], None]] = []
         self.closed: list[Callable[[str], None]] = []
 

@@ -69,6 +69,8 @@ def register(server: Server) -> None:
         if found is not None:
             server.freshness.opened(found[0])
             server.board.again(found[0])
+        for tell in server.opened:
+            tell(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:

@@ -12,16 +12,18 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import TargetKind
 from greenloop.core.redact import clean
-from greenloop.lsp import client, meant, places
+from greenloop.lsp import client, interest, meant, places
 from greenloop.lsp.asked import Asked, Tally
 from greenloop.lsp.features import configuration, tests
 from greenloop.lsp.presenters.testing import sentence
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
+    from greenloop.settings import Settings
 
 
 def register(server: Server) -> None:
+    server.opened.append(lambda uri: _opened(server, uri))
     server.saved.append(lambda uri: _saved(server, uri))
     server.closed.append(lambda uri: _closed(server, uri))
 
@@ -106,13 +108,33 @@ async def answer(server: Server, asked: Asked) -> Tally | None:
     return asked.over.result()
 
 
+def _opened(server: Server, uri: str) -> None:
+    """The first save should not wait for a sandbox to be made."""
+    server.runs.spawn(_foreseen(server, uri))
+
+
+async def _foreseen(server: Server, uri: str) -> None:
+    # A file is often opened before the editor has told its settings.
+    await server.settled.wait()
+    watched = _watched(server, uri)
+    if watched is not None:
+        interest.shown(server, watched[0].root)
+
+
 def _saved(server: Server, uri: str) -> None:
+    watched = _watched(server, uri)
+    if watched is not None:
+        place, settings = watched
+        server.checks.save(place.root, settings, place.path)
+
+
+def _watched(server: Server, uri: str) -> tuple[places.Place, Settings] | None:
+    """The file and the settings of its folder, where tests run when it is saved."""
     place = places.of_or_none(server, uri)
     if place is None or place.notebook or not place.path.endswith(".py") or tests.is_kept(place):
-        return
+        return None
     settings = configuration.load(server, place.root)
-    if settings.editor.save == "affected":
-        server.checks.save(place.root, settings, place.path)
+    return (place, settings) if settings.editor.save == "affected" else None
 
 
 def _closed(server: Server, uri: str) -> None:
