@@ -128,6 +128,8 @@ class House:
         self.documents = SimpleNamespace(
             texts=lambda _root: dict(self.texts),
             at=lambda path: SimpleNamespace(source=self.texts[path.name]) if path.name in self.texts else None,
+            home=lambda path: path,
+            notebook=lambda _path, _root: None,
             parts=lambda path: [(path.name, 0)],
             location=lambda path, where: SimpleNamespace(uri=path.name, range=where),
             get_text_document=lambda _uri: SimpleNamespace(version=0),

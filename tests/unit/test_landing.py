@@ -52,7 +52,7 @@ async def test_comparing_texts_leaves_the_event_loop_alone(tmp_path, monkeypatch
     threads = []
     monkeypatch.setattr(edits, "contains", lambda *_texts: threads.append(threading.current_thread()) or True)
     server = SimpleNamespace(
-        abilities=SimpleNamespace(apply_edit=True, create_files=True),
+        abilities=SimpleNamespace(apply_edit=True, document_changes=True, create_files=True),
         documents=SimpleNamespace(at=lambda _path: None),
         freshness=Freshness(),
     )
