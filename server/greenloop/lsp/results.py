@@ -82,6 +82,10 @@ class Results:
         result, at = self._known.get((root, path, qualname), (None, 0.0))
         return result if at > after else None
 
+    def names(self, root: Path, path: str) -> set[str]:
+        """The qualified names of a file's tests of which something is known."""
+        return {name for folder, file, name in self._known if (folder, file) == (root, path)}
+
     def forget(self, root: Path, path: str) -> None:
         """Drops what is known of a file's tests."""
         self._known = {key: known for key, known in self._known.items() if key[:2] != (root, path)}
