@@ -100,6 +100,7 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         uri=params.uri,
         settings=settings,
         preset=params.preset,
+        early=not server.settled.is_set(),
         began=time.monotonic(),
         token=params.work_done_token,
     )
@@ -168,7 +169,7 @@ async def _work(server: Server, run: Run) -> Landing | None:
 
 async def _settled(server: Server, run: Run) -> None:
     """Somebody was faster than the editor's answer about its settings."""
-    if not server.settled.is_set():
+    if run.early:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HURRIED):
                 await server.settled.wait()
