@@ -40,9 +40,7 @@ def run(request, parts, protocol, alone, session=None):
         # pytest's faulthandler prints every thread's stack on SIGABRT: the only way to say where a loop hangs.
         processes.send_signal(worker, signal.SIGABRT)
         status = _await_exit(worker, streams, processes)
-    leftover = processes.end_all(worker, alone)
-    if status is None:
-        status = os.waitstatus_to_exitcode(processes.wait(worker, 0)[1])
+    leftover, status = processes.end_all(worker, status, alone)
     for stream in streams:
         _drain(stream, streams)
         os.close(stream)

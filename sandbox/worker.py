@@ -16,6 +16,7 @@ def work(request, parts, protocol, control, report, output, session):
     `session` is a prepared pytest session of this process, or None. Raises `OSError` when the wall cannot be made.
     """
     os.setsid()
+    parts["processes"].long_turns()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

@@ -298,6 +298,23 @@ _SELECT = (
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    """Raises OSError or sqlite3.Error.
+
+    SQLite waits for other processes by itself, but not where several of them turn a new file to WAL at once, and
+    not where the last one is just closing it: it says that the file is locked, and may be asked again.
+    """
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _connect_once(path)
+        except sqlite3.OperationalError as error:
+            # An extended code keeps the plain one in its lowest byte. Our own error (a newer format) has none.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _connect_once(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if os.name == "posix":
         if path.parent.stat().st_mode & 0o077 and path.parent == state_folder():

@@ -28,7 +28,7 @@ from greenloop.settings import Settings
 from .attacks import ATTACKS, FAKES, table
 from .attacks.machine import VARIABLE, Machine, Wants, Watch
 from .attacks.nouns import RED, Attack, Fake, Promise, Wins, module
-from .attacks.sacrifice import SECONDS, Sacrifice
+from .attacks.sacrifice import SECONDS, Sacrifice, Seen
 
 pytestmark = pytest.mark.timeout(600)
 one_loop = pytest.mark.asyncio(loop_scope="module")  # that of the session
@@ -36,6 +36,7 @@ one_loop = pytest.mark.asyncio(loop_scope="module")  # that of the session
 LIMITS = Limits(seconds=8.0, memory=128 << 20, disk=16 << 20, output=1 << 16, processes=32)
 SECURITY = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
 HONEST = "assert 1 + 1 == 2\n"
+TRIES = 20  # of a fake that races with the pytest that it fools
 BACKENDS = [
     pytest.param("bubblewrap", marks=pytest.mark.needs("bubblewrap")),
     pytest.param("docker", marks=pytest.mark.needs("docker")),
@@ -218,14 +219,15 @@ async def test_its_honest_twin_is_accepted(session: Session, machine: Machine, f
 
 @pytest.mark.parametrize("fake", FAKES, ids=lambda fake: fake.id)
 def test_control_a_faked_pass_fools_plain_pytest(plain: Sacrifice, fake: Fake):
-    """By its exit code, its report file or what it prints."""
-    (seen,) = plain.run({"m.py": fake.code, "test_m.py": fake.tests}, ["test_m.py"])
-    fooled = {
-        "exit code": seen.code == 0,
-        "report": bool(seen.junit)
-        and 'failures="0"' in seen.junit
-        and 'errors="0"' in seen.junit
-        and 'tests="0"' not in seen.junit,
-        "words": "passed" in seen.output and "failed" not in seen.output and "error" not in seen.output,
-    }
-    assert any(fooled.values()), seen
+    """By its exit code, its report file or what it prints; one that races with pytest may lose a few times."""
+    seen: list[Seen] = []
+    while not seen or (not fooled(seen[-1]) and len(seen) < TRIES):
+        seen += plain.run({"m.py": fake.code, "test_m.py": fake.tests}, ["test_m.py"])
+    assert fooled(seen[-1]), seen
+
+
+def fooled(seen: Seen) -> bool:
+    """Whether a pytest without greenloop tells of nothing that failed, in one place at least."""
+    report = bool(seen.junit) and 'failures="0"' in seen.junit and 'errors="0"' in seen.junit
+    words = "passed" in seen.output and "failed" not in seen.output and "error" not in seen.output
+    return seen.code == 0 or words or (report and 'tests="0"' not in seen.junit)

@@ -28,6 +28,8 @@ from greenloop.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(600)]  # the first opening ever makes the image
 
+TRIES = 5  # of what a busy machine may be too slow for
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _logged():
@@ -310,12 +312,19 @@ async def test_cancelling_ends_the_tree_within_a_second(opened):
 
 
 async def test_cancelling_while_it_opens_leaves_nothing(root):
-    opening = asyncio.create_task(docker.create(Settings()).open(place(root)))
-    await until(lambda: bool(own_containers()))
-    began = time.monotonic()
-    opening.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await opening
+    for _try in range(TRIES):
+        opening = asyncio.create_task(docker.create(Settings()).open(place(root)))
+        await until(lambda: bool(own_containers()))
+        began = time.monotonic()
+        opening.cancel()
+        try:
+            session = await opening
+        except asyncio.CancelledError:
+            break
+        # On a busy machine the container is seen when all is open.
+        await session.close()
+    else:
+        pytest.fail("it was always open before it could be cancelled")
     assert time.monotonic() - began < 1
     await until(lambda: not own_containers())
 

@@ -94,6 +94,41 @@ def test_an_earlier_cell_that_fails_by_itself_is_named(work):
     assert (work / "nb.ipynb").read_text() == text
 
 
+def test_programs_and_people_are_told_of_cells(work):
+    """Never of the module and the test file, which exist in the sandbox only."""
+    (work / "nb.ipynb").write_text(notebook(*CELLS))
+    done = greenloop_(work, "fix", "nb.ipynb:4", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "_ipynb" not in done.stdout
+    events = [json.loads(row) for row in done.stdout.splitlines()]
+    started = events[0]
+    assert (started["event"], started["target"], started["cases"]) == (
+        "started",
+        "my notes/nb.ipynb:4",
+        ["my notes/nb.ipynb:4"],
+    )
+    (region,) = started["regions"]
+    assert {name: region[name] for name in ("path", "name", "cell", "start", "end")} == {
+        "path": "my notes/nb.ipynb",
+        "name": "double",
+        "cell": 2,
+        "start": 1,
+        "end": 3,
+    }
+    (case,) = started["baseline"]["cases"]
+    assert (case["path"], case["cell"], case["line"]) == ("my notes/nb.ipynb", 4, 1)
+    said = greenloop_(work, "fix", "nb.ipynb:4")
+    assert "_ipynb" not in said.stderr + said.stdout
+    assert "my notes/nb.ipynb::double with scripted" in said.stderr
+    assert "AssertionError my notes/nb.ipynb cell 4 row 1" in said.stderr
+    shown = greenloop_(work, "history", "show", "2").stdout
+    assert "_ipynb" not in shown + greenloop_(work, "history").stdout
+    assert "+++ b/my notes/nb.ipynb:2" in shown
+    # Over other cells nothing can be said of rows; which cell was meant is still known.
+    (work / "nb.ipynb").write_text(notebook("n = 1", *CELLS))
+    assert "\nmy notes/nb.ipynb:" in greenloop_(work, "history", "show", "2").stdout
+
+
 def test_a_kept_result_is_written_later_but_not_over_other_cells(work):
     file = work / "nb.ipynb"
     file.write_text(text := notebook(*CELLS))

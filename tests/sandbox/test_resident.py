@@ -69,6 +69,15 @@ async def test_both_ways_agree_and_the_faster_one_is_used(session):
     assert len(session._walls) == 1
 
 
+async def test_a_file_that_is_saved_before_it_has_learnt_says_nothing_against_the_faster_way(session):
+    await ran(session, baseline=True)
+    (session._place.root / "m.py").write_text("v = 2\n")
+    await session._learning
+    assert session._learnt.session
+    assert session._learnt.agreed == {"test_m.py", "test_m.py::test_a", "test_m.py::test_b"}
+    assert await ran(session) == {"test_a": "failed", "test_b": "passed"}
+
+
 async def test_a_failure_tells_the_same_either_way(session):
     wrong = Run(selectors=("test_m.py",), files={"m.py": b"v = 2\n"})
     fresh = await session.run(wrong)

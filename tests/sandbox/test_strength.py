@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -55,17 +54,17 @@ def result(root: Path, text: str = GRADE, tests: str = TESTS) -> tuple[Problem, 
     return problem, outcome
 
 
-def walled() -> settings.Settings:
-    return settings.load(None, command_line={"sandbox.kind": "bubblewrap", "interpreter": sys.executable}, environ={})[
-        0
-    ]
+@pytest.fixture
+def walled(bare_python: Path) -> settings.Settings:
+    line = {"sandbox.kind": "bubblewrap", "interpreter": str(bare_python)}
+    return settings.load(None, command_line=line, environ={})[0]
 
 
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(180)
-async def test_what_weak_tests_would_also_accept_is_shown(tmp_path):
+async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
     problem, outcome = result(tmp_path)
-    found = await engine.strength_of(problem, outcome, settings=walled(), seconds=150)
+    found = await engine.strength_of(problem, outcome, settings=walled, seconds=150)
     assert found.tests == 2
     assert 0 < found.killed < found.tried
     lines = report(found)
@@ -80,20 +79,20 @@ async def test_what_weak_tests_would_also_accept_is_shown(tmp_path):
 
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(180)
-async def test_a_test_of_the_boundary_kills_its_changes(tmp_path):
+async def test_a_test_of_the_boundary_kills_its_changes(tmp_path, walled):
     tests = TESTS + "\n\ndef test_edges():\n    assert [grade(49), grade(50), grade(0)] == ['fail', 'pass', 'fail']\n"
-    weak = await engine.strength_of(*result(tmp_path), settings=walled(), seconds=75)
+    weak = await engine.strength_of(*result(tmp_path), settings=walled, seconds=75)
     problem, outcome = result(tmp_path, tests=tests)
-    strong = await engine.strength_of(problem, outcome, settings=walled(), seconds=75)
+    strong = await engine.strength_of(problem, outcome, settings=walled, seconds=75)
     assert strong.share > weak.share
     assert not [each for each in strong.survivors if each.line == 2]
 
 
-async def test_only_a_solved_result_can_be_tried(tmp_path):
+async def test_only_a_solved_result_can_be_tried(tmp_path, walled):
     problem, _outcome = result(tmp_path)
     unsolved = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=StopReason.STALLED, message="", attempts=())
     with pytest.raises(UsageProblem, match="no solved result"):
-        await engine.strength_of(problem, unsolved, settings=walled())
+        await engine.strength_of(problem, unsolved, settings=walled)
 
 
 def test_changes_are_spread_over_the_lines_compile_and_differ(tmp_path):

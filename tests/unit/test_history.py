@@ -250,12 +250,13 @@ print("warnings", warnings, flush=True)
 
 
 def a_writer(tmp_path: Path, *, laps: int, attempts: int, after: str = "") -> subprocess.Popen[str]:
+    return _a_python(_WRITER, path=str(tmp_path / "history.sqlite3"), laps=laps, attempts=attempts, after=after)
+
+
+def _a_python(code: str, **values: object) -> subprocess.Popen[str]:
     import greenloop
 
-    server = str(Path(greenloop.__file__).parents[1])
-    code = _WRITER.format(
-        server=server, path=str(tmp_path / "history.sqlite3"), laps=laps, attempts=attempts, after=after
-    )
+    code = code.format(server=str(Path(greenloop.__file__).parents[1]), **values)
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
 
 
@@ -297,6 +298,41 @@ def test_several_processes_write_at_once(tmp_path):
     history = an_open_history(tmp_path)
     assert len(history.runs(limit=1000)) == 60
     assert all(record.count == 2 for record in history.runs(limit=1000))
+
+
+_OPENER = """
+import sys
+sys.path[:0] = [{server!r}]
+from pathlib import Path
+from greenloop.history import History
+for path in sys.stdin:
+    warnings = []
+    History.open(Path(path.strip()), warn=warnings.append).close()
+    print(warnings, flush=True)
+"""
+
+
+def test_several_processes_begin_a_history_at_once(tmp_path):
+    """SQLite does not wait by itself while another process turns a new file to WAL, or closes it as the last one."""
+    openers = [_a_python(_OPENER) for _ in range(4)]
+    for lap in range(40):
+        for opener in openers:
+            assert opener.stdin is not None
+            opener.stdin.write(f"{tmp_path / str(lap)}\n")
+            opener.stdin.flush()
+        assert [opener.stdout.readline() for opener in openers] == ["[]\n"] * 4
+    for opener in openers:
+        opener.communicate()
+
+
+def test_a_history_that_stays_locked_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("greenloop.history.BUSY_SECONDS", 0.05)
+    path = tmp_path / "history.sqlite3"
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        warnings: list[str] = []
+        History.open(path, warn=warnings.append)
+    assert warnings == ["The history cannot be kept (database is locked); the run goes on without it."]
 
 
 def test_several_threads_write_at_once(tmp_path):

@@ -61,9 +61,22 @@ def test_runs_that_need_a_fresh_pytest(other):
 def test_one_difference_and_it_is_never_used(second):
     learnt = Learnt()
     assert not learnt.compared(FILE, told("passed"), second)
+    assert learnt.refuted(told("passed"), told("passed"))
     assert not learnt.session
     assert not learnt.rehearses(FILE, told("passed"))
     assert not learnt.fits(FILE)
+
+
+def test_a_file_saved_meanwhile_says_nothing_against_it():
+    """What tests come to before and after differs, too; it is tried again at a later run, and not for ever."""
+    learnt = Learnt()
+    for _time in range(2):
+        assert not learnt.compared(FILE, told("passed"), told("failed"))
+        assert not learnt.compared(FILE, told("passed", "passed"), told("failed"))
+        assert not learnt.refuted(told("passed"), told("passed", "passed"))
+        assert learnt.rehearses(FILE, told("passed"))
+    assert learnt.refuted(told("passed"), told("failed"))
+    assert not learnt.rehearses(FILE, told("passed"))
 
 
 def test_long_and_stopped_runs_are_not_rehearsed():

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 PREPARING = 60.0  # seconds for imports and the pytest session
 REHEARSED = 5.0  # seconds of a run from which on saving a fraction of one is not worth a second run
+UNSURE = 3  # times after which a workspace whose runs differ by themselves is left alone
 
 Stamp = tuple[object, ...]
 _ALL = ""  # the selector of a run of everything
@@ -32,6 +33,7 @@ class Learnt:
     `modules` are imported before the fork; `rewritten` too, but after pytest has its session, because they have plugins
     for it; `tried` have been looked at. `agreed` are the selectors, and the ids of the cases that they brought, for
     which a pytest session opened before the fork gave the same outcomes; `session` False: it never shall be used here.
+    `unsure` counts the times it could not be told.
     """
 
     modules: list[str] = field(default_factory=list)
@@ -39,6 +41,7 @@ class Learnt:
     tried: set[str] = field(default_factory=set)
     agreed: set[str] = field(default_factory=set)
     session: bool = True
+    unsure: int = 0
     libraries: Stamp = ()
 
     def fits(self, run: Run) -> bool:
@@ -57,6 +60,7 @@ class Learnt:
         if self.libraries != libraries:
             self.modules, self.rewritten, self.tried, self.session, self.libraries = [], [], set(), True, libraries
             self.agreed.clear()
+            self.unsure = 0
 
     @property
     def useful(self) -> bool:
@@ -89,13 +93,24 @@ class Learnt:
         return not reply["spoilt"]
 
     def compared(self, run: Run, first: Execution, second: Execution) -> bool:
-        """Whether both ways came to the same; if not, the faster one is never used here."""
-        if _same(first, second):
-            self.agreed.update(run.selectors or (_ALL,), (case.id for case in collected(first)))
-            return True
+        """Whether a run in a pytest session opened before the fork came to the same as one without."""
+        if not _same(first, second):
+            return False
+        self.agreed.update(run.selectors or (_ALL,), (case.id for case in collected(first)))
+        return True
+
+    def refuted(self, first: Execution, third: Execution) -> bool:
+        """Whether what did not come to the same speaks against that session, which is then never used here.
+
+        `third` is a run without it again: a file that was saved meanwhile changes what tests come to, and so does
+        chance. Then nothing is known, and a later run tells; but not for ever.
+        """
+        self.unsure += 1
+        if not _same(first, third) and self.unsure < UNSURE:
+            return False
         log.info("A pytest session opened before the fork does not agree here; it is not used.")
         self.session = False
-        return False
+        return True
 
 
 def rehearsal(run: Run) -> Run:
