@@ -19,13 +19,12 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from client import Client, served
 from targets import text_of
 
-SOURCES = Path(__file__).resolve().parents[1] / "server"
 SIZES = (1000, 5000)
 PAUSE = 0.01
 LIMIT, RATIO, GROWTH = 10.0, 3.0, 10.0  # milliseconds, times idle, MiB
@@ -39,89 +38,6 @@ NAMES = [
 ]
 
 
-class Client:
-    """Owns a server process, its pending requests and what it shows."""
-
-    def __init__(self, process: asyncio.subprocess.Process, root: Path) -> None:
-        self.process, self.root = process, root
-        self.pending: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
-        self.shown: dict[str, list[dict[str, Any]]] = {}
-        self.changed = asyncio.Event()
-        self.last = 0
-        self.versions: dict[str, int] = {}
-        self.lenses = False
-        self.reader = asyncio.create_task(self._read())
-
-    async def _read(self) -> None:
-        assert self.process.stdout
-        while (head := await self.process.stdout.readline()).startswith(b"Content-Length:"):
-            while await self.process.stdout.readline() != b"\r\n":
-                pass
-            self._take(json.loads(await self.process.stdout.readexactly(int(head.split(b":")[1]))))
-        for future in self.pending.values():
-            future.set_exception(ConnectionError("the server has ended"))
-
-    def _take(self, message: dict[str, Any]) -> None:
-        if "method" not in message:
-            future = self.pending.pop(message["id"])
-            if not future.done():
-                future.set_result(message)
-        elif "id" in message:
-            self.send(id=message["id"], result=None)
-        elif message["method"] == "textDocument/publishDiagnostics":
-            self.shown[message["params"]["uri"]] = message["params"]["diagnostics"]
-            self.changed.set()
-
-    def send(self, **message: Any) -> None:
-        assert self.process.stdin
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-
-    def request(self, method: str, params: Any) -> asyncio.Future[Mapping[str, Any]]:
-        self.last += 1
-        future = self.pending[self.last] = asyncio.get_running_loop().create_future()
-        self.send(id=self.last, method=method, params=params)
-        return future
-
-    async def call(self, method: str, params: Any = None) -> Any:
-        reply = await self.request(method, params)
-        if "error" in reply:
-            raise SystemExit(f"{method}: {reply['error']}")
-        return reply["result"]
-
-    async def command(self, name: str, *arguments: Any) -> Any:
-        return await self.call("workspace/executeCommand", {"command": name, "arguments": list(arguments)})
-
-    def uri(self, name: str) -> str:
-        return (self.root / name).as_uri()
-
-    def open(self, name: str) -> None:
-        self.versions[name] = 1
-        text = (self.root / name).read_text()
-        item = {"uri": self.uri(name), "languageId": "python", "version": 1, "text": text}
-        self.send(method="textDocument/didOpen", params={"textDocument": item})
-
-    def key(self, name: str, line: int) -> None:
-        """Types a letter at the start of a comment line, or takes it away again."""
-        self.versions[name] += 1
-        typed = self.versions[name] % 2 == 0
-        end = {"line": line, "character": 2 if typed else 3}
-        change = {"range": {"start": {"line": line, "character": 2}, "end": end}, "text": "x" if typed else ""}
-        document = {"uri": self.uri(name), "version": self.versions[name]}
-        self.send(method="textDocument/didChange", params={"textDocument": document, "contentChanges": [change]})
-
-    async def until(self, holds: Any, seconds: float = 300.0) -> None:
-        async with asyncio.timeout(seconds):
-            while not holds():
-                self.changed.clear()
-                await self.changed.wait()
-
-    def memory(self) -> float:
-        """Mebibytes that are resident."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
-
-
 def write(root: Path, burn: float) -> None:
     # The plugins of the environment this script runs in are slow to import and no part of the question.
     (root / "pytest.ini").write_text("[pytest]\naddopts = --disable-plugin-autoload\n")
@@ -132,34 +48,6 @@ def write(root: Path, burn: float) -> None:
     for size in SIZES:
         # Its first line is there to be typed into.
         (root / f"test_big{size}.py").write_text("#  \n" + text_of(size))
-
-
-async def served(folder: Path, root: Path, options: Mapping[str, Any]) -> Client:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "greenloop", "serve",
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-        limit=1 << 26, env={**os.environ, "PYTHONPATH": str(SOURCES), "XDG_STATE_HOME": str(folder / "state")},
-    )  # fmt: skip
-    client = Client(process, root)
-    hover = {"contentFormat": ["markdown"]}
-    publish = {"relatedInformation": True}
-    literals = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor.rewrite"]}}}
-    abilities = {"textDocument": {"hover": hover, "publishDiagnostics": publish, "codeAction": literals}}
-    reply = await client.call(
-        "initialize",
-        {
-            "processId": os.getpid(),
-            "rootUri": root.as_uri(),
-            "workspaceFolders": [{"uri": root.as_uri(), "name": "project"}],
-            "capabilities": abilities,
-            "initializationOptions": {"interpreter": sys.executable, "sandbox.kind": "bubblewrap", **options},
-        },
-    )
-    client.lenses = "codeLensProvider" in reply["capabilities"]
-    client.send(method="initialized", params={})
-    for name in NAMES:
-        client.open(name)
-    return client
 
 
 async def answers(client: Client, samples: int) -> dict[tuple[str, int, str], list[float]]:
@@ -220,7 +108,7 @@ async def latencies(arguments: argparse.Namespace) -> bool:
             "editor.runs": RUNS,
             "sandbox.seconds": 60.0,
         }
-        client = await served(Path(name), root, options)
+        client = await served(Path(name), root, NAMES, options)
         try:
             await answers(client, 5)
             idle = await answers(client, arguments.samples)
@@ -280,7 +168,7 @@ async def memory(refinements: int, keys: int) -> bool:
             "".join(json.dumps(f"```python\ndef double(x):\n    return x + {n}\n```") + "\n" for n in (1, 2))
         )
         options = {"model": f"scripted:{script}", "preset": "plain", "attempts": 2, "editor.runs": 1}
-        client = await served(Path(name), root, options)
+        client = await served(Path(name), root, NAMES, options)
         try:
             started = client.memory()
 

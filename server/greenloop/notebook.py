@@ -1,4 +1,4 @@
-"""A notebook as something to refine: which cells are targets, what the engine is given, what its outcome means.
+"""A notebook as something to refine: what the engine is given for a target, what its outcome means.
 
 The engine sees a module and a test file beside the notebook that exist in the sandbox only. Cells before the target
 are executed there first. Reads files, never writes.
@@ -6,6 +6,7 @@ are executed there first. Reads files, never writes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,28 +14,18 @@ from pathlib import Path, PurePosixPath
 
 from greenloop import sources, syntax, targets
 from greenloop.core import ipynb
+from greenloop.core.celled import named
 from greenloop.core.cells import Kind
 from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
-from greenloop.core.notebook import Cell, Composed, Notebook, changed_cells, compose, landed, named, names
+from greenloop.core.executed import Composed, compose, ran_to
+from greenloop.core.grid import Cell, Notebook, names
+from greenloop.core.landing import changed_cells, landed
 from greenloop.core.nouns import Failure, Outcome, Problem, Target, TargetKind
 from greenloop.faults import Fault
+from greenloop.goals import Goal
 from greenloop.settings import Settings
 
 MOST_BYTES = 64 << 20  # outputs included
-LISTED = 12
-
-
-@dataclass(frozen=True, kw_only=True)
-class Goal:
-    """A target in a notebook: cell (0-based) and, for a function or a test, its name. Neither: the cell's checks.
-
-    `last` is the cell up to which everything runs.
-    """
-
-    cell: int
-    last: int
-    name: str = ""
-    test: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +161,10 @@ def beside(root: Path, path: str) -> tuple[str, str]:
     return names(path, [file.name for file in folder.glob("*_ipynb*.py")])
 
 
-def behind(root: Path, module: str) -> str | None:
+def _behind(root: Path, module: str) -> str | None:
     """The notebook (workspace path) whose module has that path; None where there is none."""
+    if not module.endswith("_ipynb.py") and not module.endswith("_.py"):
+        return None
     folder = PurePosixPath(module).parent
     for file in sorted((root / folder).glob("*.ipynb")):
         path = str(folder / file.name)
@@ -185,114 +178,42 @@ def recovered(root: Path, outcome: Outcome) -> Outcome:
 
     Only over the very cells that the run saw.
     """
-    for module in [path for path in outcome.after if path.endswith(".py") and not (root / path).exists()]:
-        path, before = behind(root, module), outcome.before.get(module)
-        if path is None or before is None:
-            continue
-        book, text = load(root, path)
-        last = next((n for n in range(len(book.cells)) if compose(book, n).module == before), None)
-        if last is None:
-            raise WorkspaceProblem(f"{path} changed since the run.", remedy="Run `greenloop fix` again.")
-        whole = Target(kind=TargetKind.FUNCTION, path=module, qualname="", selector="", start=1, end=1, name_line=1)
-        goal = Goal(cell=last, last=last)
-        found = Prepared(notebook=book, goal=goal, composed=compose(book, last), target=whole)
-        outcome = found.written(outcome, text)
+    for path in outcome.after:
+        if found := of_run(root, path, outcome):
+            prepared, text = found
+            outcome = prepared.written(outcome, text)
     return outcome
 
 
-# -- targets --------------------------------------------------------------------------------------------------------
+def of_run(root: Path, module: str, outcome: Outcome) -> tuple[Prepared, str] | None:
+    """What a kept run was asked in the notebook of that module, and the text of its file; None: it is no notebook's.
 
-
-def goals(notebook: Notebook) -> list[Goal]:
-    """Everything that can be refined: functions, cells that check something, tests; in order."""
-    found = []
-    for number, cell in enumerate(notebook.cells):
-        found += [
-            Goal(cell=number, last=notebook.speaking_of(part.name, number), name=part.name)
-            for part in cell.reading.parts
-            if part.kind is Kind.DEFINE and part.name
-        ]
-        if cell.reading.checks:
-            found.append(Goal(cell=number, last=number, test=True))
-        else:
-            found += [Goal(cell=number, last=number, name=part.name, test=True) for part in cell.reading.tests]
-    return found
-
-
-def goal_at(notebook: Notebook, cell: int, row: int) -> Goal | None:
-    """What is at a row (0-based) of a cell: the function or test around it, else the cell's checks."""
-    if not 0 <= cell < len(notebook.cells):
-        return None
-    reading = notebook.cells[cell].reading
-    if reading.broken:
-        return _broken_at(notebook, cell, row)
-    part = next((part for part in reading.parts if part.start <= row < part.end), None)
-    if part is not None and part.kind is Kind.DEFINE and part.name:
-        name = _inner(notebook, cell, row) or part.name
-        return Goal(cell=cell, last=notebook.speaking_of(part.name, cell), name=name)
-    if reading.checks:
-        return Goal(cell=cell, last=cell, test=True)
-    if part is not None and part.kind is Kind.TEST:
-        return Goal(cell=cell, last=cell, name=part.name, test=True)
-    return None
-
-
-def _inner(notebook: Notebook, cell: int, row: int) -> str:
-    """The method around a row."""
-    here = targets.at("\n".join(notebook.cells[cell].reading.rows), notebook.module, row + 1)
-    return here.qualname if here else ""
-
-
-def _broken_at(notebook: Notebook, cell: int, row: int) -> Goal | None:
-    name = _inner(notebook, cell, row)
-    return Goal(cell=cell, last=notebook.speaking_of(name, cell), name=name) if name else None
-
-
-def typed(notebook: Notebook, rest: str) -> Goal:
-    """The goal of what follows a notebook's name: `:3`, `:cell id`, `::function`; nothing where there is only one.
-
-    Raises `UsageProblem` that lists what there is.
+    Raises `WorkspaceProblem` where the cells are others now.
     """
-    found = goals(notebook)
-    if rest.startswith("::"):
-        name = rest[2:].replace("::", ".")
-        named = [goal for goal in found if goal.name in (name, name.partition(".")[0])]
-        if not named:
-            raise _unclear(notebook, f"{notebook.path} has no function or test '{name}'.", found)
-        return replace(named[-1], name=name)
-    if rest:
-        cell = _cell(notebook, rest[1:])
-        if cell is None:
-            many = len(notebook.cells)
-            raise _unclear(notebook, f"{notebook.path} has no code cell '{rest[1:]}', it has {many}.", found)
-        own = [goal for goal in found if goal.cell == cell]
-        # Checks speak for the functions that stand in the same cell.
-        own = [goal for goal in own if goal.test] or own
-        what = f"Cell {cell + 1} of {notebook.path}"
-    else:
-        own, what = found, notebook.path
-    if len(own) == 1:
-        return own[0]
-    if own:
-        raise _unclear(notebook, f"{what} has {len(own)} targets.", own)
-    raise _unclear(notebook, f"{what} has no assert and defines no function.", found)
+    path, before = _behind(root, module), outcome.before.get(module)
+    if path is None or before is None:
+        return None
+    book, text = load(root, path)
+    last = ran_to(book, before)
+    if last is None:
+        raise WorkspaceProblem(f"{path} changed since the run.", remedy="Run `greenloop fix` again.")
+    whole = Target(kind=TargetKind.FUNCTION, path=module, qualname="", selector="", start=1, end=1, name_line=1)
+    goal = Goal(cell=last, last=last)
+    return Prepared(notebook=book, goal=goal, composed=compose(book, last), target=whole), text
 
 
-def _cell(notebook: Notebook, word: str) -> int | None:
-    if word.isascii() and word.isdigit() and 1 <= int(word) <= len(notebook.cells):
-        return int(word) - 1
-    return next((n for n, cell in enumerate(notebook.cells) if cell.id and cell.id == word), None)
+def titled(root: Path, target: str) -> str:
+    """A kept run's target as it is typed, where it is in a notebook that is still there."""
+    words, _, inner = target.partition("::")
+    file = PurePosixPath(words)
+    for name in (file.name, file.name.removeprefix("test_")):
+        if path := _behind(root, str(file.with_name(name))):
+            cell = re.fullmatch(r"test_cell_(\d+)", inner)
+            return f"{path}:{cell[1]}" if cell else f"{path}::{inner}"
+    return target
 
 
-def _unclear(notebook: Notebook, sentence: str, found: Sequence[Goal]) -> UsageProblem:
-    listed = ", ".join(spelled(notebook, goal) for goal in found[:LISTED])
-    more = ", …" if len(found) > LISTED else ""
-    return UsageProblem(sentence, remedy=f"Name one of: {listed}{more}." if listed else "Write a check with assert.")
-
-
-def spelled(notebook: Notebook, goal: Goal) -> str:
-    """A goal as it is typed."""
-    return f"{notebook.path}::{goal.name}" if goal.name else f"{notebook.path}:{goal.cell + 1}"
+# -- for the engine -------------------------------------------------------------------------------------------------
 
 
 def prepare(notebook: Notebook, goal: Goal) -> Prepared:

@@ -9,9 +9,9 @@ from greenloop import registry
 from greenloop.core.classify import mark
 from greenloop.core.errors import ModelProblem
 from greenloop.core.nouns import Attempt, Completion, Move, Role
-from greenloop.core.ports import Model
+from greenloop.core.ports import Keys, Model
 from greenloop.embedded.choice import choose
-from greenloop.settings import Settings, get
+from greenloop.settings import EDITOR, Settings, get
 
 STEP = 0.4  # by which `rising` rises
 HOTTEST = 1.0
@@ -46,11 +46,20 @@ def failures(attempts: Sequence[Attempt]) -> int:
     )
 
 
-def opened(name: str, settings: Settings) -> Model:
-    """The model of a name: a part's, or else one of litellm's."""
+def opened(name: str, settings: Settings, keys: Keys | None = None) -> Model:
+    """The model of a name: a part's, or else one of litellm's; `keys` are those of whom asks, if there is one.
+
+    Raises `ModelProblem` for the editor's, which is not ours to open.
+    """
+    if name == EDITOR:
+        raise ModelProblem(
+            "The model `editor` is an editor's own, and no editor asks here.", remedy="Name another, such as local."
+        )
     kind = name.split(":", 1)[0]
     part = kind if kind in registry.names("models") else "litellm"
-    model: Model = registry.load("models", part).create(name, settings)
+    module = registry.load("models", part)
+    asking = part == "litellm" and keys is not None
+    model: Model = module.keyed(name, settings, keys) if asking else module.create(name, settings)
     return model
 
 

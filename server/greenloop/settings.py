@@ -20,6 +20,9 @@ import platformdirs
 from greenloop.core.errors import SettingsProblem
 
 APP = "greenloop"
+# The name of the model that only an editor can ask.
+EDITOR = "editor"
+ROLES = ("drafter", "refiner", "critic", "tester", "planner")
 
 
 def setting(
@@ -191,8 +194,8 @@ class Settings:
 
     model: str = setting(
         "",
-        "Model: `local` (embedded), any litellm name such as `ollama/llama3.2` or `openai/gpt-4o`, `scripted:FILE`, "
-        "`replay:FILE`.",
+        "Model: `local` (embedded), any litellm name such as `ollama/llama3.2` or `openai/gpt-4o`, `editor` (the "
+        "editor's own, where it has one), `scripted:FILE`, `replay:FILE`.",
     )
     preset: str = setting("default", "Named choice of prompt, feedback and search parts.", repository="yes")
     attempts: int = setting(
@@ -261,6 +264,12 @@ def keys(kind: type = Settings, prefix: str = "") -> Iterator[tuple[str, Any, An
             yield from keys(hint, f"{prefix}{item.name}.")  # type: ignore[arg-type]
         else:
             yield prefix + item.name, hint, getattr(blank, item.name), item.metadata
+
+
+def models(settings: Settings) -> set[str]:
+    """Every model that a run with these settings may ask, as far as it is named."""
+    named = {settings.model, *(getattr(settings, role).model for role in ROLES), *settings.escalation.models}
+    return named - {""}
 
 
 def get(settings: Settings, key: str) -> Any:

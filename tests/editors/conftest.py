@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -244,9 +245,12 @@ def _words(process):
 
 
 @pytest.fixture(scope="module", params=[pytest.param(k, id=k.name, marks=pytest.mark.needs(k.part)) for k in KINDS])
-def editor(request, tmp_path_factory, bare_python):
+def editor(request, bare_python):
     """A running editor without any open file, whose model answers what a story scripts."""
     settings = {"interpreter": str(bare_python), "preset": "plain", "sandbox.kind": "bubblewrap"}
-    running = Editor(request.param, tmp_path_factory.mktemp("e"), settings)
-    yield running
-    running.end()
+    # pytest's folders are for one user alone: a sandbox begun by root would work on a copy, and see no change in it.
+    with tempfile.TemporaryDirectory(prefix="e-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o755)
+        running = Editor(request.param, Path(name), settings)
+        yield running
+        running.end()

@@ -132,15 +132,6 @@ async def test_a_prompt_that_does_not_fit_is_told(running):
         await local.create("local", SETTINGS).complete(too_long, str)
 
 
-async def test_its_reading_speed_is_learned(running):
-    model = local.create("local", SETTINGS)
-    guess = model.reading_seconds(330)
-    assert guess == pytest.approx(10)
-    prompt = "\n".join(f"def f{number}(): return {number * 7}" for number in range(30))
-    await model.complete(replace(ASK, messages=(Message(role="user", content=prompt),), max_tokens=2), str)
-    assert model.reading_seconds(330) != guess
-
-
 async def written(running):
     """Tokens that the server has written since its start."""
     async with httpx.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {running.key}"}) as client:

@@ -3,11 +3,12 @@
 `capabilities/*.json` is what they sent in `initialize`, byte for byte; how they behave was seen in the real editors.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from declared import captured, has, undeclared
 
 from .conftest import HERE, Editor
 
@@ -57,15 +58,6 @@ CLIENTS = {
     "jupyterlab": Manners(title="JupyterLab", commands=False),
     "vscode-1.139": Manners(title="VS Code", asks={"triggerKind": 1}),
 }
-# What a client must have declared to be asked.
-DECLARES = {
-    "workspace/applyEdit": "workspace.applyEdit",
-    "workspace/configuration": "workspace.configuration",
-    "workspace/codeLens/refresh": "workspace.codeLens.refreshSupport",
-    "window/workDoneProgress/create": "window.workDoneProgress",
-    "window/showDocument": "window.showDocument.support",
-    "window/showMessageRequest": "window.showMessage.messageActionItem",
-}
 FEATURES = (
     "code action",
     "command",
@@ -84,23 +76,12 @@ FEATURES = (
 )
 
 
-def declared(name: str) -> dict[str, Any]:
-    return json.loads((HERE / "capabilities" / f"{name}.json").read_text(encoding="utf-8"))["capabilities"]
-
-
-def has(capabilities: Any, path: str) -> Any:
-    """What a dotted path leads to; None where it leads nowhere."""
-    for name in path.split("."):
-        capabilities = capabilities.get(name) if isinstance(capabilities, Mapping) else None
-    return capabilities
-
-
 class Client(Editor):
     """An editor that declares and behaves as one of the fourteen."""
 
     def __init__(self, process, root: Path, name: str) -> None:
         super().__init__(process, root)
-        self.name, self.manners, self.capabilities = name, CLIENTS[name], declared(name)
+        self.name, self.manners, self.capabilities = name, CLIENTS[name], captured(name)
         self.willing = True
         self.answers["workspace/applyEdit"] = self.apply_as_it_does
         for method in ("window/workDoneProgress/create", "client/registerCapability", "workspace/codeLens/refresh"):
@@ -150,11 +131,9 @@ class Client(Editor):
     def asked_undeclared(self) -> list[str]:
         """What this client would have had to declare for the requests that the server sent, and did not."""
         asked = [message for message in self.inbox if message and "method" in message and "id" in message]
-        needed = [DECLARES.get(message["method"], message["method"]) for message in asked]
-        for registered in self.got("client/registerCapability"):
-            names = [each["method"].replace("/", ".") for each in registered["registrations"]]
-            needed += [f"{name}.dynamicRegistration" for name in names]
-        return [path for path in needed if path != "client/registerCapability" and not self.has(path)]
+        return [
+            path for each in asked for path in undeclared(self.capabilities, each["method"], each.get("params") or {})
+        ]
 
     def configure(self, **settings) -> None:
         self.notify("workspace/didChangeConfiguration", {"settings": {"greenloop": settings}})

@@ -1,6 +1,7 @@
 """A bare client over stdio that sees every byte and waits for messages, never for time."""
 
 import asyncio
+import functools
 import json
 import os
 import sys
@@ -8,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from forked import Forks
+
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[1] / "server"
+LIMIT = 1 << 26  # bytes of a message
+# The server's code, and what stand-ins share.
+SOURCES = os.pathsep.join(str(HERE.parents[1] / each) for each in ("server", "tests/support"))
 FILES = {
     "m.py": "def double(x):\n    return x + 1\n",
     "test_m.py": "from m import double\n\n\ndef test_double():\n    assert double(5) == 10\n",
@@ -225,7 +230,9 @@ class Editor:
 
     async def action(self, title, **where):
         """Chooses the action whose title starts with `title`, as a user does."""
-        action = next(a for a in await self.actions(**where) if a["title"].startswith(title))
+        offered = await self.actions(**where)
+        action = next((a for a in offered if a["title"].startswith(title)), None)
+        assert action, f"{title}: not in {[each['title'] for each in offered]}"
         command = action["command"] if isinstance(action.get("command"), dict) else action
         return await self.execute(command["command"], *command["arguments"])
 
@@ -322,8 +329,29 @@ async def impatient(project, tmp_path):
 
 
 async def opened(project, tmp_path, *arguments):
-    process = await spawn(tmp_path, str(HERE / "stand_in.py"), *arguments)
-    editor = Editor(process, project)
+    """The server with the engine's stand-in, and an editor at its other end."""
+    process = await stand_in(tmp_path, *arguments)
+    async for editor in used(process, project):
+        yield editor
+    process.close()
+
+
+@pytest.fixture(autouse=True)
+def _projects_without_plugins(request, monkeypatch):
+    """The real engine's projects get an interpreter without plugins: a run then takes a fifth of the time."""
+    if any("bubblewrap" in mark.args for mark in request.node.iter_markers("needs")):
+        monkeypatch.setenv("GREENLOOP_INTERPRETER", str(request.getfixturevalue("bare_python")))
+
+
+async def served(project, tmp_path, *arguments, kind=None):
+    """A server with an editor (of the class `kind`) at its other end; without arguments the real server and engine."""
+    process = await spawn(tmp_path, *(arguments or ("-m", "greenloop.lsp")))
+    async for editor in used(process, project, kind):
+        yield editor
+
+
+async def used(process, project, kind=None):
+    editor = (kind or Editor)(process, project)
     yield editor
     if process.returncode is None:
         process.kill()
@@ -335,7 +363,7 @@ async def opened(project, tmp_path, *arguments):
 def environment(tmp_path):
     return {
         **os.environ,
-        "PYTHONPATH": str(SOURCES),
+        "PYTHONPATH": SOURCES,
         "XDG_STATE_HOME": str(tmp_path / "state"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
     }
@@ -351,5 +379,15 @@ async def spawn(tmp_path, *arguments):
         stderr=pipe,
         env=environment(tmp_path),
         cwd="/",
-        limit=1 << 26,
+        limit=LIMIT,
     )
+
+
+async def stand_in(tmp_path, *arguments):
+    """The server with the engine's stand-in, without the start that hundreds of tests would wait for."""
+    return await _forks().start(*arguments, environment=environment(tmp_path), folder="/", limit=LIMIT)
+
+
+@functools.cache
+def _forks():
+    return Forks(HERE / "stand_in.py", {**os.environ, "PYTHONPATH": SOURCES})

@@ -9,20 +9,23 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
+from attempting import attempted
 from greenloop.core.errors import CannotVerify
-from greenloop.core.events import Checked, Finished, Planned, Proposed, Specified, Started, Tested, Token
+from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
 from greenloop.core.nouns import (
     Attempt,
-    Candidate,
     Case,
     CaseResult,
+    Completion,
     Draft,
     Estimate,
     Evidence,
     Failure,
     Frame,
     Group,
+    Message,
     Move,
     Note,
     Outcome,
@@ -40,6 +43,7 @@ from greenloop.core.nouns import (
 )
 from greenloop.core.sheet import Check, sheet
 from greenloop.lsp import client, edits, user
+from greenloop.lsp.features import doctor, pull_model
 from greenloop.lsp.server import create_server, serve
 
 TEST = "test_m.py::test_double"
@@ -98,9 +102,10 @@ class Play:
             seconds=0.1,
         )
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
+    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, opener=None, keeper=None):
         name = settings.model.partition(":")[2] or "solve"
-        self.user = user
+        name = "asked" if settings.model.partition("/")[0] in ("editor", "openai") else name
+        self.user, self.opener = user, opener
         self.settings.append([request.root.name, settings.preset, settings.interpreter, settings.attempts])
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
@@ -156,27 +161,7 @@ class Play:
         return problem, baseline
 
     def attempt(self, problem, emit, number, expression, result, notes=()):
-        draft = Draft(parent=number - 1, move=Move.DRAFT, role=Role.DRAFTER)
-        emit(Planned(attempt=number, draft=draft, model="play", prompt_tokens=300))
-        emit(Token(attempt=number, text="x", count=1))
-        usage = Usage(prompt_tokens=300, completion_tokens=20, model_seconds=1.0, test_seconds=0.1)
-        answer = f"```python\n{self.body(problem, expression)}```"
-        emit(Proposed(attempt=number, answer=answer, usage=usage))
-        emit(Checked(attempt=number, error_class="", message=""))
-        done = Attempt(
-            number=number,
-            parent=number - 1,
-            draft=draft,
-            model="play",
-            answer=answer,
-            candidate=Candidate(texts={problem.regions[0]: self.body(problem, expression)}),
-            verdict=result,
-            error_class={Status.PASSED: "", Status.TAMPERED: "Tampered"}.get(result.status, "AssertionError"),
-            usage=usage,
-            notes=notes,
-        )
-        emit(Tested(attempt=done))
-        return done
+        return attempted(problem, emit, number, self.body(problem, expression), result, "play", notes)
 
     def outcome(self, problem, attempts, *, solved=True, verified=Verified.VERIFIED, expression="x * 2", **more):
         region, text = problem.regions[0], problem.files["m.py"]
@@ -208,6 +193,31 @@ class Play:
         if wait == "end":
             say("waiting for go")
             await self.go.wait()
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def asked(self, request, settings, emit, say):
+        """What the model of the settings answers, as a run asks it."""
+        problem, baseline = self.start(request, settings, emit)
+        model = self.opener(settings.model, settings)
+        messages = (Message(role="system", content="You mend."), Message(role="user", content="Double x."))
+        completion = Completion(messages=messages, max_tokens=100, temperature=0.5, stop=("STOP",))
+        told = []
+
+        def token(piece):
+            told.append(piece)
+            emit(Token(attempt=1, text=piece, count=len(told)))
+
+        times = 2 if settings.model.endswith("/twice") else 1
+        try:
+            replies = await asyncio.gather(*(model.complete(completion, token) for _ in range(times)))
+        finally:
+            await model.close()
+        self.answers.append([replies[0].text, replies[0].model, replies[0].finish, told])
+        first = self.attempt(problem, emit, 1, replies[0].text, verdict(None))
+        first = replace(first, model=replies[0].model, usage=replies[0].usage)
+        emit(Tested(attempt=first))
+        outcome = self.outcome(problem, [baseline, first])
         emit(Finished(outcome=outcome))
         return outcome
 
@@ -270,6 +280,16 @@ class Play:
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
+        emit(Finished(outcome=outcome))
+        return outcome
+
+    async def unreadable(self, request, settings, emit, say):
+        """An answer that holds no code."""
+        problem, baseline = self.start(request, settings, emit)
+        said = Verdict(status=Status.NOT_COLLECTED, reason="The answer holds no code.")
+        first = replace(self.attempt(problem, emit, 1, "x", said), answer="No.", candidate=None, error_class="NoCode")
+        emit(Tested(attempt=first))
+        outcome = self.outcome(problem, [baseline, first], solved=False, best=None, after={})
         emit(Finished(outcome=outcome))
         return outcome
 
@@ -406,8 +426,8 @@ class Play:
         return outcome
 
 
-def without_model():
-    """No model is there until one was downloaded, which takes two reports."""
+def without_model(go=None):
+    """No model is there until one was downloaded, which takes two reports; `go` is waited for in between."""
     from greenloop.embedded import choice, machine, weights
 
     found = []
@@ -417,16 +437,40 @@ def without_model():
 
     async def pull(progress):
         progress(1 << 20, 1 << 30)
+        if go is not None:
+            await go.wait()
         progress(1 << 30, 1 << 30)
         found.append("play:solve")
 
     choice.choose, weights.pull, machine.check = choose, pull, lambda _size, _context: None
+    weights.present = lambda: Path("/models/weights.gguf") if found else None
+
+
+async def harmless(*_arguments):
+    """In place of commands that download a gigabyte, or try out every sandbox: some tests send all there are."""
+    return "done"
+
+
+def examined(go):
+    """The doctor finds the same everywhere, and what it was told of the editor; it waits for `go`."""
+    from greenloop import findings
+
+    async def examine(root, settings, *, promises, editor):
+        await go.wait()
+        row = findings.Row(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
+        return [row, findings.Row(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
+
+    findings.examine = examine
 
 
 def main():
     play = Play()
+    if "--without-model" not in sys.argv:
+        pull_model._pulled = doctor._examined = harmless
     if "--without-model" in sys.argv:
-        without_model()
+        without_model(play.go if "--slowly" in sys.argv else None)
+    if "--examined" in sys.argv:
+        examined(play.go)
     if "--in-a-hurry" in sys.argv:
         user.SHOWN = user.LOOKED_FOR = 0.3
     if "--impatient" in sys.argv:

@@ -163,6 +163,16 @@ def test_a_range_beyond_the_text_ends_at_its_edge(host):
     assert host.now[host.uri][0].range.end == lsp.Position(line=6, character=0)
 
 
+def test_a_range_beyond_the_text_moves_with_the_edge(host):
+    """A case that ran in a longer text, then the text becomes another still."""
+    host.open()
+    point = lsp.Position(line=40, character=7)
+    host.board.put("check", {host.path: [lsp.Diagnostic(range=lsp.Range(start=point, end=point), message="far")]})
+    host.type(TEXT.replace("\n\n\n", "\n\n"))
+    host.type(TEXT)
+    assert host.shown() in ([], [("far", 7)])
+
+
 def test_nothing_is_shown_where_there_is_no_file(host):
     item = lsp.Diagnostic(range=line_range(1), message="nowhere")
     host.board.put("run", {host.root / "absent.py": [item]})

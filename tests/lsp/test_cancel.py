@@ -228,6 +228,19 @@ async def test_a_client_that_never_answers_can_still_cancel(editor):
     assert (await editor.reply(number))["result"]["reason"] == "cancelled"
 
 
+async def test_an_editor_that_accepts_progress_late_holds_no_run_up_and_gets_it_then(editor):
+    editor.answers["window/workDoneProgress/create"] = editor.SILENCE
+    await editor.start(model="play:hold")
+    number = editor.request("greenloop/refine", target(editor))
+    asked = await editor.wait(lambda m: m.get("method") == "window/workDoneProgress/create")
+    await editor.under_way()
+    assert editor.got("$/progress") == []
+    editor.send({"id": asked["id"], "result": None})
+    await editor.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "begin")
+    editor.notify("window/workDoneProgress/cancel", {"token": asked["params"]["token"]})
+    assert (await editor.reply(number))["result"]["reason"] == "cancelled"
+
+
 async def test_cancelled_while_the_user_is_asked_the_result_is_kept(editor):
     editor.answers["window/showMessageRequest"] = editor.SILENCE
     await editor.start(apply="ask")

@@ -13,7 +13,9 @@ from lsprotocol import types as lsp
 from lsprotocol.converters import get_converter
 from pytest_lsp import ClientServerConfig, LanguageClient
 
-from .clients import CLIENTS, declared, has
+from declared import captured, has
+
+from .clients import CLIENTS
 from .conftest import FILES, HERE, SOURCES, edited
 
 DONE = "def double(x):\n    return x * 2\n"
@@ -22,13 +24,13 @@ DONE = "def double(x):\n    return x * 2\n"
 @pytest_lsp.fixture(
     params=CLIENTS,
     config=ClientServerConfig(
-        server_command=[sys.executable, str(HERE / "stand_in.py")], server_env={"PYTHONPATH": str(SOURCES)}
+        server_command=[sys.executable, str(HERE / "stand_in.py")], server_env={"PYTHONPATH": SOURCES}
     ),
 )
 async def client(request, lsp_client: LanguageClient, tmp_path: Path):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    lsp_client.root, lsp_client.profile = tmp_path, declared(request.param)
+    lsp_client.root, lsp_client.profile = tmp_path, captured(request.param)
     lsp_client.texts, lsp_client.versions = dict(FILES), dict.fromkeys(FILES, 0)
     lsp_client.changed = asyncio.Event()
     converter = lsp_client.protocol._converter

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from .clients import CLAIMS, CLIENTS, FEATURES, Client
-from .conftest import FILES, HERE, spawn
+from .conftest import FILES, stand_in
 from .stand_in import ASKED
 
 DONE = "def double(x):\n    return x * 2\n"
@@ -27,7 +27,7 @@ async def clients(request, project, tmp_path):
     started = []
 
     async def start():
-        process = await spawn(tmp_path, str(HERE / "stand_in.py"))
+        process = await stand_in(tmp_path)
         started.append(Client(process, project, request.param))
         return started[-1]
 

@@ -6,7 +6,7 @@ import pytest
 
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
-from .conftest import EVERYTHING, Editor, spawn, without
+from .conftest import EVERYTHING, served, without
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -20,14 +20,8 @@ async def real(tmp_path):
     root = tmp_path / "project"
     root.mkdir()
     (root / "m.py").write_text(HERE)
-    process = await spawn(tmp_path, "-m", "greenloop.lsp")
-    editor = Editor(process, root)
-    yield editor
-    if process.returncode is None:
-        process.kill()
-    await process.wait()
-    editor.reader.cancel()
-    assert editor.junk == b""
+    async for editor in served(root, tmp_path):
+        yield editor
 
 
 async def begin(editor, tmp_path, capabilities=EVERYTHING, **more):

@@ -6,6 +6,7 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
+from greenloop.core.diff import lines
 from greenloop.lsp.convert import (
     FileEdit,
     action_kind,
@@ -70,6 +71,17 @@ def test_edits_make_the_new_text_of_the_old(seed, encoding):
     rng = random.Random(seed)
     before, after = ("".join(rng.choices(PIECES, k=rng.randrange(9))) for _ in range(2))
     assert apply(before, text_edits(before, after, PositionCodec(encoding)), encoding) == after
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_lines_after_a_change_are_those_of_the_whole_text(seed):
+    rng = random.Random(seed)
+    documents = opened("".join(rng.choices(PIECES, k=12)))
+    for _change in range(20):
+        start, end = ((rng.randrange(9), rng.randrange(4)) for _ in range(2))
+        change(documents, start, end, "".join(rng.choices(PIECES, k=rng.randrange(4))))
+        document = documents.get_text_document(URI)
+        assert list(document.lines) == lines(document.source)
 
 
 def test_old_line():

@@ -147,6 +147,8 @@ async def test_after_undo_it_can_be_applied_again(editor):
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
     editor.change("m.py", FILES["m.py"])
     assert [a for a in await editor.actions() if a["title"].startswith("Apply")]
+    editor.change("m.py", FIXED)
+    assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
 async def test_a_closed_file_is_changed_by_the_editor_and_not_on_the_disk(editor, project):
@@ -223,8 +225,48 @@ async def test_no_edits_declared_the_action_carries_it(editor):
     assert not (await refine(editor))["applied"]
     action = next(a for a in await editor.actions() if a["title"].startswith("Apply"))
     assert "command" not in action
+    said = (await editor.told("puts it in"))["params"]["message"].partition("'")[2].partition("'")[0]
+    assert action["title"].startswith(said)
     editor.apply({"edit": action["edit"]})
     assert editor.text("m.py") == FIXED
+    assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
+
+
+async def test_without_edits_declared_what_is_typed_is_verified_before_the_action_carries_it(editor):
+    """During the run by itself; after it when the user asks."""
+    await editor.start(without(EVERYTHING, "workspace.applyEdit"), model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    typed = "import os\n\n\n" + FILES["m.py"]
+    editor.change("m.py", typed)
+    await editor.call("test/go")
+    assert not (await editor.reply(number))["result"]["applied"]
+    await editor.told("also together with what you typed")
+    wanted = typed.replace("x + 1", "x * 2")
+    first = {"m.py": wanted, "test_m.py": FILES["test_m.py"]}
+    assert (await editor.state())["reverified"] == [first]
+    (carried,) = [a for a in await editor.actions() if a["title"].startswith("Apply")]
+
+    editor.change("test_m.py", "import sys\n" + FILES["test_m.py"])
+    offered = [a["title"] for a in await editor.actions(line=4)]
+    assert not [title for title in offered if title.startswith("Apply")]
+    await editor.action("Verify again, with what you typed: double", line=4)
+    await editor.call("test/settled")
+    assert (await editor.state())["reverified"] == [first, first | {"test_m.py": editor.text("test_m.py")}]
+    (again,) = [a for a in await editor.actions(line=4) if a["title"].startswith("Apply")]
+    assert again["edit"] == carried["edit"]
+    editor.apply({"edit": again["edit"]})
+    assert editor.text("m.py") == wanted
+
+
+async def test_without_edits_declared_a_merge_that_fails_is_not_offered(editor):
+    await editor.start(without(EVERYTHING, "workspace.applyEdit"), model="play:holdend")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("m.py", "BREAK = 1\n" + FILES["m.py"])
+    await editor.call("test/go")
+    await editor.reply(number)
+    await editor.told("the tests do not pass")
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 

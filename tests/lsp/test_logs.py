@@ -178,6 +178,18 @@ async def test_the_client_is_told_once_it_is_initialized(editor):
     assert said["params"] == {"type": 1, "message": "greenloop.lsp.features.refine: A run failed (RuntimeError)"}
 
 
+async def test_a_request_that_is_cancelled_too_late_is_nothing_to_tell(editor):
+    """Kate does so with every request of which its menu is closed again."""
+    await editor.start()
+    hover = {"textDocument": {"uri": editor.uri("m.py")}, "position": {"line": 0, "character": 5}}
+    number = editor.request("textDocument/hover", hover)
+    await editor.reply(number)
+    editor.notify("$/cancelRequest", {"id": number})
+    assert await editor.stop() == 0
+    assert "Cancel notification" not in await editor.errors()
+    assert not editor.got("window/logMessage")
+
+
 @pytest.mark.parametrize("declared", [True, False])
 async def test_the_log_is_opened_or_its_path_is_named(editor, declared, tmp_path):
     editor.answers["window/showDocument"] = {"success": True}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .conftest import EVERYTHING, Editor, spawn, without
+from .conftest import EVERYTHING, Editor, served, without
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -76,14 +76,8 @@ async def notebooks(tmp_path):
     root = tmp_path / "my project"
     root.mkdir()
     (root / "pyproject.toml").touch()
-    process = await spawn(tmp_path, "-m", "greenloop.lsp")
-    editor = Notebooks(process, root)
-    yield editor
-    if process.returncode is None:
-        process.kill()
-    await process.wait()
-    editor.reader.cancel()
-    assert editor.junk == b""
+    async for editor in served(root, tmp_path, kind=Notebooks):
+        yield editor
 
 
 def answers(tmp_path, *texts):
@@ -276,12 +270,77 @@ async def test_jupyterlab_sends_all_cells_as_one_text(notebooks, tmp_path):
     assert "x * 3" in (await notebooks.hover(name=name, line=row + 1))["value"]
 
 
-async def test_lenses_stand_above_checks_and_offer_no_run(notebooks, tmp_path):
+async def test_lenses_stand_above_checks(notebooks, tmp_path):
     await begin(notebooks, tmp_path, cells=("import os", "x = 1\n\nassert double(x) == 2"))
     lenses = await notebooks.call("textDocument/codeLens", {"textDocument": {"uri": notebooks.uri(2)}})
-    assert [(each["range"]["start"]["line"], each["command"]["title"]) for each in lenses] == [(2, "Refine")]
+    titles = [(each["range"]["start"]["line"], each["command"]["title"]) for each in lenses]
+    assert titles == [(2, "▶ Run"), (2, "Refine")]
     assert await notebooks.call("textDocument/codeLens", {"textDocument": {"uri": notebooks.uri(1)}}) == []
+
+
+async def test_checks_run_in_the_sandbox_with_the_cells_before(notebooks, tmp_path):
+    await begin(notebooks, tmp_path)
+    await notebooks.action("Run in the sandbox: test_cell_4", **AT)
+    await notebooks.told("1 failed in")
+    (red,) = notebooks.shown(4)
+    assert (red["range"]["start"]["line"], red["code"]) == (0, "AssertionError")
+    lenses = await notebooks.call("textDocument/codeLens", {"textDocument": {"uri": notebooks.uri(4)}})
+    assert "✗ 0/1" in lenses[-1]["command"]["title"]
+    notebooks.change(2, BROKEN.replace("x + 1", "x * 2"))
+    await notebooks.execute("greenloop.runTest", {"uri": notebooks.uri(4)})
+    await notebooks.told("1 passed in")
+    assert notebooks.shown(4) == []
+    assert sorted(each.name for each in notebooks.root.iterdir()) == ["pyproject.toml"]
+
+
+async def test_all_red_checks_of_a_notebook_are_refined(notebooks, tmp_path):
+    """Checks that pass are left alone."""
+    await begin(notebooks, tmp_path, cells=(*CELLS, "assert len('ab') == 2"))
+    await notebooks.execute("greenloop.refineAll", {"uri": notebooks.uri(1)})
+    await notebooks.told("1 of 2 tests fails; refining it.")
+    await an_edit(notebooks)
+    await notebooks.told("nb.ipynb cell 2 row 2 fixed, verified by nb.ipynb:4")
+
+
+async def test_a_cell_that_fails_before_the_checks_is_named(notebooks, tmp_path):
+    await begin(notebooks, tmp_path, cells=("1 / 0", *CELLS))
+    await notebooks.execute("greenloop.runTest", {"uri": notebooks.uri(1)})
+    await notebooks.told("Cell 1 of nb.ipynb fails in row 1: ZeroDivisionError")
+
+
+async def test_a_notebook_without_checks_has_nothing_to_run(notebooks, tmp_path):
+    await begin(notebooks, tmp_path, cells=CELLS[:3])
     number = notebooks.request(
         "workspace/executeCommand", {"command": "greenloop.runTest", "arguments": [{"uri": notebooks.uri(2)}]}
     )
-    assert "execute it in the notebook" in (await notebooks.reply(number))["error"]["message"]
+    assert "nb.ipynb checks nothing. Write a check with assert." in (await notebooks.reply(number))["error"]["message"]
+
+
+async def left_waiting(editor, tmp_path):
+    """Another server in the place of one that was killed over a result that nobody applied."""
+    await begin(editor, tmp_path, apply="ask")
+    await editor.action("Refine until tests pass: test_cell_4", **AT)
+    await editor.told("not applied by itself")
+    editor.process.kill()
+    await editor.process.wait()
+    async for later in served(editor.root, tmp_path, kind=Notebooks):
+        await begin(later, tmp_path, cells=())
+        yield later
+
+
+async def test_a_result_that_waits_is_offered_after_a_restart(notebooks, tmp_path):
+    async for later in left_waiting(notebooks, tmp_path):
+        later.open_notebook(*CELLS)
+        await later.wait(lambda m: "is known again" in str(m.get("params")), "what an earlier server left")
+        await later.action("Apply refined double", **AT)
+        await an_edit(later)
+        assert later.text(2) == BROKEN.replace("x + 1", "x * 2")
+
+
+async def test_a_result_for_other_cells_is_not_offered_after_a_restart(notebooks, tmp_path):
+    async for later in left_waiting(notebooks, tmp_path):
+        later.open_notebook(*CELLS[:1], "n = 3", *CELLS[1:])
+        # One that fits is told at once; here a whole run of tests goes by first.
+        await later.execute("greenloop.runTest", {"uri": later.uri(1)})
+        await later.told("1 failed in")
+        assert not [each for each in await later.actions(name=5, line=1) if each["title"].startswith("Apply")]

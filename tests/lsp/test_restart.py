@@ -30,7 +30,7 @@ from greenloop.core.nouns import (
 from greenloop.history import History
 from greenloop.lsp.past import OLDEST
 
-from .conftest import FILES, HERE, Editor, spawn
+from .conftest import EVERYTHING, FILES, Editor, stand_in
 
 FIXED = "def double(x):\n    return x * 2\n"
 TEST = "test_m.py::test_double"
@@ -137,6 +137,16 @@ async def test_a_solved_result_is_offered_again_and_lands(editor, kept):
     assert not await applies(editor)
 
 
+async def test_a_view_of_runs_gets_it_by_itself(editor, kept):
+    kept()
+    await editor.start({**EVERYTHING, "experimental": {"greenloop": {"runs": True}}})
+    told = await editor.wait(lambda m: m.get("method") == "greenloop/runs" and m["params"]["runs"], "runs")
+    (run,) = told["params"]["runs"]
+    assert (run["target"], run["phase"], run["offered"], run["result"]) == (TEST, "over", True, 2)
+    found = await editor.call("greenloop/attempt", {"uri": run["uri"], "target": run["target"], "attempt": 2})
+    assert found == {"files": [{"uri": editor.uri("m.py"), "text": FIXED}]}
+
+
 async def test_on_the_function_as_well(editor, kept):
     kept()
     await begin(editor)
@@ -222,7 +232,7 @@ async def test_discarded_it_does_not_come_back(editor, kept, tmp_path, project):
     await editor.call("test/settled")
     assert not await applies(editor)
     await editor.stop()
-    second = Editor(await spawn(tmp_path, str(HERE / "stand_in.py")), project)
+    second = Editor(await stand_in(tmp_path), project)
     await begin(second)
     assert not await applies(second)
     assert await second.stop() == 0

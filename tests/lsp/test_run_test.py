@@ -7,7 +7,7 @@ import pytest
 
 from greenloop.sandboxes._supervisor import alive
 
-from .conftest import EVERYTHING, Editor, spawn
+from .conftest import EVERYTHING, served
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
 
@@ -35,14 +35,8 @@ async def real(tmp_path):
     root.mkdir()
     (root / "m.py").write_text(RED)
     (root / "test_m.py").write_text(TESTS)
-    process = await spawn(tmp_path, "-m", "greenloop.lsp")
-    editor = Editor(process, root)
-    yield editor
-    if process.returncode is None:
-        process.kill()
-    await process.wait()
-    editor.reader.cancel()
-    assert editor.junk == b""
+    async for editor in served(root, tmp_path):
+        yield editor
 
 
 async def begin(real, capabilities=EVERYTHING, opened=("m.py", "test_m.py"), **options):

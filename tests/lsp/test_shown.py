@@ -17,6 +17,12 @@ async def unsolved(editor, **options):
     await editor.call("greenloop/refine", target(editor))
 
 
+async def test_a_test_that_is_not_there_is_named_as_it_was_asked_for(editor):
+    await editor.start(without(EVERYTHING, "window.workDoneProgress"))
+    await editor.execute("greenloop.refine", {"uri": editor.uri("test_m.py"), "test": "test_m.py::test_gone[1]"})
+    await editor.told("Refining test_gone[1] until its tests pass")
+
+
 async def test_each_failing_case_at_its_line(editor):
     await unsolved(editor)
     case, summary = editor.shown("test_m.py")

@@ -7,7 +7,14 @@ import sys
 
 import pytest
 
-from .conftest import EVERYTHING, HERE, environment, without
+from .conftest import EVERYTHING, HERE, environment, served, without
+
+
+@pytest.fixture
+async def editor(project, tmp_path):
+    """A process of its own, started as editors start it: what its pipes carry is looked at here."""
+    async for editor in served(project, tmp_path, str(HERE / "stand_in.py")):
+        yield editor
 
 
 def target(editor):

@@ -20,7 +20,7 @@ from greenloop.lsp.server import create_server
 from greenloop.lsp.transport import Inbox, Outbox
 from greenloop.settings import Settings
 
-from .conftest import HERE, environment
+from .conftest import HERE, environment, served
 from .stand_in import Play
 
 ODD_IDS = (b"null", b"[1]", b'{"a": 1}', b"true", b"1.5", b"NaN", b"1e999")
@@ -35,6 +35,13 @@ ASKED = (
     "window/showMessageRequest",
     "client/registerCapability",
 )
+
+
+@pytest.fixture
+async def editor(project, tmp_path):
+    """A process of its own, started as editors start it: what its pipes carry is looked at here."""
+    async for editor in served(project, tmp_path, str(HERE / "stand_in.py")):
+        yield editor
 
 
 def frame(message, head=b"Content-Length: %d\r\n\r\n"):
@@ -226,7 +233,9 @@ async def test_progress_is_left_out_while_nobody_reads(project):
     server.outbox = SimpleNamespace(behind=True)
     target = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
     run = Run(root=project, target=target, uri="", settings=Settings(), began=0.0)
-    bar = Bar(server, run, "token")
+    bar = Bar(server, run)
+    run.token = "token"
+    await bar.open()
     run.now = "left out"
     bar._report()
     server.outbox.behind = False

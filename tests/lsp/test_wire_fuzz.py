@@ -141,7 +141,13 @@ def one_converter():
     converter = default_converter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("greenloop.lsp.server.default_converter", lambda: converter)
+        # Nothing is ever fetched here.
+        patch.setattr("greenloop.embedded.weights.pull", nothing)
         yield
+
+
+async def nothing(_progress):
+    """Fetches nothing."""
 
 
 @settings(max_examples=80, derandomize=True)

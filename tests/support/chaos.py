@@ -28,13 +28,16 @@ from chaos_editor import Editor  # noqa: E402
 from chaos_operations import OPERATIONS  # noqa: E402
 from chaos_texts import LINE, Broken, digest  # noqa: E402
 from chaos_typing import text_of  # noqa: E402
+from declared import captured, has, names  # noqa: E402
 
 SERVER = HERE.parents[1] / "server"
 SYNC = 50  # operations between two comparisons with the server
 SETTLED = 1000  # operations after which memory is measured first
 GROWTH = 10.0  # MB
-PATIENCE = 60.0
+PATIENCE = 30.0
 CONFIGURATION = "pytest.ini"
+# How often somebody stops typing, and for how long, in seconds.
+THINKS, THINKING = 0.03, 0.5
 CAPABILITIES = {
     "workspace": {
         "applyEdit": True,
@@ -58,10 +61,17 @@ CAPABILITIES = {
 
 
 class Session:
-    """One server, one editor, and what was found in the end."""
+    """One server, one editor, and what was found in the end.
 
-    def __init__(self, seed, operations, *, real=False):
+    `client` is the captured client whose capabilities the editor declares; without one it can do everything.
+    """
+
+    def __init__(self, seed, operations, *, real=False, client=""):
         self.seed, self.operations, self.real = seed, operations, real
+        self.declared = captured(client) if client else CAPABILITIES
+        # Nothing is answered by ALE, and nothing lands where somebody types without a pause and edits have no version.
+        self.answers = not client.startswith("ale")
+        self.pauses = not has(self.declared, "workspace.workspaceEdit.documentChanges")
         self.done = Counter()
         self.reached, self.last = 0, ""
         self.memory = []
@@ -117,17 +127,19 @@ class Session:
         options = {"model": "dice:", "editor": {"runs": 4}}
         if self.real:
             options |= {"sandbox.kind": "bubblewrap", "preset": "plain", "attempts": 3, "interpreter": sys.executable}
+        editor.declared, editor.answers = self.declared, self.answers
         reply = await editor.call(
             "initialize",
             {
                 "processId": os.getpid(),
                 "rootUri": root.as_uri(),
                 "workspaceFolders": [{"uri": root.as_uri(), "name": "w"}],
-                "capabilities": CAPABILITIES,
+                "capabilities": self.declared,
                 "initializationOptions": options,
             },
         )
         editor.capabilities = reply["capabilities"]
+        editor.encoding = editor.capabilities.get("positionEncoding", "utf-16")
         editor.commands = editor.capabilities["executeCommandProvider"]["commands"]
         editor.notify("initialized", {})
         for name in ("a.py", "test_a.py", "c.py"):
@@ -142,6 +154,8 @@ class Session:
         # The reader gets its turn, and what was written leaves.
         await self.editor.process.stdin.drain()
         await asyncio.sleep(dice.choice((0, 0, 0, 0.001, 0.01)) * (20 if self.real else 1))
+        if self.pauses and dice.random() < THINKS:
+            await asyncio.sleep(THINKING)
         self._whole()
         if index % SYNC == SYNC - 1:
             state = await self._agree()
@@ -244,30 +258,31 @@ def _line(process):
         return ""
 
 
-def attempt(seed, operations, *, real=False):
+def attempt(seed, operations, **how):
     """The failure of one session, None where all holds; and the session."""
-    session = Session(seed, operations, real=real)
+    session = Session(seed, operations, **how)
     try:
         return None, session, asyncio.run(session.run())
     except Broken as error:
         return error, session, None
 
 
-def shortest(seed, failing, *, real=False):
+def shortest(seed, failing, **how):
     """The length of the shortest beginning that was seen to fail, by halving."""
     passing = 0
     while failing - passing > 1:
         middle = (passing + failing) // 2
-        if attempt(seed, middle, real=real)[0] is None:
+        if attempt(seed, middle, **how)[0] is None:
             passing = middle
         else:
             failing = middle
     return failing
 
 
-def replay(seed, operations, *, real=False):
+def replay(seed, operations, *, real=False, client=""):
     """The line that does it again."""
-    return f"python -m tests.support.chaos --seed {seed} --operations {operations}{' --real' if real else ''}"
+    how = f"{' --real' if real else ''}{f' --client {client}' if client else ''}"
+    return f"python -m tests.support.chaos --seed {seed} --operations {operations}{how}"
 
 
 def main():
@@ -275,17 +290,19 @@ def main():
     parser.add_argument("--seed", default="1", help="any text")
     parser.add_argument("--operations", type=int, default=500)
     parser.add_argument("--real", action="store_true", help="the real engine, in bubblewrap")
+    parser.add_argument("--client", choices=names(), default="", help="declare what this one does; else everything")
     parser.add_argument("--no-halving", action="store_true", help="do not look for the shortest failing beginning")
     arguments = parser.parse_args()
-    error, session, report = attempt(arguments.seed, arguments.operations, real=arguments.real)
+    how = {"real": arguments.real, "client": arguments.client}
+    error, session, report = attempt(arguments.seed, arguments.operations, **how)
     if error is None:
         print(json.dumps({**report, "kept": session.kept}, indent=1, ensure_ascii=False))
         return 0
     print(f"seed {arguments.seed}, after {session.reached} operations ({session.last}): {error}")
     length = session.reached
     if not arguments.no_halving:
-        length = shortest(arguments.seed, length, real=arguments.real)
-    print(f"replay: {replay(arguments.seed, length, real=arguments.real)}")
+        length = shortest(arguments.seed, length, **how)
+    print(f"replay: {replay(arguments.seed, length, **how)}")
     return 1
 
 

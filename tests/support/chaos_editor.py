@@ -4,12 +4,17 @@ import asyncio
 import json
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from chaos_texts import Broken, Document, aligned, offset, owned, position
+from declared import undeclared
 
-RECENT = 1.0  # seconds
+# Seconds: what a server may not know yet of files, of documents, of keys.
+RECENT = 1.0
+BRIEF = 0.3
+BLINK = 0.1
 
 
 class Editor:
@@ -21,7 +26,10 @@ class Editor:
         self.pending, self.ids, self.late, self.broken = {}, 0, set(), None
         self.shown = {}
         self.tokens, self.errors, self.capabilities, self.commands = [], [], {}, []
+        self.declared = {}
+        self.encoding, self.answers = "utf-16", True
         self.disk, self.touched, self.folders, self.added = {}, {}, {}, set()
+        self.closed = {}
         self.tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._read_errors())]
 
     # -- the wire -------------------------------------------------------------------------------------------------
@@ -55,7 +63,7 @@ class Editor:
         elif "id" in message:
             self.later(self._answer(message["id"], method, params))
         elif method == "window/showMessage":
-            text = re.sub(r"\S*f\d\b|\d+", "…", params["message"])[:90]
+            text = re.sub(r"\S*f\d\b|\d+", "…", params["message"])[:300]
             self.counts[re.sub(r"^.*(fixed|; not applied)", r"\1", text)] += 1
         elif method == "textDocument/publishDiagnostics":
             self.published[params["uri"]] = params["diagnostics"]
@@ -111,6 +119,10 @@ class Editor:
 
     async def _answer(self, number, method, params):
         self.counts[method] += 1
+        if lacking := undeclared(self.declared, method, params or {}):
+            raise Broken(f"the server asks for what this client never declared: {lacking}")
+        if not self.answers:
+            return
         if method == "workspace/applyEdit":
             await self._edit(number, params["edit"])
             return
@@ -147,7 +159,7 @@ class Editor:
         if manner == "error":
             self.send({"id": number, "error": {"code": -32601, "message": "what?"}})
             return
-        applied = self._apply(edit["documentChanges"], since)
+        applied = self.apply(edit, since)
         if manner == "replies late":
             await asyncio.sleep(self.dice.uniform(0, 0.2))
         if manner in ("good", "replies late"):
@@ -159,13 +171,19 @@ class Editor:
             await asyncio.sleep(1.5)
             self.send({"id": number, "result": None})
 
-    def _apply(self, changes, since):
+    def apply(self, edit, since):
         """All of it or nothing; False where a version or a file is not as the server thought.
 
         A file that the server believes closed carries no version: here one that was opened or written a moment ago
-        is left alone, as nothing else could tell that the edit was made for another text.
+        is left alone, as nothing else could tell that the edit was made for another text. So is one that was closed
+        and opened a moment ago, and has had that version before. An edit without versions is left alone in the blink
+        of an eye after something was typed: the server waits for longer than that, and what crosses it nobody could
+        tell.
         """
-        wanted = []
+        wanted, changes, now = [], edit.get("documentChanges"), asyncio.get_running_loop().time()
+        blind = changes is None
+        if blind:
+            changes = [{"textDocument": {"uri": u, "version": None}, "edits": e} for u, e in edit["changes"].items()]
         for change in changes:
             if "kind" in change:
                 continue
@@ -175,34 +193,44 @@ class Editor:
             if version is not None and (document is None or document.version != version):
                 self.counts["edits refused: stale"] += 1
                 return False
+            if blind and document is not None:
+                if document.typed > now - BLINK:
+                    self.counts["edits refused: typed meanwhile"] += 1
+                    return False
+                version = document.version
             if version is None and (document is not None or self.touched.get(uri, 0) > since):
                 self.counts["edits refused: opened or written meanwhile"] += 1
+                return False
+            first, last, when = self.closed.get(uri, (0, 0, 0.0))
+            if version is not None and first <= version <= last and when > now - BRIEF:
+                self.counts["edits refused: closed and opened meanwhile"] += 1
                 return False
             old = document.text if document else self.read(uri) if not new or self.there(uri) else ""
             if old is None:
                 return False
             wanted.append((uri, old, change["edits"]))
         for uri, old, edits in wanted:
-            ordered = sorted(edits, key=lambda each: offset(old, each["range"]["start"]), reverse=True)
-            spans = [(offset(old, e["range"]["start"]), offset(old, e["range"]["end"]), e["newText"]) for e in ordered]
+            at = partial(offset, old, encoding=self.encoding)
+            ordered = sorted(edits, key=lambda each: at(each["range"]["start"]), reverse=True)
+            spans = [(at(e["range"]["start"]), at(e["range"]["end"]), e["newText"]) for e in ordered]
             text = old
             for start, end, new in spans:
                 text = text[:start] + new + text[end:]
-            self._check(uri, old, text)
+            self._check(uri, old, text, edits)
             if uri not in self.open:
                 self.show(uri, old)
             self.change(self.open[uri], [(start, end, new) for start, end, new in spans])
         self.counts["edits applied"] += 1
         return True
 
-    def _check(self, uri, old, new):
+    def _check(self, uri, old, new, edits):
         mine, marks = owned(old)
         after, landed = owned(new)
         if mine != after:
             lost = next(
                 (pair for pair in zip(mine, after, strict=False) if pair[0] != pair[1]), (mine[-1:], after[-1:])
             )
-            raise Broken(f"an edit damaged {uri}: {lost}")
+            raise Broken(f"an edit damaged {uri} (open: {uri in self.open}): {lost}: {edits} in {old!r}")
         twice = [mark for mark in set(landed) - set(marks) if landed.count(mark) > 1]
         twice += [mark for mark in marks if landed.count(mark) > max(marks.count(mark), 1)]
         if twice:
@@ -224,6 +252,10 @@ class Editor:
     def read(self, uri):
         return self.files[uri].read_bytes().decode() if self.there(uri) else None
 
+    def shows(self, uri):
+        """The text of an open document; None where it is closed."""
+        return self.open[uri].text if uri in self.open else None
+
     def show(self, uri, text):
         if uri not in self.files:
             self.files[uri] = Path(unquote(urlsplit(uri).path))
@@ -233,7 +265,8 @@ class Editor:
         self.notify("textDocument/didOpen", {"textDocument": item})
 
     def hide(self, uri):
-        del self.open[uri]
+        document = self.open.pop(uri)
+        self.closed[uri] = (document.first, document.version, asyncio.get_running_loop().time())
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     def save(self, uri):
@@ -248,9 +281,11 @@ class Editor:
         changes = []
         for start, end, new in spans:
             text = document.text
-            changes.append({"range": {"start": position(text, start), "end": position(text, end)}, "text": new})
+            at = partial(position, text, encoding=self.encoding)
+            changes.append({"range": {"start": at(start), "end": at(end)}, "text": new})
             document.text = text[:start] + new + text[end:]
         document.version += 1
+        document.typed = asyncio.get_running_loop().time()
         item = {"uri": document.uri, "version": document.version}
         content = [{"text": document.text}] if whole else changes
         self.notify("textDocument/didChange", {"textDocument": item, "contentChanges": content})

@@ -5,30 +5,26 @@ import random
 import re
 from dataclasses import replace
 
+from attempting import attempted
 from greenloop import syntax
 from greenloop.checking import Report
 from greenloop.core.diff import lines, newline_of
 from greenloop.core.errors import CannotVerify
-from greenloop.core.events import Checked, Finished, Planned, Proposed, Started, Tested, Token
+from greenloop.core.events import Finished, Started
 from greenloop.core.nouns import (
     Attempt,
-    Candidate,
     Case,
     CaseResult,
-    Draft,
     Evidence,
     Failure,
     Frame,
     Group,
-    Move,
     Outcome,
     Problem,
     Region,
-    Role,
     Spec,
     Status,
     StopReason,
-    Usage,
     Verdict,
     Verified,
 )
@@ -87,7 +83,7 @@ class Dice:
         self.count += 1
         return random.Random(f"{self.seed}:{self.count}:{what}")
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None):
+    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, opener=None, keeper=None):
         dice = self.dice(getattr(request.target, "selector", request.target))
         number, end = self.count, weighted(dice, ENDS)
         say("starting")
@@ -183,26 +179,7 @@ def _attempt(problem, emit, number, value, verdict):
     region = problem.regions[0]
     rows = lines(problem.files[region.path])
     body = VALUE.sub(rf"\g<1>{value}", "".join(rows[region.start - 1 : region.end]), count=1)
-    draft = Draft(parent=number - 1, move=Move.DRAFT, role=Role.DRAFTER)
-    answer = f"```python\n{body}```"
-    usage = Usage(prompt_tokens=300, completion_tokens=20, model_seconds=1.0, test_seconds=0.1)
-    emit(Planned(attempt=number, draft=draft, model="dice", prompt_tokens=300))
-    emit(Token(attempt=number, text="x", count=1))
-    emit(Proposed(attempt=number, answer=answer, usage=usage))
-    emit(Checked(attempt=number, error_class="", message=""))
-    done = Attempt(
-        number=number,
-        parent=number - 1,
-        draft=draft,
-        model="dice",
-        answer=answer,
-        candidate=Candidate(texts={region: body}),
-        verdict=verdict,
-        error_class="" if verdict.status is Status.PASSED else "AssertionError",
-        usage=usage,
-    )
-    emit(Tested(attempt=done))
-    return done
+    return attempted(problem, emit, number, body, verdict, "dice")
 
 
 def _after(problem, dice, number, shape):

@@ -40,7 +40,12 @@ async def choose_action(editor, dice):
     document, here = _here(editor, dice)
     if document:
         params = {"textDocument": document, "range": {"start": here, "end": here}, "context": {"diagnostics": []}}
+        before = editor.open[document["uri"]].text
         actions = await editor.call("textDocument/codeAction", params) or []
+        edits = [each["edit"] for each in actions if "edit" in each]
+        if edits and dice.random() < 0.5 and editor.shows(document["uri"]) == before:
+            editor.apply(dice.choice(edits), 0.0)
+            return
         _choose(editor, dice, [each["command"] for each in actions if isinstance(each.get("command"), dict)])
 
 

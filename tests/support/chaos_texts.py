@@ -5,6 +5,8 @@ from hashlib import sha256
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 MARK = re.compile(r"# L(\d+)")
+CODECS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+WIDTHS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
 
 
 class Broken(AssertionError):
@@ -15,26 +17,26 @@ def digest(text):
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def units(text):
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+def units(text, encoding="utf-16"):
+    """A text's length as the positions of the protocol count it."""
+    return len(text.encode(CODECS[encoding], "surrogatepass")) // WIDTHS[encoding]
 
 
-def position(text, offset):
+def position(text, offset, encoding="utf-16"):
     before = text[:offset]
     rows = LINE.findall(before)
     if rows and rows[-1][-1] not in "\r\n":
-        return {"line": len(rows) - 1, "character": units(rows[-1])}
+        return {"line": len(rows) - 1, "character": units(rows[-1], encoding)}
     return {"line": len(rows), "character": 0}
 
 
-def offset(text, point):
+def offset(text, point, encoding="utf-16"):
     rows = LINE.findall(text)
     before = sum(map(len, rows[: point["line"]]))
     if point["line"] >= len(rows):
         return before
-    here = rows[point["line"]].rstrip("\r\n")
-    data = here.encode("utf-16-le", "surrogatepass")[: 2 * point["character"]]
-    return before + len(data.decode("utf-16-le", "surrogatepass"))
+    here = rows[point["line"]].rstrip("\r\n").encode(CODECS[encoding], "surrogatepass")
+    return before + len(here[: WIDTHS[encoding] * point["character"]].decode(CODECS[encoding], "surrogatepass"))
 
 
 def owned(text):
@@ -60,8 +62,9 @@ class Document:
     """One buffer. `disk` is what the editor believes the file to hold."""
 
     def __init__(self, uri, text, version):
-        self.uri, self.text, self.version = uri, text, version
+        self.uri, self.text, self.version, self.first = uri, text, version, version
         self.undone, self.done = [], []
+        self.typed = 0.0
 
 
 def aligned(text, start, end):

@@ -49,7 +49,7 @@ def own_containers() -> list[str]:
     return [container.id for container in listed if container.labels.get(OWNER) == engine.labels()[OWNER]]
 
 
-async def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
     end = time.monotonic() + seconds
     while not await asyncio.to_thread(condition):
         assert time.monotonic() < end, "it did not come true in time"

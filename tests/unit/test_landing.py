@@ -22,7 +22,7 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.lsp import documents, edits
+from greenloop.lsp import disk, edits
 from greenloop.lsp.freshness import Freshness
 from greenloop.lsp.presenters.progress import describe
 from greenloop.lsp.runs import Run
@@ -65,10 +65,10 @@ async def test_comparing_texts_leaves_the_event_loop_alone(tmp_path, monkeypatch
 def test_pipes_folders_and_giants_are_no_texts(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "long.py").write_text("x = 1\n")
-    monkeypatch.setattr(documents, "LONGEST", 3)
+    monkeypatch.setattr(disk, "LONGEST", 3)
     for name in ("pipe.py", "long.py", "none.py", "."):
-        assert documents.on_disk(tmp_path / name) is None
-        assert documents.bytes_of(tmp_path / name) is None
+        assert disk.on_disk(tmp_path / name) is None
+        assert disk.bytes_of(tmp_path / name) is None
 
 
 def test_a_file_saved_is_fresh_and_one_rewritten_is_not(tmp_path):

@@ -322,3 +322,50 @@ def test_slots_are_the_providers(monkeypatch, name, parallel, number):
     if parallel is not None:
         monkeypatch.setenv("OLLAMA_NUM_PARALLEL", parallel)
     assert slots(model("", name)) == number
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("openai/gpt-4o", ("openai", "OPENAI_API_KEY")),
+        ("gpt-4o", ("openai", "OPENAI_API_KEY")),
+        ("anthropic/claude-3-5-sonnet-20240620", ("anthropic", "ANTHROPIC_API_KEY")),
+        ("gemini/gemini-pro", ("gemini", "GEMINI_API_KEY")),
+        ("together_ai/x", ("together_ai", "TOGETHERAI_API_KEY")),
+        ("bedrock/anthropic.claude-v2", ("", "")),  # it wants more than one
+        ("ollama/llama3", ("", "")),
+        ("nonsense/foo", ("", "")),  # asking it says that best
+    ],
+)
+def test_which_key_a_provider_lacks(name, wanted, monkeypatch):
+    for variable in [each for each in os.environ if litellm.KEY_NAMES.search(each)]:
+        monkeypatch.delenv(variable)
+    assert litellm.lacking(litellm._load(), name, ApiSettings()) == wanted
+
+
+def test_a_key_that_is_there_is_not_lacking(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-something")
+    assert litellm.lacking(litellm._load(), "openai/gpt-4o", ApiSettings()) == ("", "")
+    named = ApiSettings(key="GREENLOOP_TEST_KEY")
+    assert litellm.lacking(litellm._load(), "openai/gpt-4o", named) == ("openai", "GREENLOOP_TEST_KEY")
+    monkeypatch.setenv("GREENLOOP_TEST_KEY", "sk-something")
+    assert litellm.lacking(litellm._load(), "openai/gpt-4o", named) == ("", "")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    at_home = ApiSettings(base="http://127.0.0.1:1/v1")
+    assert litellm.lacking(litellm._load(), "openai/gpt-4o", at_home) == ("", "")
+
+
+async def test_a_key_is_asked_for_once_and_kept_to_itself(api):
+    api.script = [answer("x")]
+    asked = []
+
+    async def keys(provider, variable):
+        asked.append((provider, variable))
+        return "sk-handed-over-123"
+
+    found = litellm.keyed("openai/m", Settings(api=ApiSettings(base=api.base, key="GREENLOOP_TEST_KEY")), keys)
+    await complete(found)
+    await complete(found)
+    assert asked == [("openai", "GREENLOOP_TEST_KEY")]
+    assert {headers["authorization"] for headers in api.headers} == {"Bearer sk-handed-over-123"}
+    assert "sk-handed-over-123" not in repr(found) + repr(dict(os.environ))

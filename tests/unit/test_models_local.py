@@ -136,15 +136,6 @@ async def test_a_hole_that_does_not_fit_is_told(api, model):
         await model.infill(HOLE, str)
 
 
-async def test_reading_speed_is_learned_from_long_prompts_only(api, model):
-    api.script = [filled("x"), filled("x", timings={**TIMINGS, "prompt_n": 200})]
-    guess = model.reading_seconds(100)
-    await model.infill(HOLE, str)
-    assert model.reading_seconds(100) == guess, "20 tokens tell nothing"
-    await model.infill(HOLE, str)
-    assert model.reading_seconds(100) == pytest.approx(2)
-
-
 def test_slots_are_the_settings():
     assert slots(local.create("local", Settings())) == 1
     assert slots(local.create("local", Settings(embedded=EmbeddedSettings(slots=4)))) == 4

@@ -7,11 +7,15 @@ import random
 import pytest
 
 from cells import notebook, sources
+from greenloop import goals
 from greenloop import notebook as books
 from greenloop.core import ipynb
+from greenloop.core.celled import told
 from greenloop.core.cells import Kind, read
 from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.core.notebook import Cell, Notebook, compose, landed, names
+from greenloop.core.executed import compose
+from greenloop.core.grid import Cell, Notebook, names
+from greenloop.core.landing import landed
 from greenloop.core.nouns import Failure, Frame, Outcome, StopReason, TargetKind, Verified
 
 
@@ -260,39 +264,39 @@ def test_targets_by_what_is_typed():
     nb = book(
         "def f():\n    '''Doc.'''\nclass C:\n    def m(self): ...", "def f(): ...\nassert f()", "def test_g(): ..."
     )
-    spelled = [books.spelled(nb, goal) for goal in books.goals(nb)]
+    spelled = [goals.spelled(nb, goal) for goal in goals.goals(nb)]
     assert spelled == ["nb.ipynb::f", "nb.ipynb::C", "nb.ipynb::f", "nb.ipynb:2", "nb.ipynb::test_g"]
-    assert books.typed(nb, ":2") == books.Goal(cell=1, last=1, test=True)
-    assert books.typed(nb, ":cell-2") == books.typed(nb, ":2")
-    assert books.typed(nb, "::f") == books.Goal(cell=1, last=1, name="f")
-    method = books.prepare(nb, books.typed(nb, "::C.m")).target
+    assert goals.typed(nb, ":2") == goals.Goal(cell=1, last=1, test=True)
+    assert goals.typed(nb, ":cell-2") == goals.typed(nb, ":2")
+    assert goals.typed(nb, "::f") == goals.Goal(cell=1, last=1, name="f")
+    method = books.prepare(nb, goals.typed(nb, "::C.m")).target
     assert (method.kind, method.qualname, method.start) == (TargetKind.FUNCTION, "C.m", nb.firsts[0] + 4)
-    test = books.prepare(nb, books.typed(nb, ":3")).target
+    test = books.prepare(nb, goals.typed(nb, ":3")).target
     assert test.selector == "test_nb_ipynb.py::test_g"
 
 
 def test_a_function_is_run_as_far_as_checks_name_it():
     nb = book("def f(): ...", "x = f()", "assert f()", "y = 1", "assert y")
-    assert books.typed(nb, "::f").last == 2
+    assert goals.typed(nb, "::f").last == 2
 
 
 def test_targets_at_a_row():
     nb = book(
         "class C:\n    def m(self):\n        ...\nx = 1", "x\nassert x", "def broken(:\n    x =", "def test_t(): ...\nx"
     )
-    assert books.goal_at(nb, 0, 2).name == "C.m"
-    assert books.goal_at(nb, 0, 3) is None
-    assert books.goal_at(nb, 1, 0) == books.Goal(cell=1, last=1, test=True)
-    assert books.goal_at(nb, 2, 1).name == "broken"
-    assert books.goal_at(nb, 3, 0).name == "test_t"
-    assert books.goal_at(nb, 3, 1) is None
-    assert books.goal_at(nb, 9, 0) is None
+    assert goals.goal_at(nb, 0, 2).name == "C.m"
+    assert goals.goal_at(nb, 0, 3) is None
+    assert goals.goal_at(nb, 1, 0) == goals.Goal(cell=1, last=1, test=True)
+    assert goals.goal_at(nb, 2, 1).name == "broken"
+    assert goals.goal_at(nb, 3, 0).name == "test_t"
+    assert goals.goal_at(nb, 3, 1) is None
+    assert goals.goal_at(nb, 9, 0) is None
 
 
 def test_an_earlier_cell_must_parse_but_the_own_one_need_not():
     nb = book("x = (", "assert 1", "y = )")
     with pytest.raises(UsageProblem, match="Cell 1 of nb.ipynb cannot be read in row 1"):
-        books.prepare(nb, books.Goal(cell=1, last=1, test=True))
+        books.prepare(nb, goals.Goal(cell=1, last=1, test=True))
 
 
 def failure(nb, cell, row, function="<module>"):
@@ -303,7 +307,7 @@ def failure(nb, cell, row, function="<module>"):
 
 def test_only_what_no_function_of_the_notebook_can_cure_is_the_cells_own_fault():
     nb = book("def f(): ...", "table = {}\nvalue = table['a']", "y = f()\nz = y['a']", "assert z")
-    asked = books.prepare(nb, books.Goal(cell=3, last=3, test=True))
+    asked = books.prepare(nb, goals.Goal(cell=3, last=3, test=True))
     fault = asked.fault([failure(nb, 1, 1)])
     assert fault.sentence == "Cell 2 of nb.ipynb fails in row 2: KeyError: 'a'"
     assert asked.fault([failure(nb, 2, 1)]) is None
@@ -337,7 +341,7 @@ def test_an_outcome_is_kept_and_found_again(tmp_path):
     (tmp_path / "nb.ipynb").write_text(text)
     nb, _text = books.load(tmp_path, "nb.ipynb")
     found = solved(nb, 1, lambda old: old.replace("return 1", "return 2"))
-    asked = books.prepare(nb, books.typed(nb, ":2"))
+    asked = books.prepare(nb, goals.typed(nb, ":2"))
     assert asked.shown(found).after == {"nb.ipynb:1": "def f():\n    return 2\n"}
     written = asked.written(found, text)
     assert sources(written.after["nb.ipynb"]) == ["def f():\n    return 2", "assert f() == 2", "x = 1"]
@@ -351,6 +355,37 @@ def test_names_for_people():
     nb = book("x = 1", "a\nassert x")
     said = f"test_nb_ipynb.py::test_cell_2 at nb_ipynb.py:{nb.firsts[1] + 2} in nb_ipynb.py"
     assert books.named(nb, said) == "nb.ipynb:2 at nb.ipynb cell 2 row 2 in nb.ipynb"
+
+
+def test_objects_for_programs():
+    nb = book("def f():\n    return 1", "assert f()")
+    first, second = (n + 1 for n in nb.firsts)
+    value = {
+        "cases": [{"id": "test_nb_ipynb.py::test_cell_2", "path": "test_nb_ipynb.py", "line": second}],
+        "regions": [{"path": "nb_ipynb.py", "name": "f", "start": first, "end": first + 1, "created": False}],
+        "over the gap": {"path": "nb_ipynb.py", "start": first, "end": second},
+        "whole": {"path": "nb_ipynb.py", "line": None},
+        "other": {"path": "m.py", "line": 3, "seconds": 0.5},
+    }
+    assert told(nb, value) == {
+        "cases": [{"id": "nb.ipynb:2", "path": "nb.ipynb", "line": 1, "cell": 2}],
+        "regions": [{"path": "nb.ipynb", "name": "f", "start": 1, "end": 2, "created": False, "cell": 1}],
+        "over the gap": {"path": "nb.ipynb", "start": 1, "end": 2, "cell": 1},
+        "whole": {"path": "nb.ipynb", "line": None, "cell": None},
+        "other": {"path": "m.py", "line": 3, "seconds": 0.5},
+    }
+
+
+def test_a_kept_target_is_titled_by_its_notebook(tmp_path):
+    (tmp_path / "nb.ipynb").write_text(notebook("def f(): return 1", "assert f()"))
+    assert books.titled(tmp_path, "test_nb_ipynb.py::test_cell_2") == "nb.ipynb:2"
+    assert books.titled(tmp_path, "nb_ipynb.py::f") == "nb.ipynb::f"
+    assert books.titled(tmp_path, "test_m.py::test_a") == "test_m.py::test_a"
+    (tmp_path / "nb_ipynb.py").write_text("")
+    assert books.titled(tmp_path, "nb_ipynb.py::f") == "nb_ipynb.py::f"
+    (tmp_path / "nb_ipynb.py").unlink()
+    (tmp_path / "nb.ipynb").rename(tmp_path / "other.ipynb")
+    assert books.titled(tmp_path, "nb_ipynb.py::f") == "nb_ipynb.py::f"
 
 
 def test_huge_files_are_refused(tmp_path, monkeypatch):

@@ -34,8 +34,9 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
+from greenloop.lsp import protocol
 from greenloop.lsp.abilities import abilities
-from greenloop.lsp.protocol import QUESTION, QUESTION_OVER, REFINE, answer_params
+from greenloop.lsp.protocol import answer_params
 from greenloop.lsp.server import create_server
 from greenloop.strength import Strength
 
@@ -115,7 +116,11 @@ def test_every_command_and_message_is_on_the_page():
     commands = set(create_server().protocol.fm.commands)
     named_commands = set(re.findall(r"^\| `(greenloop\.\w+)` \|", PAGE, re.MULTILINE))
     assert commands == named_commands
-    assert {QUESTION, QUESTION_OVER, REFINE} <= set(re.findall(r"`(greenloop/\w+)`", PAGE))
+    messages = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("greenloop/")}
+    assert {protocol.REFINE, protocol.RUNS} < messages
+    assert messages == set(re.findall(r"`(greenloop/\w+)`", PAGE))
+    registered = {name for name in create_server().protocol.fm.features if name.startswith("greenloop/")}
+    assert registered <= messages
 
 
 def test_its_json_examples_can_be_read_and_sent():
@@ -124,5 +129,8 @@ def test_its_json_examples_can_be_read_and_sent():
     assert set(specified) == {"event", *named("specified")}
     answered = next(each for each in examples if each.get("command") == "greenloop.answer")
     assert answer_params(answered["arguments"][0]).value == "[('', 0)]"
-    declared = next(each for each in examples if "capabilities" in each)
-    assert abilities(lsp.ClientCapabilities(experimental=declared["capabilities"]["experimental"])).typed_answers
+    declared = [each["capabilities"]["experimental"] for each in examples if "capabilities" in each]
+    questions, views = (abilities(lsp.ClientCapabilities(experimental=each)) for each in declared)
+    assert questions.typed_answers
+    assert (views.runs, views.refusals, views.review, views.model, views.keys) == (True,) * 5
+    assert not questions.runs

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from doubling import HALF, RIGHT, WRONG
-from greenloop import settings
+from greenloop import roles, settings
+from greenloop.core.errors import ModelProblem
 from greenloop.core.nouns import Completion, Message, Role, StopReason
 from theatre import SECRET, Fake, Theatre
 
@@ -119,3 +120,19 @@ def test_a_repository_may_not_choose_who_is_asked(tmp_path):
     found, warnings = settings.load(tmp_path, environ={})
     assert found == settings.Settings()
     assert len(warnings) == 3
+
+
+def test_every_model_that_may_be_asked_is_known():
+    found = settings.Settings(
+        model="a",
+        critic=settings.RoleSettings(model="b"),
+        escalation=settings.EscalationSettings(models=["c", "a"]),
+    )
+    assert settings.models(found) == {"a", "b", "c"}
+    assert settings.models(settings.Settings()) == set()
+    assert set(settings.ROLES) == set(Role)
+
+
+def test_without_an_editor_its_model_cannot_be_opened():
+    with pytest.raises(ModelProblem, match="no editor asks here"):
+        roles.opened("editor", settings.Settings())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.uris import path_from_uri, same_file, uri_from_path
+from greenloop.core.uris import path_from_uri, uri_from_path
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,3 @@ def test_posix_paths_come_back(name):
     path = "/" + name.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
     if not path.startswith("//"):
         assert path_from_uri(uri_from_path(path, windows=False), windows=False) == path
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "windows", "same"),
-    [
-        ("file:///c%3A/x/M.py", "file:///C:/x/m.py", True, True),
-        ("file:///x/M.py", "file:///x/m.py", False, False),
-        ("file:///x/a%20b.py", "file:///x/a b.py", False, True),
-        ("untitled:1", "untitled:1", False, True),
-        ("untitled:1", "file:///x.py", False, False),
-    ],
-)
-def test_same_file(one, other, windows, same):
-    assert same_file(one, other, windows=windows) is same

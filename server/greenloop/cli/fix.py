@@ -1,4 +1,4 @@
-"""`greenloop fix`: runs the engine, shows what happens, and puts the result into the files when it may.
+"""`greenloop fix`: runs the engine and shows what happens; what then becomes of the result is `ending`'s business.
 
 It must not know how a result is found; it knows events, an outcome and the user's files.
 """
@@ -10,24 +10,23 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from greenloop import engine, notebook
-from greenloop.cli import apply, codes, events_json, interrupt, options, show, where
+from greenloop import engine, goals, notebook
+from greenloop.cli import codes, events_json, interrupt, options, show, where
+from greenloop.cli.ending import Book, Job, ended
 from greenloop.cli.model import ask as ask_for_model
-from greenloop.cli.problems import tell, warn
+from greenloop.cli.problems import tell
 from greenloop.cli.view import View, line, open_view
 from greenloop.core import loop
-from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem, WorkspaceProblem
+from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem
 from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.nouns import Attempt, Outcome, Problem, StopReason, Verified
 from greenloop.core.summary import spent
 from greenloop.embedded.choice import choose
-from greenloop.notebook import Prepared
-from greenloop.settings import Settings
-from greenloop.strength import report
+from greenloop.settings import EDITOR, Settings, models
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,36 +83,23 @@ def run(arguments: argparse.Namespace) -> int:
         raise
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """What all runs of one command line share. `put` writes JSON objects; None: people read."""
-
-    arguments: argparse.Namespace
-    root: Path
-    settings: Settings
-    put: Callable[[dict[str, Any]], None] | None
-    book: Book | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Book:
-    """The notebook that a target is in, and the text of its file."""
-
-    prepared: Prepared
-    text: str
-
-
 def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | None) -> int:
     if arguments.all and arguments.target:
         raise UsageProblem("--all goes without a TARGET.", remedy="Leave one of the two out.")
     cwd = Path.cwd()
     root, target = where.locate(arguments.root, arguments.target, cwd=cwd)
     settings = options.load(arguments, root, cwd=cwd)
+    if EDITOR in models(settings):
+        raise UsageProblem(
+            "The model `editor` is that of an editor which has one; the command line has none.",
+            remedy="Name another with --model, such as local or ollama/NAME.",
+        )
     if put is not None or not View.can_ask():
         settings = replace(settings, ask=0)
     job = Job(arguments=arguments, root=root, settings=settings, put=put)
     if target is not None and where.split(target)[0].endswith(".ipynb"):
-        job = replace(job, settings=notebook.settings_for(settings), book=_book(root, *where.split(target)))
+        book = _book(root, *where.split(target))
+        job = replace(job, settings=notebook.settings_for(settings), book=book, put=book.putting(put))
     try:
         return _one(job, target) if target is not None else _red(job)
     except ModelProblem:
@@ -127,7 +113,7 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
 def _book(root: Path, path: str, rest: str) -> Book:
     """Raises `UsageProblem` that lists the targets where none is clearly meant."""
     book, text = notebook.load(root, path)
-    return Book(prepared=notebook.prepare(book, notebook.typed(book, rest)), text=text)
+    return Book(prepared=notebook.prepare(book, goals.typed(book, rest)), text=text)
 
 
 def _modelless(settings: Settings) -> bool:
@@ -140,9 +126,9 @@ def _red(job: Job) -> int:
         try:
             red = interrupt.run(engine.red_tests(job.root, settings=job.settings, say=view.say), last_words=view.close)
         except asyncio.CancelledError:
-            return _ended(job, _blank(StopReason.CANCELLED, "cancelled"))
+            return ended(job, _blank(StopReason.CANCELLED, "cancelled"))
     if not red:
-        return _ended(job, _blank(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True))
+        return ended(job, _blank(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True))
     if job.put is None:
         print(f"{len(red)} red:", *(f"  {show.clean(name)}" for name in red), sep="\n", file=sys.stderr)
     results = []
@@ -167,7 +153,7 @@ def _one(job: Job, target: str) -> int:
     attempts: list[Attempt] = []
     gone = False
 
-    with open_view(json=job.put is not None) as view:
+    with open_view(json=job.put is not None, named=job.named) as view:
 
         def emit(event: Event) -> None:
             nonlocal problem, gone
@@ -201,7 +187,7 @@ def _one(job: Job, target: str) -> int:
             outcome = _cancelled(attempts)
     if gone:
         raise BrokenPipeError
-    return _ended(job, outcome, problem)
+    return ended(job, outcome, problem)
 
 
 def _cancelled(attempts: Sequence[Attempt]) -> Outcome:
@@ -222,142 +208,6 @@ def _put_event(put: Callable[[dict[str, Any]], None], event: Event, target: str)
     except BrokenPipeError:
         return False
     return True
-
-
-def _ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
-    """Shows the outcome, writes the files where that is wanted and allowed, and returns the exit code."""
-    applied = False
-    trouble: WorkspaceProblem | None = None
-    ran = outcome
-    outcome = outcome if job.book is None else job.book.prepared.shown(outcome)
-    if job.put is None:
-        _show(outcome)
-    offered = outcome.solved and bool(outcome.after) and problem is not None
-    if offered and _wanted(job, outcome):
-        assert problem is not None
-        try:
-            _write(job, ran, problem)
-            applied = True
-        except WorkspaceProblem as error:
-            trouble = error
-    if applied and outcome.run is not None:
-        _mark_applied(outcome.run)
-    if applied and job.put is None:
-        print(f"written: {_places(outcome)}")
-    if job.arguments.strength and outcome.solved and outcome.best is not None and problem is not None:
-        _strength(job, ran, problem)
-    if job.put is not None:
-        job.put(events_json.finished(outcome, applied=applied) | _trouble(trouble))
-    if trouble is not None:
-        tell(trouble)
-        return trouble.exit_code
-    if offered and not applied and job.arguments.apply:
-        return codes.NOT_SOLVED
-    return codes.of_outcome(outcome, job.arguments.accept)
-
-
-def _trouble(error: WorkspaceProblem | None) -> dict[str, Any]:
-    return {"message": str(error), "remedy": error.remedy} if error else {}
-
-
-def _strength(job: Job, outcome: Outcome, problem: Problem) -> None:
-    """Shows what the tests would also accept; where that cannot be had, it is said and nothing else changes."""
-    try:
-        with open_view(json=job.put is not None) as view:
-            found = interrupt.run(
-                engine.strength_of(problem, outcome, settings=job.settings, say=view.say), last_words=view.close
-            )
-    except GreenloopError as error:
-        tell(error)
-        return
-    if job.put is not None:
-        job.put(events_json.strength(found))
-    else:
-        print("\n".join(show.clean(row) for row in report(found)))
-
-
-def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
-    """Raises `WorkspaceProblem`; a cancelled re-verification writes nothing."""
-
-    async def again(files: dict[str, bytes]) -> bool:
-        verdict = await engine.reverify(problem, _as_run(job, files), settings=job.settings)
-        return verdict.status.value == "passed" and not verdict.collateral
-
-    def verify(files: dict[str, bytes]) -> bool:
-        print("The files changed meanwhile; verifying the result over the change.", file=sys.stderr)
-        try:
-            return interrupt.run(again(files))
-        except asyncio.CancelledError:
-            raise KeyboardInterrupt from None
-
-    originals = problem.originals
-    if job.book is not None:
-        originals = job.book.prepared.originals(problem, job.book.text)
-        outcome = job.book.prepared.written(outcome, job.book.text)
-    apply.write(job.root, outcome, originals=originals, verify=verify)
-
-
-def _as_run(job: Job, files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files as the sandbox takes them: a notebook as its module and tests. Raises `UsageProblem`."""
-    if job.book is None:
-        return files
-    book = job.book.prepared
-    rest = {path: data for path, data in files.items() if path != book.notebook.path}
-    text = files.get(book.notebook.path)
-    return rest | (book.buffers if text is None else book.with_text(text.decode()).buffers)
-
-
-def _wanted(job: Job, outcome: Outcome) -> bool:
-    """May the result be written: by a flag, or because the user says so?"""
-    arguments = job.arguments
-    if arguments.apply and codes.taken(outcome, arguments.accept):
-        return True
-    later = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
-    if job.put is None and View.can_ask():
-        yes = View.ask("apply?")
-        if not yes:
-            print(f"not written; {later}", file=sys.stderr)
-        return yes
-    if arguments.apply:
-        doubted = codes.accepted(outcome, arguments.accept)
-        why = "of what it newly does" if doubted else f"it is {show.WORDS[outcome.verified]}"
-        word = "warned" if doubted else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
-        warn(f"not written, because {why}; --accept {word} takes such results, {later}")
-    elif job.put is None:
-        print(f"not written; {later}, --apply does so at once", file=sys.stderr)
-    return False
-
-
-def _show(outcome: Outcome) -> None:
-    from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
-    from rich.text import Text  # noqa: PLC0415
-
-    from greenloop.cli.live import coloured_diff  # noqa: PLC0415
-
-    console = Console(highlight=False)
-    if outcome.solved and (diff := show.diff(outcome.before, outcome.after)):
-        console.print(coloured_diff(diff), soft_wrap=True)
-    colour = "green" if codes.of_outcome(outcome) == codes.VERIFIED else "yellow" if outcome.solved else "red"
-    console.print(Text(show.verdict(outcome), style=colour), soft_wrap=True)
-    best = show.best(outcome)
-    if not outcome.solved and best is not None:
-        which = f"best attempt {best.number} ({show.result(best)})"
-        console.print(f"{which} is in the history: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True)
-
-
-def _places(outcome: Outcome) -> str:
-    changed = [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]
-    return ", ".join(
-        f"{show.clean(path)}:{show.line_changed(outcome.before.get(path), outcome.after[path])}" for path in changed
-    )
-
-
-def _mark_applied(run: int) -> None:
-    from greenloop.history import History  # noqa: PLC0415
-
-    history = History.open(warn=warn)
-    history.applied(run)
-    history.close()
 
 
 def _blank(reason: StopReason, message: str, *, solved: bool = False) -> Outcome:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from rich import box
@@ -16,9 +18,10 @@ from greenloop.cli import apply, codes, show, where
 from greenloop.cli.live import coloured_diff, table
 from greenloop.cli.problems import warn
 from greenloop.cli.view import View
-from greenloop.core.errors import UsageProblem, WorkspaceProblem
+from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
+from greenloop.core.nouns import Outcome
 from greenloop.history import History, Record
-from greenloop.notebook import recovered
+from greenloop.notebook import of_run, recovered, titled
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +69,7 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
         cells = (
             str(record.id),
             show.moment(record.started),
-            record.target,
+            titled(Path(record.root), record.target),
             _result(record),
             str(record.count),
             record.model,
@@ -100,12 +103,13 @@ def _wanted(history: History, arguments: argparse.Namespace) -> Record:
 
 def _show(record: Record) -> int:
     console = Console(highlight=False)
-    head = f"run {record.id}, {show.moment(record.started)}, {_result(record)}\n{record.target}\n{record.root}"
+    target = titled(Path(record.root), record.target)
+    head = f"run {record.id}, {show.moment(record.started)}, {_result(record)}\n{target}\n{record.root}"
     console.print(Text(show.clean(head)), soft_wrap=True)
     console.print(Text(show.clean(f"model {record.model}, preset {record.preset}, sandbox {record.sandbox}")))
     console.print()
-    console.print(table(list(record.attempts)))
-    outcome = record.outcome
+    outcome, named = _in_cells(record)
+    console.print(table(list(record.attempts), named))
     if outcome is None:
         return codes.VERIFIED
     console.print()
@@ -113,6 +117,18 @@ def _show(record: Record) -> int:
     if diff := show.diff(outcome.before, outcome.after):
         console.print(coloured_diff(diff), soft_wrap=True)
     return codes.VERIFIED
+
+
+def _in_cells(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:
+    """What a run in a notebook came to, and names of lines, in the words of its cells as long as they are the same."""
+    outcome, named = record.outcome, str
+    if outcome is None:
+        return None, named
+    with suppress(GreenloopError):
+        for path in outcome.after:
+            if found := of_run(Path(record.root), path, outcome):
+                return found[0].shown(outcome), found[0].named
+    return outcome, named
 
 
 def _export(history: History, arguments: argparse.Namespace) -> int:

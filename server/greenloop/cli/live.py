@@ -76,8 +76,10 @@ class Activity:
 class Terminal:
     """The live table. A context manager: leaving it leaves the finished table on the screen."""
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console = console
+    def __init__(
+        self, console: Console, clock: Callable[[], float] = time.monotonic, named: Callable[[str], str] = str
+    ) -> None:
+        self._console, self._named = console, named
         self._activity = Activity(clock)
         self._attempts: list[Attempt] = []
         self._title = self._estimate = ""
@@ -102,12 +104,12 @@ class Terminal:
         self._live.start()
 
     def say(self, sentence: str) -> None:
-        self._activity.say(sentence)
+        self._activity.say(self._named(sentence))
 
     def emit(self, event: Event) -> None:
         self._activity.on(event)
         if isinstance(event, Started):
-            self._title = title(event)
+            self._title = self._named(title(event))
             self._estimate = f"It takes {told(event.estimate)}." if event.estimate else ""
             self._attempts = [event.baseline]
         elif isinstance(event, Tested):
@@ -115,7 +117,7 @@ class Terminal:
         elif isinstance(event, Specified):
             # Above the table, where it stays.
             for line in self._freezing.lines(event):
-                self._console.print(Text(line), soft_wrap=True)
+                self._console.print(Text(self._named(line)), soft_wrap=True)
 
     def _render(self) -> Group:
         parts: list[Table | Text | Spinner] = []
@@ -124,7 +126,7 @@ class Terminal:
         if self._estimate:
             parts.append(Text(self._estimate, style="dim"))
         if self._attempts:
-            parts.append(table(self._attempts))
+            parts.append(table(self._attempts, self._named))
         if sentence := str(self._activity):
             self._spinner.update(text=Text(sentence, overflow="ellipsis", no_wrap=True))
             parts.append(self._spinner)
@@ -173,7 +175,7 @@ def title(event: Started) -> str:
     return show.clean(f"{where} with {show.model(event.model)}, preset {event.preset}, sandbox {event.sandbox}")
 
 
-def table(attempts: list[Attempt]) -> Table:
+def table(attempts: list[Attempt], named: Callable[[str], str] = str) -> Table:
     """Attempts as rows; on narrow terminals model and error give way first."""
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     grid.add_column("attempt", justify="right", no_wrap=True)
@@ -188,7 +190,7 @@ def table(attempts: list[Attempt]) -> Table:
             label(attempt) if attempt.number else "as is",
             Text(show.model(attempt.model)),
             Text(show.result(attempt), style=colour),
-            Text(show.error(attempt)),
+            Text(named(show.error(attempt))),
             str(attempt.spent.tokens) if attempt.number else "",
             f"{show.seconds(attempt) or attempt.verdict.seconds:.1f}",
         )

@@ -78,8 +78,11 @@ class View:
         return line(f"{question} [y/N] ").lower() in ("y", "yes")
 
 
-def open_view(*, json: bool) -> View:
-    """The live table on a terminal, plain lines elsewhere, nothing beside JSON."""
+def open_view(*, json: bool, named: Callable[[str], str] = str) -> View:
+    """The live table on a terminal, plain lines elsewhere, nothing beside JSON.
+
+    `named` makes names of files that people do not know into others.
+    """
     if json:
         return View(None)
     from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
@@ -88,5 +91,5 @@ def open_view(*, json: bool) -> View:
 
     console = Console(stderr=True, highlight=False)
     if console.is_terminal and not console.is_dumb_terminal:
-        return View(Terminal(console))
-    return View(Lines(lambda text: print(text, file=sys.stderr, flush=True)))
+        return View(Terminal(console, named=named))
+    return View(Lines(lambda text: print(named(text), file=sys.stderr, flush=True)))

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
+from greenloop import findings
 from greenloop import settings as configuration
 from greenloop.cli import codes, doctor, interrupt
 from greenloop.cli.editors import command, found
@@ -18,12 +19,12 @@ def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001
     for sentence in warnings:
         warn(sentence)
     try:
-        rows = [*interrupt.run(doctor.examine(root, settings)), row]
+        rows = [*interrupt.run(findings.examine(root, settings)), row]
     except asyncio.CancelledError:
         return codes.CANCELLED
     doctor.tell(rows)
     print("\nNext:")
-    steps = [row.remedy for row in rows if row.part in doctor.lacking(rows) and row.ok is False and row.remedy]
+    steps = [row.remedy for row in rows if row.part in findings.lacking(rows) and row.ok is False and row.remedy]
     for remedy in dict.fromkeys(steps):
         print(f"  {remedy}")
     print("  greenloop fix                            the first red test of this project")
@@ -31,4 +32,4 @@ def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001
     for editor in found():
         print(f"\n{editor.name}: greenloop setup {editor.name}" + (" --write" if editor.file else ""))
         print("".join(f"    {line}" for line in editor.snippet(command()).splitlines(keepends=True)), end="")
-    return codes.VERIFIED if doctor.ready(rows) else codes.CANNOT_VERIFY
+    return codes.VERIFIED if findings.ready(rows) else codes.CANNOT_VERIFY

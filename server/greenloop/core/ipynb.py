@@ -13,7 +13,7 @@ from typing import Any
 
 from greenloop.core.diff import lines, newline_of
 from greenloop.core.errors import UsageProblem
-from greenloop.core.notebook import Cell, Notebook
+from greenloop.core.grid import Cell, Notebook
 
 FORMAT = 4  # of nbformat
 _SPACE = re.compile(r"[ \t\r\n]*")

@@ -33,6 +33,12 @@ class Infiller(Protocol):
     async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply: ...
 
 
+class Keys(Protocol):
+    """Who keeps keys; asked for a provider's, which else stands in the environment variable. None: there is none."""
+
+    async def __call__(self, provider: str, variable: str) -> str | None: ...
+
+
 def slots(model: Model) -> int:
     """How many requests the model answers side by side without slowing each other much; 1 where it does not say."""
     return int(getattr(model, "slots", 1))

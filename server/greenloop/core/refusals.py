@@ -47,17 +47,19 @@ def retry_after(error: Exception) -> float | None:
         return None
 
 
-def problem(error: Exception, *, name: str, key: str, base: str, secrets: Iterable[str]) -> ModelProblem:
+def problem(
+    error: Exception, *, name: str, key: str, base: str, secrets: Iterable[str], kept: bool = False
+) -> ModelProblem:
     """The sentence for the user.
 
     `name` is the model, `key` the name of the variable its key is taken from and `base` its address, where the user set
-    them. `secrets` are values that must not be shown.
+    them. `secrets` are values that must not be shown; `kept`: the key came from the editor.
     """
     text = KEY_LIKE.sub(MASK, redact(" ".join(str(error).split()), secrets))
     provider = name.partition("/")[0]
     return (
         _about_request(error, text, name, provider)
-        or _about_account(error, text, name, provider, key)
+        or _about_account(error, text, name, provider, key, kept=kept)
         or _about_way(error, text, name, provider, base)
         or ModelProblem(
             f"{provider} refused the request: {_short(text)}",
@@ -83,14 +85,19 @@ def _about_request(error: Exception, text: str, name: str, provider: str) -> Mod
     return None
 
 
-def _about_account(error: Exception, text: str, name: str, provider: str, key: str) -> ModelProblem | None:
+def _about_account(
+    error: Exception, text: str, name: str, provider: str, key: str, *, kept: bool
+) -> ModelProblem | None:
     status = _status(error)
     missing = NO_KEY.search(text)
     if status in {401, 403} or missing:
         where = key or f"{provider.upper()}_API_KEY"
+        cure = f"Put a valid key into the environment variable {where}, or name another variable in `api.key`."
+        if kept:
+            cure = f"Give the editor another key for {provider}."
         return ModelProblem(
             f"There is no key for {name}." if missing else f"{provider} refused the key for {name}.",
-            remedy=f"Put a valid key into the environment variable {where}, or name another variable in `api.key`.",
+            remedy=cure,
         )
     if status == 402 or OUT_OF_QUOTA.search(text):
         return ModelProblem(f"The quota for {name} is used up.", remedy="Check the account, or name another model.")

@@ -48,13 +48,5 @@ def uri_from_path(path: str | os.PathLike[str], *, windows: bool = os.name == "n
     return "file://" + _quoted(text)
 
 
-def same_file(one: str, other: str, *, windows: bool = os.name == "nt") -> bool:
-    """Do two URIs name the same file, however they are written?"""
-    first, second = path_from_uri(one, windows=windows), path_from_uri(other, windows=windows)
-    if first is None or second is None:
-        return one == other
-    return first.lower() == second.lower() if windows else first == second
-
-
 def _quoted(path: str) -> str:
     return quote(path.encode("utf-8", "surrogateescape"), safe="/-._~!$&'()*+,;=:@")

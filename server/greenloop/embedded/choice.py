@@ -41,6 +41,12 @@ def offers(environ: Mapping[str, str]) -> list[str]:
     return [name for name in KEYS if environ.get(name)]
 
 
+def provider_of(variable: str) -> str:
+    """The provider, as models' names begin with it, whose key usually stands in that environment variable."""
+    name = variable.removesuffix("_API_KEY").lower()
+    return {"togetherai": "together_ai"}.get(name, name)
+
+
 def ollama_base(environ: Mapping[str, str]) -> str:
     """Where Ollama answers on this machine; `OLLAMA_HOST` as Ollama itself reads it."""
     host = environ.get("OLLAMA_HOST", "").strip().rstrip("/") or "127.0.0.1:11434"

@@ -26,6 +26,11 @@ class Abilities:
     show_document: bool = False
     questions: bool = False
     typed_answers: bool = False
+    runs: bool = False
+    refusals: bool = False
+    review: bool = False
+    model: bool = False
+    keys: bool = False
     refresh_lenses: bool = False
     configuration: bool = False
     watch_configuration: bool = False
@@ -55,6 +60,11 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
         progress=bool(has("window.work_done_progress")),
         show_document=bool(has("window.show_document.support")),
         typed_answers=_experimental(capabilities, "questions"),
+        runs=_experimental(capabilities, "runs"),
+        refusals=_experimental(capabilities, "refusals"),
+        review=_experimental(capabilities, "review"),
+        model=_experimental(capabilities, "model"),
+        keys=_experimental(capabilities, "keys"),
         questions=has("window.show_message.message_action_item") is not None,
         refresh_lenses=bool(has("workspace.code_lens.refresh_support")),
         configuration=bool(has("workspace.configuration")),

@@ -14,6 +14,7 @@ from greenloop.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.checking import Report
+    from greenloop.notebook import Prepared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class Asked:
     """A request to run tests: `selectors`, or without any those that come through the file `path`, or one `function`.
 
     `name` is what people call it, `target` what a command named.
+    `cells` are those of a notebook, of which the sandbox gets a module and a test file.
     `over` gets the tally; it is cancelled where the check is, and has the error where no test could be run.
     """
 
@@ -45,6 +47,7 @@ class Asked:
     target: str = ""
     selectors: tuple[str, ...] = ()
     function: str = ""
+    cells: Prepared | None = None
     over: asyncio.Future[Tally] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
@@ -117,7 +120,7 @@ def wanted_by(
     from greenloop import affected, sources  # noqa: PLC0415 - only checks need it, not the start
 
     found: list[str] = []
-    for asked in check.asked:
+    for asked in (each for each in check.asked if each.cells is None):
         found += asked.selectors
         if not asked.selectors:
             known = memory.reached.through(asked.path, asked.function)

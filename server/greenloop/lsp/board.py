@@ -55,7 +55,7 @@ class Board:
                 continue
             file.shown.pop(owner, None)
             if by_path.get(path):
-                file.shown[owner] = list(by_path[path])
+                file.shown[owner] = self._inside(moves.rows(file.text), by_path[path])
         self.on_change(owner)
         for path in touched:
             self._publish(path)
@@ -151,8 +151,20 @@ class Board:
         before, file.shown = file.shown, {}
         for owner, items in before.items():
             kept = [moved(item) for item in items] if text is not None else []
-            file.shown[owner] = [item for item in kept if item is not None]
+            file.shown[owner] = self._inside(now, [item for item in kept if item is not None])
         return before != file.shown
+
+    def _inside(self, lines: Sequence[str], items: Sequence[lsp.Diagnostic]) -> list[lsp.Diagnostic]:
+        """What lies outside the text of these lines is brought to its edge: a test may have run in a longer one."""
+
+        def inside(point: lsp.Position) -> lsp.Position:
+            row = min(point.line, len(lines) - 1)
+            return lsp.Position(line=row, character=min(point.character, self._codec.client_num_units(lines[row])))
+
+        return [
+            attrs.evolve(item, range=lsp.Range(start=inside(item.range.start), end=inside(item.range.end)))
+            for item in items
+        ]
 
     @property
     def _codec(self) -> PositionCodec:
@@ -165,7 +177,7 @@ class Board:
         documents = self._server.documents
         by_uri: dict[str, list[lsp.Diagnostic]] = {}
         for item in (item for items in file.shown.values() for item in items):
-            place = documents.location(path, _inside(item.range, file.text, self._codec))
+            place = documents.location(path, item.range)
             by_uri.setdefault(place.uri, []).append(attrs.evolve(item, range=place.range))
         for uri in sorted({*by_uri, *file.uris}):
             version = documents.get_text_document(uri).version
@@ -180,14 +192,3 @@ class Board:
         file.shown = {owner: items for owner, items in file.shown.items() if items}
         if not file.shown:
             del self._files[path]
-
-
-def _inside(where: lsp.Range, text: str, codec: PositionCodec) -> lsp.Range:
-    """The range, with what lies outside the text brought to its edge."""
-    lines = moves.rows(text)
-
-    def inside(point: lsp.Position) -> lsp.Position:
-        row = min(point.line, len(lines) - 1)
-        return lsp.Position(line=row, character=min(point.character, codec.client_num_units(lines[row])))
-
-    return lsp.Range(start=inside(where.start), end=inside(where.end))

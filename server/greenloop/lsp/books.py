@@ -1,7 +1,7 @@
 """Open notebooks: cells that are documents of their own, or one document with all of them, as a module beside the file.
 
 An editor that knows notebooks sends cells; JupyterLab sends `.virtual_documents/nb.ipynb`, the cells joined by blank
-lines. The module and its test file (`core.notebook`) exist on no disk; here they are files like others.
+lines. The module and its test file (`core.executed`) exist on no disk; here they are files like others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument
 
-from greenloop.core.notebook import GAP, Cell, Notebook, compose, landed, names, split
+from greenloop.core.executed import compose
+from greenloop.core.grid import GAP, Cell, Notebook, names, split
+from greenloop.core.landing import landed
 
 VIRTUAL = ".virtual_documents"
 Text = Callable[[str], TextDocument | None]

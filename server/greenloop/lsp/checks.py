@@ -13,18 +13,20 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop.core.errors import GreenloopError
+from greenloop.core.errors import CannotVerify, GreenloopError
 from greenloop.lsp.asked import Asked, Check, tallied, wanted_by
 from greenloop.lsp.buffers import snapshot
+from greenloop.lsp.cells import texts as grid
 from greenloop.lsp.memory import Memory
 from greenloop.lsp.presenters.checked import Checked
-from greenloop.lsp.presenters.testing import Line
+from greenloop.lsp.presenters.line import Line
 from greenloop.lsp.results import grouped
 from greenloop.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.checking import Report
     from greenloop.lsp.server import Server
+    from greenloop.notebook import Prepared
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +36,8 @@ SOON = 0.03
 # Seconds of rest after a check before its tests are traced, and the longest run that is worth a second one.
 REST = 1.0
 TRACED = 5.0
+# After which a check that nobody asked for says that it is still at it.
+LATE = 1.0
 # Test files that run at once; what they come to is shown before the next ones run.
 BATCH = 10
 # Folders whose tests are remembered.
@@ -117,7 +121,8 @@ class Checks:
             return
         check.begun = True
         name = check.asked[-1].name if check.asked else Path([*check.saved][-1]).name
-        line = Line(self._server, f"Testing {name}", lambda: self._cancelled(check), late=not check.asked)
+        line = Line(self._server, f"Testing {name}", lambda: self._cancelled(check))
+        line.ask_later(0.0 if check.asked else LATE)
         try:
             memory = await self._remembered(check.root)
             # Making a sandbox ready goes on where the check is cancelled: the next one needs it too.
@@ -211,9 +216,43 @@ class Checks:
             self._server.results.put(check.root, grouped(report.results))
             self.shown.take(check.root, report, texts)
             reports.append(report)
+        for asked in list(check.asked):
+            if asked.cells is not None and not check.stopped and not asked.over.done():
+                await self._cells_tested(check, asked, asked.cells, memory, buffers, texts)
         if not check.stopped:
             memory.outlines |= outlines
         return reports
+
+    async def _cells_tested(
+        self,
+        check: Check,
+        asked: Asked,
+        cells: Prepared,
+        memory: Memory,
+        buffers: Mapping[str, bytes],
+        texts: Mapping[str, str],
+    ) -> None:
+        """A notebook's tests, told at once and remembered by nobody: their files exist in the sandbox only."""
+        report = await (await self._server.tester()).run_tests(
+            check.root,
+            asked.selectors,
+            buffers={**buffers, **cells.buffers},
+            settings=asked.settings,
+            keeper=self._server.keeper,
+            traced=False,
+            seconds=asked.settings.sandbox.seconds,
+        )
+        if check.stopped or asked.over.done():
+            return
+        failures = [error.failure for error in report.errors]
+        failures += [result.failure for result in report.results if result.failure is not None]
+        if (fault := cells.fault(failures)) is not None:
+            # An earlier cell fails by itself, which says nothing of what else is tested.
+            asked.over.set_exception(CannotVerify(fault.sentence, remedy=fault.remedy))
+            return
+        self._server.results.put(check.root, grouped(report.results))
+        self.shown.take(check.root, report, {**texts, **grid(cells.notebook)})
+        asked.over.set_result(tallied(asked, memory, [report], len(report.left_out)))
 
     async def _run(
         self,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from greenloop.lsp.protocol import QUESTION, QUESTION_OVER
+from greenloop.lsp.protocol import QUESTION, QUESTION_OVER, REFUSED, REVIEW
 
 if TYPE_CHECKING:
     from greenloop.lsp.questions import Question
@@ -77,6 +77,31 @@ def tell(server: Server, text: str, kind: lsp.MessageType = lsp.MessageType.Info
     server.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
 
 
+def refused(
+    server: Server,
+    message: str,
+    *,
+    reason: str,
+    remedy: str = "",
+    uri: str = "",
+    target: str = "",
+    kind: lsp.MessageType = lsp.MessageType.Error,
+) -> None:
+    """Why nothing could be done, and the cure: by the client's own way where it declared one, else as a message."""
+    if not server.abilities.refusals:
+        tell(server, " ".join(filter(None, (message, remedy))), kind)
+        return
+    about = {"uri": uri, **({"target": target} if target else {})}
+    server.protocol.notify(REFUSED, {**about, "reason": reason, "message": message, "remedy": remedy})
+
+
+def review(server: Server, run: Run) -> None:
+    """The result waits: a client that declared it shows it, and has it applied or discarded by a command."""
+    assert run.outcome is not None
+    about = {"uri": run.uri, "target": run.target.selector}
+    server.protocol.notify(REVIEW, {**about, "attempt": run.outcome.best or 0})
+
+
 async def ask(server: Server, question: str, options: Sequence[str], *, seconds: float = PERSON) -> str | None:
     """The chosen option; None where the editor cannot ask or nobody answers."""
     if not server.abilities.questions:
@@ -128,23 +153,23 @@ async def open_progress(server: Server) -> str | None:
     await apart()
     if not server.abilities.progress:
         return None
-    token = str(uuid.uuid4())
-
-    wanted = True
+    token, accepted, over = str(uuid.uuid4()), False, False
+    tokens = server.work_done_progress.tokens
 
     async def create() -> bool:
         await server.work_done_progress.create_async(token)
-        if not wanted:
-            server.work_done_progress.tokens.pop(token, None)
+        if over:
+            tokens.pop(token, None)
         return True
 
     try:
-        return token if await bounded(create(), SOON, "for progress") else None
-    except asyncio.CancelledError:
-        wanted = False
-        # It may have been accepted in this very moment.
-        server.work_done_progress.tokens.pop(token, None)
-        raise
+        accepted = bool(await bounded(create(), SOON, "for progress"))
+    finally:
+        over = True
+        if not accepted:
+            # A cancel, or the end of the patience, may come in the very moment of the reply.
+            tokens.pop(token, None)
+    return token if accepted else None
 
 
 async def refresh_lenses(server: Server) -> None:

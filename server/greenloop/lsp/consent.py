@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from greenloop.core.nouns import Outcome
 from greenloop.lsp import client, pages
+from greenloop.lsp.edits import plan
 from greenloop.lsp.presenters import page
 from greenloop.lsp.presenters.status import standing
 
@@ -19,8 +20,13 @@ APPLY, KEEP, SHOW = "Apply", "Keep", "Show"
 async def given(server: Server, run: Run, outcome: Outcome) -> bool:
     """Whether the user wants the result now. False where the editor cannot ask; True where nothing could be applied.
 
-    The change is opened as a page; where that cannot be, its first lines stand in the question.
+    The change is opened as a page; where that cannot be, its first lines stand in the question. A client that declared
+    `review` shows it by itself, after the run.
     """
+    if server.abilities.review:
+        steps = plan(server, run)
+        run.review = isinstance(steps, list) and bool(steps)
+        return not run.review
     if not server.abilities.questions:
         return False
     run.now = "waiting for your answer"

@@ -133,3 +133,9 @@ def flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
 def command(title: str, name: str, argument: dict[str, object]) -> lsp.CodeAction:
     """A code action that does nothing but one of the server's commands."""
     return lsp.CodeAction(title=title, command=lsp.Command(title=title, command=name, arguments=[argument]))
+
+
+def lowered(where: lsp.Range, rows: int) -> lsp.Range:
+    """The range in a text that begins `rows` lines further down."""
+    start, end = (lsp.Position(line=max(p.line - rows, 0), character=p.character) for p in (where.start, where.end))
+    return lsp.Range(start=start, end=end)

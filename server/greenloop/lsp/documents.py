@@ -1,8 +1,4 @@
-"""The editor's open documents: exact lines, and waiting for a change.
-
-pygls splits lines as `str.splitlines` does, at form feeds too, which the protocol does not: an incremental change to
-such a file would corrupt it. Here a line ends where the protocol says: at CR, LF or both.
-"""
+"""The editor's open documents, found by path as well; notebooks as files of their own; waiting for a change."""
 
 from __future__ import annotations
 
@@ -10,9 +6,8 @@ import asyncio
 import logging
 import math
 import os
-import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,89 +16,17 @@ from urllib.parse import unquote
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
-from greenloop.core.diff import lines
-from greenloop.core.encoding import decode
-from greenloop.core.errors import GreenloopError
-from greenloop.core.notebook import GAP, Notebook
-from greenloop.core.uris import path_from_uri, uri_from_path
+from greenloop.core.grid import GAP, Notebook
+from greenloop.core.uris import uri_from_path
 from greenloop.lsp import books
-from greenloop.lsp.convert import line_range
+from greenloop.lsp.convert import line_range, lowered
+from greenloop.lsp.disk import path_of
+from greenloop.lsp.document import Document
 
-# Bytes of a file that is read at all.
-LONGEST = 64 << 20
 # URIs of which it is remembered what they name.
 NAMES = 1024
 
 log = logging.getLogger(__name__)
-
-
-def lowered(where: lsp.Range, rows: int) -> lsp.Range:
-    """The range in a text that begins `rows` lines further down."""
-    start, end = (lsp.Position(line=max(p.line - rows, 0), character=p.character) for p in (where.start, where.end))
-    return lsp.Range(start=start, end=end)
-
-
-def path_of(uri: str) -> Path | None:
-    """The file that a URI names; None for what is no file (untitled buffers, notebook cells, nonsense)."""
-    try:
-        path = path_from_uri(uri) or ""
-        named = os.fsencode(path)
-    except ValueError:
-        return None
-    file = Path(path)
-    return file if file.is_absolute() and b"\0" not in named else None
-
-
-def on_disk(path: Path) -> str | None:
-    """The text of a file, None where there is none or it cannot be read as text."""
-    data = bytes_of(path)
-    try:
-        return None if data is None else decode(data)[0]
-    except GreenloopError:
-        return None
-
-
-def bytes_of(path: Path) -> bytes | None:
-    """The bytes of a file; None for what is none, such as a pipe, and for what is far too long to be source."""
-    try:
-        status = path.stat()
-        return path.read_bytes() if stat.S_ISREG(status.st_mode) and status.st_size <= LONGEST else None
-    except (OSError, ValueError):
-        return None
-
-
-class Document(TextDocument):
-    """An open document with the protocol's own lines."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._split: tuple[str, tuple[str, ...]] = ("", ())
-
-    @property
-    def lines(self) -> Sequence[str]:
-        text = self.source
-        if self._split[0] is not text:
-            self._split = (text, tuple(lines(text)))
-        return self._split[1]
-
-    def _apply_incremental_change(self, change: lsp.TextDocumentContentChangePartial) -> None:
-        start, end = (
-            _offset(self.lines, point, self.position_codec) for point in (change.range.start, change.range.end)
-        )
-        self._source = self.source[:start] + change.text + self.source[end:]
-
-
-def _offset(text: Sequence[str], position: lsp.Position, codec: Any) -> int:
-    before = sum(map(len, text[: position.line]))
-    if position.line >= len(text):
-        return before
-    units = 0
-    line = text[position.line].rstrip("\r\n")
-    for index, character in enumerate(line):
-        if units >= position.character:
-            return before + index
-        units += codec.client_num_units(character)
-    return before + len(line)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from greenloop.lsp import cells, client
 from greenloop.lsp.books import cell_changes
 from greenloop.lsp.buffers import encoded
 from greenloop.lsp.convert import FileEdit, contains, workspace_edit
-from greenloop.lsp.documents import on_disk
+from greenloop.lsp.disk import on_disk
 from greenloop.lsp.runs import Phase
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ ROUNDS = 3
 # long that is waited for.
 QUIET = 0.3
 PATIENCE = 20.0
+BY_ACTION = "this editor takes edits only from a code action"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +73,9 @@ async def land(server: Server, run: Run) -> Landing:
 async def _land(server: Server, run: Run) -> Landing:
     if not run.changes:
         return Landing(applied=False, why="there is nothing to apply")
-    if not server.abilities.apply_edit:
-        return Landing(applied=False, why="this editor takes edits only from a code action")
-    verified = None
+    sends = server.abilities.apply_edit
     for _round in range(ROUNDS):
-        if not server.abilities.document_changes and not await server.documents.quiet(QUIET, PATIENCE):
+        if sends and not server.abilities.document_changes and not await server.documents.quiet(QUIET, PATIENCE):
             # An edit that names no version lands on whatever text is there by then.
             return Landing(applied=False, why="the text keeps changing")
         texts = _texts(server, run)
@@ -91,13 +90,15 @@ async def _land(server: Server, run: Run) -> Landing:
             return Landing(applied=True, places=await asyncio.to_thread(_places, run))
         if why := _behind(server, run, steps):
             return Landing(applied=False, why=why)
-        wanted = {step.path: step.wanted for step in steps}
-        if not _moved(server, run, steps) or verified == wanted:
-            return await _send(server, run, steps)
-        why = await _reverify(server, run, wanted)
+        if stands(server, run, steps):
+            if sends:
+                return await _send(server, run, steps)
+            return Landing(applied=False, merged=any(step.merged for step in steps), why=BY_ACTION)
+        proof = _others(server, run) | _wanted(steps)
+        why = await _reverify(server, run, _wanted(steps))
         if why:
             return Landing(applied=False, why=why)
-        verified = wanted
+        run.proof = proof
     return Landing(applied=False, why="the text keeps changing")
 
 
@@ -109,22 +110,32 @@ def plan(server: Server, run: Run) -> list[_Step] | Landing:
     return steps
 
 
+def stands(server: Server, run: Run, steps: Sequence[_Step]) -> bool:
+    """Was a result verified with the very texts that there are now? An unsolved one promises nothing."""
+    if run.outcome is None or not run.outcome.solved:
+        return True
+    merged = any(step.merged for step in steps)
+    if merged and not run.proof:
+        return False
+    others = _others(server, run)
+    if run.proof == others | _wanted(steps):
+        return True
+    originals = run.started.problem.originals if run.started else {}
+    return not merged and all(plain(originals[path] or "") == text for path, text in others.items())
+
+
 def _texts(server: Server, run: Run) -> dict[str, str | None]:
     return {path: text_of(server, run.root / path) for path in run.changes}
 
 
-def _moved(server: Server, run: Run, steps: Sequence[_Step]) -> bool:
-    """Is a solved result to be verified again: for what is merged, or for other texts that it was verified with?"""
-    if run.outcome is None or not run.outcome.solved:
-        return False
-    if any(step.merged for step in steps):
-        return True
+def _wanted(steps: Sequence[_Step]) -> dict[str, str]:
+    return {step.path: step.wanted for step in steps}
+
+
+def _others(server: Server, run: Run) -> dict[str, str]:
+    """The texts that the result was verified with and does not change, as they are now."""
     others = run.started.problem.originals if run.started else {}
-    return any(
-        _plain(text or "") != _plain(text_of(server, run.root / path) or "")
-        for path, text in others.items()
-        if path not in run.changes
-    )
+    return {path: plain(text_of(server, run.root / path) or "") for path in others if path not in run.changes}
 
 
 def _behind(server: Server, run: Run, steps: Sequence[_Step]) -> str:
@@ -150,25 +161,26 @@ def _planned(run: Run, texts: Mapping[str, str | None], *, may_create: bool) -> 
             return Landing(applied=False, why=f"this editor cannot create {path}")
         if before is not None and current is None:
             return Landing(applied=False, why=f"{path} is gone")
-        old, new, now = _plain(before or ""), _plain(after), _plain(current or "")
+        old, new, now = plain(before or ""), plain(after), plain(current or "")
         if current is not None and contains(old, new, now):
             continue
         wanted = merge(old, new, now)
         if wanted is None:
             return Landing(applied=False, why=f"{path} changed meanwhile in the same lines")
         merged = now != old
-        text = keep_ends(current, _mark(current) + wanted) if current else after
+        text = as_in(current, wanted) if current else after
         steps.append(_Step(path=path, current=current, wanted=text, merged=merged))
     return steps
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """As the engine knows a text: few editors show a byte order mark, and those that do keep it."""
     return flat(text.removeprefix("\ufeff"))
 
 
-def _mark(text: str) -> str:
-    return "\ufeff" if text.startswith("\ufeff") else ""
+def as_in(current: str, text: str) -> str:
+    """The text with the line ends and the byte order mark of the one that it replaces."""
+    return keep_ends(current, ("\ufeff" if current.startswith("\ufeff") else "") + text)
 
 
 def text_of(server: Server, path: Path) -> str | None:
@@ -225,6 +237,7 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     documents = server.documents
     if run.running:
         run.phase, run.now = Phase.LANDING, "putting it into the editor"
+        server.stirred()
     edit = edit_for(server, run, steps)
     disk = {step.path: on_disk(run.root / step.path) for step in steps}
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from greenloop.core.diff import flat
 from greenloop.core.encoding import decode
 from greenloop.core.errors import GreenloopError
-from greenloop.lsp.documents import bytes_of
+from greenloop.lsp.disk import bytes_of
 
 
 class Freshness:

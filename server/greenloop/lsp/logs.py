@@ -59,7 +59,13 @@ def start(*, level: str = "", file: str = "") -> None:
     logging.basicConfig(level=min(least, logging.WARNING), handlers=handlers, force=True)
     logging.getLogger("greenloop").setLevel(min(least, logging.INFO))
     logging.getLogger("pygls").setLevel(logging.WARNING if least > logging.DEBUG else logging.DEBUG)
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_worth_telling)
     log.info("greenloop %s, Python %s, process %d", __version__, sys.version.split()[0], os.getpid())
+
+
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """A client that cancels a request which was answered meanwhile does nothing wrong, and its user can do nothing."""
+    return not str(record.msg).startswith("Cancel notification for unknown message id")
 
 
 def path() -> Path | None:

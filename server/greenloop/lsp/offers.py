@@ -15,7 +15,7 @@ from greenloop.lsp import edits, places
 from greenloop.lsp.convert import command
 from greenloop.lsp.features import tests
 from greenloop.lsp.presenters.status import standing
-from greenloop.lsp.runs import Phase, Run
+from greenloop.lsp.runs import Phase, Run, short
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -25,6 +25,7 @@ FILE = "source.greenloop"
 TITLE = "Refine until tests pass"
 IMPLEMENT = "Implement from docstring"
 RUN = "Run in the sandbox"
+VERIFY = "Verify again, with what you typed"
 # Of a run's attempts, the newest that can be chosen at once.
 NEWEST = 3
 
@@ -75,20 +76,10 @@ def of(uri: str, run: Run) -> dict[str, object]:
     return {"uri": uri, "target": run.target.selector}
 
 
-def title_of_result(run: Run) -> str:
-    """The name of what a run would put in."""
-    regions = run.started.problem.regions if run.started else ()
-    return regions[0].qualname if regions else run.name
-
-
-def _name(target: Target) -> str:
-    return target.qualname.rsplit(".", 1)[-1]
-
-
 def refining(uri: str, place: places.Place, target: Target, line: int) -> lsp.CodeAction:
     """Starts a run for a target."""
     title = IMPLEMENT if places.asked_for(place, target, line) else TITLE
-    return command(f"{title}: {_name(target)}", "greenloop.refine", _where(uri, place, target, line))
+    return command(f"{title}: {short(target)}", "greenloop.refine", _where(uri, place, target, line))
 
 
 def _where(uri: str, place: places.Place, target: Target, line: int) -> dict[str, object]:
@@ -104,12 +95,10 @@ def _disabled(action: lsp.CodeAction, reason: str) -> Asked:
 
 def _run(server: Server, uri: str, place: places.Place, target: Target, run: Run | None) -> list[lsp.CodeAction]:
     """For a test, and for a function of which tests are known."""
-    if place.notebook is not None:
-        return []  # who wants to run a cell executes it
     known = target.kind is TargetKind.TEST or (run is not None and run.started is not None)
     if not known and not server.results.is_reached(place.root, target.path, target.qualname):
         return []
-    return [command(f"{RUN}: {_name(target)}", "greenloop.runTest", {"uri": uri, "target": target.selector})]
+    return [command(f"{RUN}: {short(target)}", "greenloop.runTest", {"uri": uri, "target": target.selector})]
 
 
 def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
@@ -127,14 +116,16 @@ def _cancel(uri: str, run: Run) -> lsp.CodeAction:
 
 def _apply(server: Server, uri: str, run: Run) -> list[lsp.CodeAction]:
     assert run.outcome is not None
-    title = f"Apply refined {title_of_result(run)} ({standing(run.outcome)})"
+    title = f"Apply refined {run.result} ({standing(run.outcome)})"
     if server.abilities.apply_edit:
         return [command(title, "greenloop.apply", of(uri, run))]
     if server.abilities.action_literals:
         # This editor takes an edit only in the action itself; the text is as it is now, so it always fits.
         steps = edits.plan(server, run)
-        if isinstance(steps, list) and steps and not any(step.merged for step in steps):
-            return [lsp.CodeAction(title=title, edit=edits.edit_for(server, run, steps))]
+        if isinstance(steps, list) and steps:
+            if edits.stands(server, run, steps):
+                return [lsp.CodeAction(title=title, edit=edits.edit_for(server, run, steps))]
+            return [command(f"{VERIFY}: {run.result}", "greenloop.apply", of(uri, run))]
     return []
 
 
@@ -178,5 +169,5 @@ def _presets(where: dict[str, object], target: Target) -> Iterator[Asked]:
 
     for name, preset in registry.presets().items():
         if not preset.blind:
-            title = f"Refine with preset {name}: {_name(target)}"
+            title = f"Refine with preset {name}: {short(target)}"
             yield command(title, "greenloop.refine", where | {"preset": name}), f"{MORE}.preset"

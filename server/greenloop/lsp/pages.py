@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.uris import uri_from_path
-from greenloop.lsp import client
-from greenloop.lsp.edits import plan, text_of
+from greenloop.lsp import client, tried
+from greenloop.lsp.edits import plan
 from greenloop.lsp.presenters import page
 from greenloop.settings import state_folder
 
 if TYPE_CHECKING:
+    from greenloop.findings import Row
     from greenloop.lsp.runs import Run
     from greenloop.lsp.server import Server
 
@@ -43,8 +44,13 @@ async def attempts(server: Server, runs: Sequence[Run]) -> None:
 async def compared(server: Server, run: Run, number: int) -> None:
     """What putting an attempt in would change in the text as it is now."""
     attempt = next(attempt for attempt in run.attempts if attempt.number == number)
-    now = {path: text_of(server, run.root / path) for path in page.paths(run, attempt)}
-    await _open(server, _file(run, "compared"), page.compared(run, attempt, now), "The comparison is in")
+    text = page.compared(run, attempt, await tried.texts(server, run, attempt))
+    await _open(server, _file(run, "compared"), text, "The comparison is in")
+
+
+async def findings(server: Server, root: Path, rows: list[Row]) -> None:
+    """What the doctor found about a folder."""
+    await _open(server, _named("doctor", str(root)), page.findings(rows), "The findings are in")
 
 
 async def result(server: Server, run: Run) -> tuple[bool, Path | None, str]:

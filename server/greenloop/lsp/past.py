@@ -46,10 +46,15 @@ class Earlier:
         return self.record.state == "finished"
 
     @property
+    def file(self) -> str:
+        """The workspace path of its target."""
+        return self.record.target.partition("::")[0]
+
+    @property
     def paths(self) -> set[str]:
         """The files that it is about."""
         outcome, basis = self.record.outcome, self.basis
-        found = {self.record.target.partition("::")[0], *(outcome.after if outcome else ())}
+        found = {self.file, *(outcome.after if outcome else ())}
         found |= {region.path for attempt in self.record.attempts for region in _regions(attempt)}
         return found | {case.path for case in (basis.spec.cases if basis else ())}
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.notebook import Notebook
+from greenloop.core.grid import Notebook
 from greenloop.core.nouns import Region, Target, TargetKind
 from greenloop.lsp import cells
+from greenloop.lsp.convert import line_range
 from greenloop.lsp.edits import text_of
 
 if TYPE_CHECKING:
@@ -118,6 +119,11 @@ def named(server: Server, root: Path, test: str) -> Target | None:
         return cells.named(notebook, path, name)
     text = text_of(server, root / path)
     return None if text is None or not name else find(root, text, path, name)
+
+
+def document(server: Server, root: Path, target: Target) -> str:
+    """The document that a target stands in: its file, or of a notebook the cell."""
+    return server.documents.location(root / target.path, line_range(target.name_line)).uri
 
 
 def find(root: Path, text: str, path: str, name: str) -> Target | None:

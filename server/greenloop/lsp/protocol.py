@@ -14,6 +14,15 @@ from pygls.exceptions import JsonRpcInvalidParams
 REFINE = "greenloop/refine"
 QUESTION = "greenloop/question"
 QUESTION_OVER = "greenloop/questionOver"
+RUNS = "greenloop/runs"
+ATTEMPT = "greenloop/attempt"
+REPORT = "greenloop/report"
+CHOICES = "greenloop/choices"
+REFUSED = "greenloop/refused"
+REVIEW = "greenloop/review"
+COMPLETE = "greenloop/complete"
+COMPLETING = "greenloop/completing"
+KEY = "greenloop/key"
 STEPS = ("next", "previous")
 
 
@@ -55,6 +64,17 @@ def attempt_params(raw: Any) -> AttemptParams:
     if not number and params.attempt not in STEPS:
         raise JsonRpcInvalidParams("'attempt' must be a number from 0 (your code), 'next' or 'previous'.")
     return params
+
+
+def position_of(table: Mapping[str, Any]) -> int | None:
+    """The line of `position`, which somebody may name in place of `target`. Raises `JsonRpcInvalidParams`."""
+    raw = table.get("position")
+    if raw is None:
+        return None
+    if table.get("target") is not None:
+        raise JsonRpcInvalidParams("At most one of 'position' and 'target' is needed.")
+    position: lsp.Position = _structured(raw, lsp.Position, '{"line", "character"}')
+    return position.line
 
 
 def answer_params(raw: Any) -> AnswerParams:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from greenloop.core.grid import Notebook
 from greenloop.core.nouns import Target
-from greenloop.lsp import past, places
+from greenloop.lsp import cells, past, places
 from greenloop.lsp.edits import text_of
 from greenloop.lsp.features import configuration
 from greenloop.settings import Settings
@@ -26,22 +28,25 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-async def look(server: Server, roots: Sequence[Path]) -> None:
-    """Brings back what waits in these folders; a run of this server is never touched by it."""
+async def look(server: Server, roots: Sequence[Path], about: Collection[Path] | None = None) -> None:
+    """Brings back what waits in these folders, or in some files of them; a run of this server is never touched."""
     for root in roots:
         if found := await asyncio.to_thread(past.read, root):
             settings = configuration.load(server, root)
             for earlier in found:
-                await _bring_back(server, root, earlier, settings)
+                if about is None or root / earlier.file in about:
+                    await _bring_back(server, root, earlier, settings)
 
 
 async def _bring_back(server: Server, root: Path, earlier: past.Earlier, settings: Settings) -> None:
-    path, _, name = earlier.record.target.partition("::")
+    notebook = server.documents.notebook(root / earlier.file, root)
+    if notebook is not None:
+        earlier = await asyncio.to_thread(_of_cells, notebook, earlier)
     texts = {each: text_of(server, root / each) for each in earlier.paths}
-    target = await asyncio.to_thread(_target, root, texts.get(path), path, name)
-    uri = server.documents.uri(root / path)
+    target = await asyncio.to_thread(_target, root, earlier, texts.get(earlier.file), notebook)
+    uri = places.document(server, root, target) if target else ""
     run = await asyncio.to_thread(past.revived, earlier, target, uri, texts, settings) if target else None
-    if not earlier.finished:
+    if not earlier.finished and notebook is None:
         # Some editors keep what a dead server showed.
         for each in earlier.paths:
             server.board.wipe(root / each)
@@ -51,8 +56,17 @@ async def _bring_back(server: Server, root: Path, earlier: past.Earlier, setting
         server.window_log_message(lsp.LogMessageParams(type=lsp.MessageType.Info, message=said))
 
 
-def _target(root: Path, text: str | None, path: str, name: str) -> Target | None:
+def _target(root: Path, earlier: past.Earlier, text: str | None, notebook: Notebook | None) -> Target | None:
+    path, _, name = earlier.record.target.partition("::")
+    if notebook is not None:
+        return cells.named(notebook, path, name)
     return places.find(root, text, path, name) if text is not None and name else None
+
+
+def _of_cells(notebook: Notebook, earlier: past.Earlier) -> past.Earlier:
+    """The same over the cells as the editor has them; its result is dropped where they are others."""
+    outcome = earlier.record.outcome
+    return replace(earlier, record=replace(earlier.record, outcome=cells.kept(notebook, outcome) if outcome else None))
 
 
 async def applied(run: Run) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -41,6 +41,11 @@ class Phase(StrEnum):
     OVER = "over"
 
 
+def short(target: Target) -> str:
+    """A target's own name; of one that is a file, or is not found there, what it was asked by."""
+    return target.qualname.rsplit(".", 1)[-1] or target.selector.rsplit("::", 1)[-1]
+
+
 @dataclass(eq=False, kw_only=True)
 class Run:
     """One request to refine one target, and everything that is known about it.
@@ -51,6 +56,8 @@ class Run:
     `refused` is the sentence that ended it without an outcome, `refusal` the word for its kind; `applied` says that its
     result is in the text. `stepped` is the number of the attempt that the user wants to see, None: the newest.
     `specified` is what must hold as it was said last; `question` is the one it waits for.
+    `proof`: the texts with which it was verified again, after others were typed.
+    `review`: the client shows the result to the user, who applies or discards it.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
 
@@ -75,7 +82,9 @@ class Run:
     refusal: str = ""
     stepped: int | None = None
     cancelled: bool = False
+    review: bool = False
     applied: bool = False
+    proof: dict[str, str] = field(default_factory=dict)
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
     sent_at: float = 0.0
     landed: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -89,7 +98,13 @@ class Run:
 
     @property
     def name(self) -> str:
-        return self.target.qualname.rsplit(".", 1)[-1]
+        return short(self.target)
+
+    @property
+    def result(self) -> str:
+        """The name of what the run would put in."""
+        regions = self.started.problem.regions if self.started else ()
+        return regions[0].qualname if regions else self.name
 
     @property
     def running(self) -> bool:
@@ -184,13 +199,13 @@ class Run:
 class Runs:
     """All runs of this server; its own set of tasks, so that nothing outlives a shutdown.
 
-    `waiting` is called for each run in the queue when its place in there has changed, `changed` when there is another
-    run, or one has come further.
+    `waiting` is called for each run in the queue when its place in there has changed, those of `changed` when there
+    is another run, or one has come further.
     """
 
     def __init__(self) -> None:
         self.waiting: Callable[[Run], None] = lambda _run: None
-        self.changed: Callable[[], None] = lambda: None
+        self.changed: list[Callable[[], None]] = []
         self._runs: list[Run] = []
         self._queue: dict[Run, asyncio.Future[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -198,6 +213,11 @@ class Runs:
     def __iter__(self) -> Iterator[Run]:
         """The newest first."""
         return reversed(self._runs)
+
+    def moved(self) -> None:
+        """There is another run, or one has come further, or one is gone."""
+        for tell in self.changed:
+            tell()
 
     def find(self, root: Path, path: str, qualname: str) -> Run | None:
         """The newest run about a function or test; one under way wins."""
@@ -218,7 +238,7 @@ class Runs:
         key = (root, target.selector)
         return next((run for run in self if run.running and (run.root, run.target.selector) == key), None)
 
-    def start(self, run: Run, drive: Callable[[Run], Awaitable[None]]) -> None:
+    def start(self, run: Run, drive: Callable[[Run], Coroutine[Any, Any, None]]) -> None:
         """Takes the place of the target's earlier run; `drive` is the whole of it, errors included.
 
         It awaits `turn` before it works, and calls `release` when it is done with that.
@@ -232,14 +252,14 @@ class Runs:
         self._queue[run] = asyncio.get_running_loop().create_future()
         self._admit()
         self.spawn(drive(run))
-        self.changed()
+        self.moved()
 
     async def turn(self, run: Run) -> None:
         """Returns when the run may begin: first come, first served, `editor.runs` of them at once."""
         await self._queue[run]
         del self._queue[run]
         run.phase, run.now, run.ahead = Phase.REFINING, "", 0
-        self.changed()
+        self.moved()
 
     def release(self, run: Run) -> None:
         """The run needs its place no longer: the next one may begin."""
@@ -259,7 +279,7 @@ class Runs:
             elif run.ahead != before:
                 run.ahead, run.now = before, f"waiting, {before} before it"
                 self.waiting(run)
-                self.changed()
+                self.moved()
             before += 1
 
     def bring_back(self, run: Run) -> None:
@@ -267,13 +287,14 @@ class Runs:
         taken = any((run.root, run.target.selector) == (old.root, old.target.selector) for old in self._runs)
         if not taken and len(self._runs) < KEPT:
             self._runs.insert(0, run)
+            self.moved()
 
     def discard(self, run: Run) -> None:
         if run in self._runs and not run.running:
             self._runs.remove(run)
-            self.changed()
+            self.moved()
 
-    def spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Runs something in the background that ends with the server; its errors are logged."""
 
         async def guarded() -> None:
@@ -286,6 +307,8 @@ class Runs:
         task = asyncio.get_running_loop().create_task(guarded())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # Else Python complains of one that was cancelled before its first step.
+        task.add_done_callback(lambda _task: work.close())
         return task
 
     def cancel(self, which: Callable[[Run], bool]) -> int:

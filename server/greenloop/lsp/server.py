@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import gc
 import importlib
+import itertools
 import logging
 import pkgutil
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInternalError
 from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
@@ -31,6 +33,7 @@ from greenloop.lsp.abilities import Abilities
 from greenloop.lsp.board import Board
 from greenloop.lsp.checks import Checks
 from greenloop.lsp.documents import Documents
+from greenloop.lsp.errands import Errands
 from greenloop.lsp.freshness import Freshness
 from greenloop.lsp.given import Given
 from greenloop.lsp.presenters import diagnostics
@@ -68,7 +71,7 @@ class Engine(Protocol):
         emit: Callable[[Event], None],
         say: Callable[[str], None] = ...,
         user: User | None = None,
-        model: Model | None = None,
+        opener: Callable[[str, Settings], Model] | None = None,
         keeper: Keeper | None = None,
     ) -> Outcome: ...
 
@@ -128,10 +131,16 @@ class Server(LanguageServer):
         self.runs.waiting = self.queued
         self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
         self.checks = Checks(self)
+        self.errands = Errands(self)
         # Told of the URI of each document that was opened, saved, or closed.
         self.opened: list[Callable[[str], None]] = []
         self.saved: list[Callable[[str], None]] = []
         self.closed: list[Callable[[str], None]] = []
+        # Told whenever something about a run is another; `runs.changed` when it is worth a look at all of them.
+        self.refreshed: list[Callable[[], None]] = []
+        # Who waits for pieces of which answer of the editor's own model.
+        self.completing: dict[int, Callable[[str], None]] = {}
+        self._listeners = itertools.count(1)
 
     @property
     def documents(self) -> Documents:
@@ -156,6 +165,18 @@ class Server(LanguageServer):
         bar = self.bars.get(run)
         if bar is not None:
             bar.update()
+        self.stirred()
+
+    def stirred(self) -> None:
+        """Something about a run is another now, be it only what it is at."""
+        for tell in self.refreshed:
+            tell()
+
+    def listen(self, hear: Callable[[str], None]) -> int:
+        """A number under which pieces of an answer of the editor's own model come in."""
+        number = next(self._listeners)
+        self.completing[number] = hear
+        return number
 
     def queued(self, run: Run) -> None:
         """Shows that a run waits, and for how many."""
@@ -178,7 +199,9 @@ class Server(LanguageServer):
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Pygls would show every odd message of a client to the user; the log is the place for them."""
-        log.error("%s while handling a message (%s)", type(error).__name__, getattr(source, "__name__", source))
+        kind, where = type(error).__name__, getattr(source, "__name__", source)
+        # A mistake of the client's has no traceback worth reading.
+        log.error("%s while handling a message (%s)", kind, where, exc_info=isinstance(error, JsonRpcInternalError))
 
 
 def create_server(engine: Engine | None = None) -> Server:

@@ -6,8 +6,10 @@ its own. This module must not know what the messages are about.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import uuid
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
@@ -23,6 +25,16 @@ log = logging.getLogger(__name__)
 
 # Characters of a reply that say what is wrong with a request.
 LONGEST = 1000
+
+
+class Answer:
+    """The reply to a message of greenloop's own. What is in it (a key, say) stands in no log, at whatever level."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "Answer(…)"
 
 
 class Protocol(LanguageServerProtocol):
@@ -144,11 +156,28 @@ class Protocol(LanguageServerProtocol):
             code = code if isinstance(code, int) else lsp.ErrorCodes.InternalError
             self._result_types.pop(data["id"], None)
             return lsp.ResponseErrorMessage(id=data["id"], error=lsp.ResponseError(code=code, message=said))
+        if self._result_types.get(data["id"]) is None:
+            self._result_types.pop(data["id"])
+            return JsonRPCResponseMessage(id=data["id"], jsonrpc=self.VERSION, result=Answer(data.get("result")))
         clean = {"id": data["id"], "jsonrpc": self.VERSION, "result": data.get("result")}
         try:
             return self.structure_message(clean)
         except JsonRpcException:
             return JsonRPCResponseMessage(id=data["id"], jsonrpc=self.VERSION, result=None)
+
+    async def ask(self, method: str, params: Any) -> Any:
+        """The reply to a request of greenloop's own; who is cancelled while he waits for it withdraws it.
+
+        Raises `JsonRpcException` where the client refuses.
+        """
+        number = str(uuid.uuid4())
+        try:
+            answer = await self.send_request_async(method, params, msg_id=number)
+        except asyncio.CancelledError:
+            # pygls forgets it, and says nothing to the client.
+            self.notify(lsp.CANCEL_REQUEST, lsp.CancelParams(id=number))
+            raise
+        return answer.value
 
     def _refuse(self, number: int | str | None, code: Any, why: str) -> None:
         error = {"code": int(code), "message": why}

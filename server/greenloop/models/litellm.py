@@ -22,9 +22,10 @@ import httpx
 from greenloop.core import refusals
 from greenloop.core.errors import ModelProblem, UsageProblem
 from greenloop.core.nouns import Completion, Reply, Usage
+from greenloop.core.ports import Keys
 from greenloop.core.tokens import estimate, estimate_messages
 from greenloop.embedded.choice import ollama_base
-from greenloop.settings import Settings
+from greenloop.settings import ApiSettings, Settings
 
 CONNECT_SECONDS = 10.0
 # Seconds between repeats: doubled from the first to the last; nobody is waited for longer than the longest.
@@ -32,19 +33,25 @@ FIRST_PAUSE, LAST_PAUSE, LONGEST_PAUSE = 0.5, 8.0, 60.0
 # Requests side by side that no provider's rate limit minds.
 REMOTE_SLOTS = 4
 OLLAMA = ("ollama/", "ollama_chat/")
+KEY = re.compile(r"_API_KEY$")
 KEY_NAMES = re.compile(r"(_API_KEY|_KEY|_TOKEN|_SECRET)$")
 
 
 def create(name: str, settings: Settings) -> LiteLLM:
     """Raises `ModelProblem` when `api.key` names an environment variable that is not set."""
-    if not name:
-        raise UsageProblem("No model is named.", remedy="Set `model`, for example to local or ollama/NAME.")
     if settings.api.key and not os.environ.get(settings.api.key):
         raise ModelProblem(
             f"The environment variable {settings.api.key}, which `api.key` names, is not set.",
             remedy="Set it to the provider's key, or empty `api.key` to use the provider's usual variable.",
         )
-    return LiteLLM(name, settings)
+    return keyed(name, settings, None)
+
+
+def keyed(name: str, settings: Settings, keys: Keys | None) -> LiteLLM:
+    """As `create`; `keys` is asked for a key that the environment does not have, when it is needed."""
+    if not name:
+        raise UsageProblem("No model is named.", remedy="Set `model`, for example to local or ollama/NAME.")
+    return LiteLLM(name, settings, keys=keys)
 
 
 class LiteLLM:
@@ -55,11 +62,16 @@ class LiteLLM:
         name: str,
         settings: Settings,
         *,
+        keys: Keys | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         rng: random.Random | None = None,
     ) -> None:
         self._name = name
         self._settings = settings
+        self._keys = keys
+        # The one that was handed over for this run; it is nowhere else, least of all in the environment.
+        self._key = ""
+        self._unlocking: asyncio.Task[None] | None = None
         self._sleep = sleep
         self._rng = rng or random.Random()  # noqa: S311 - spreads repeats, hides nothing
 
@@ -82,6 +94,7 @@ class LiteLLM:
         is in the usage of the one that came through.
         """
         litellm = await asyncio.to_thread(_load)
+        await self._unlocked(litellm)
         spent = Usage(cost=0.0)
         repeats = 0
         while True:
@@ -115,7 +128,30 @@ class LiteLLM:
         return None if litellm is None else self._cost(litellm, prompt_tokens, completion_tokens)
 
     async def close(self) -> None:
-        """Does nothing: litellm's connections belong to the whole process, and another run may be using them."""
+        """Asks for a key no longer. litellm's connections belong to the process, and another run may be using them."""
+        if self._unlocking is not None:
+            self._unlocking.cancel()
+
+    async def _unlocked(self, litellm: Any) -> None:
+        """Has the key that the environment lacks, where somebody keeps it. Asked once, whatever comes of it."""
+        if self._keys is None:
+            return
+        if self._unlocking is None:
+            self._unlocking = asyncio.create_task(self._unlock(litellm, self._keys))
+            # A run that is cancelled meanwhile does not look at it.
+            self._unlocking.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+        await asyncio.shield(self._unlocking)
+
+    async def _unlock(self, litellm: Any, keys: Keys) -> None:
+        provider, variable = await asyncio.to_thread(lacking, litellm, self._name, self._settings.api)
+        if not variable:
+            return
+        self._key = await keys(provider, variable) or ""
+        if not self._key:
+            raise ModelProblem(
+                f"There is no key for {self._name}.",
+                remedy=f"Give the editor a key for {provider}, or put one into the environment variable {variable}.",
+            )
 
     async def _ask(
         self, litellm: Any, request: Completion, pieces: list[str], on_token: Callable[[str], None]
@@ -180,7 +216,9 @@ class LiteLLM:
             arguments["frequency_penalty"] = request.frequency_penalty
         if api.base:
             arguments["api_base"] = api.base
-        if api.key:
+        if self._key:
+            arguments["api_key"] = self._key
+        elif api.key:
             arguments["api_key"] = os.environ.get(api.key, "")
         elif api.base and provider == "openai" and not os.environ.get("OPENAI_API_KEY"):
             # Servers at home want none, the client insists on one.
@@ -234,8 +272,29 @@ class LiteLLM:
             name=self._name,
             key=self._settings.api.key,
             base=base,
-            secrets=[os.environ.get(name, "") for name in names],
+            secrets=[self._key, *(os.environ.get(name, "") for name in names)],
+            kept=bool(self._key),
         )
+
+
+def lacking(litellm: Any, name: str, api: ApiSettings) -> tuple[str, str]:
+    """The provider of a model, and the environment variable in which its key is missing; empty where none is.
+
+    Slow, and some providers look into files: for a thread.
+    """
+    if name.startswith(OLLAMA):
+        return "", ""
+    try:
+        provider = str(litellm.get_llm_provider(name)[1])
+        if api.key or api.base:
+            # A server of one's own wants the key that is named for it, or none.
+            return (provider, api.key) if api.key and not os.environ.get(api.key) else ("", "")
+        found = litellm.validate_environment(model=name)
+    except Exception:  # noqa: BLE001 - litellm says in many ways that it knows no such model; asking it says it best
+        return "", ""
+    missing = [] if found["keys_in_environment"] else [each for each in found["missing_keys"] if KEY.search(each)]
+    usual = [each for each in missing if each.startswith(provider.replace("_", "").upper())]
+    return (provider, (usual or missing)[0]) if missing else ("", "")
 
 
 def _load() -> Any:

@@ -15,10 +15,6 @@ from greenloop.core.tokens import estimate, estimate_messages
 from greenloop.embedded import client, server
 from greenloop.settings import Settings
 
-# Tokens a second in reading, before this machine's own speed is known (two cores of a small virtual machine).
-READING = 33.0
-# Shorter prompts are over before their speed can be told.
-MEASURABLE = 64
 # Qwen2.5-Coder's way of asking for what stands between two texts, and what it writes when it has said that.
 FIM = "<|fim_prefix|>{prefix}<|fim_suffix|>{suffix}<|fim_middle|>"
 FIM_ENDS = ("<|fim_pad|>", "<|endoftext|>", "<|file_sep|>", "<|repo_name|>", "<|fim_prefix|>", "<|im_end|>")
@@ -30,12 +26,11 @@ def create(name: str, settings: Settings) -> Local:
 
 
 class Local:
-    """Knows this machine's reading speed from what it has seen; the server itself belongs to the user, not to this."""
+    """A client of the server, which belongs to the user, not to this."""
 
     def __init__(self, name: str, settings: Settings) -> None:
         self._name = name
         self._settings = settings
-        self._reading = READING
 
     @property
     def name(self) -> str:
@@ -58,10 +53,6 @@ class Local:
 
     def count_tokens(self, text: str) -> int:
         return estimate(text)
-
-    def reading_seconds(self, tokens: int) -> float:
-        """About how long the model reads a prompt of so many tokens before it begins to answer."""
-        return tokens / self._reading
 
     async def close(self) -> None:
         """The server stays for the next request and ends by itself when idle."""
@@ -94,7 +85,6 @@ class Local:
                 on_token(piece)
             finish = end or finish
             timings = event.get("timings") or timings
-        self._learn(timings)
         text = "".join(pieces)
         cached, read = timings.get("cache_n", 0), timings.get("prompt_n", 0)
         usage = Usage(
@@ -104,10 +94,6 @@ class Local:
             model_seconds=monotonic() - began,
         )
         return Reply(text=text, usage=usage, model=self._name, finish=finish)
-
-    def _learn(self, timings: dict[str, Any]) -> None:
-        if timings.get("prompt_n", 0) >= MEASURABLE:
-            self._reading = float(timings["prompt_per_second"])
 
 
 def said(event: dict[str, Any]) -> tuple[str, str]:

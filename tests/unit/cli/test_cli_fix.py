@@ -101,6 +101,15 @@ def test_flags_become_settings(fake, project):
     assert (settings.sandbox.kind, settings.sandbox.image, settings.apply) == ("docker", "x", "ask")
 
 
+@pytest.mark.parametrize("words", [["--model", "editor"], ["--set", "critic.model=editor"]])
+def test_the_model_of_an_editor_is_refused_with_one_sentence(fake, capsys, words):
+    assert main(["fix", CASE, *words]) == 2
+    err = capsys.readouterr().err
+    assert "The model `editor` is that of an editor which has one; the command line has none." in err
+    assert "Name another with --model" in err
+    assert fake.requests == []
+
+
 def test_a_comment_goes_with_the_request(fake):
     main(["fix", CASE, "--comment", "use a loop"])
     main(["fix", CASE])

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from greenloop import findings as doctors
 from greenloop import registry
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerify, ModelProblem
 from greenloop.core.nouns import Environment, Probe
 from greenloop.history import History
 from greenloop.promises import Finding
+from greenloop.settings import Settings
 
 from .conftest import AFTER, BEFORE, CASE, unsolved
 
@@ -238,6 +240,7 @@ def test_an_unwritable_history_is_told_and_a_fix_can_run(machine, tmp_path, monk
 
 def test_in_the_home_folder_the_rest_is_still_examined(machine, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path / "home")
+    monkeypatch.setenv("COLUMNS", "300")  # how long the path is must not matter
     assert main(["doctor", "--quick"]) == 3
     out = capsys.readouterr().out
     assert "too wide" in out.replace("\n", " ")
@@ -297,6 +300,22 @@ def test_what_could_not_be_tried_says_why(machine, capsys):
     assert rows["promise", "bubblewrap"]["detail"] == "it does not open today"
     assert (rows["promise", "bubblewrap"]["ok"], rows["promise", "bubblewrap"]["status"]) == (None, "not tried")
     assert "image is not here yet" in rows["promise", "docker"]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "editor", "ok"),
+    [
+        ("editor", None, False),
+        ("editor", doctors.Editor(model=True), True),
+        ("openai/x", None, False),
+        ("openai/x", doctors.Editor(keys=True), True),
+    ],
+)
+async def test_what_the_editor_has_counts_for_it_alone(machine, project, name, editor, ok):
+    rows = await doctors.examine(project, Settings(model=name), editor=editor)
+    (row,) = (row for row in rows if (row.part, row.name) == ("model", name))
+    assert row.ok is ok
+    assert bool(row.remedy) is not ok
 
 
 def test_the_bare_word_is_the_doctor_and_what_to_do_next(machine, tmp_path, monkeypatch, capsys):

@@ -1,4 +1,6 @@
-"""The attempts of a run: stepped through in the files, as a document, and compared with the text as it is now."""
+"""The attempts of a run: stepped through in the files, as a document, compared with the text as it is now, and handed
+over to a client that shows them by itself.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from greenloop.lsp import client, meant, pages
-from greenloop.lsp.presenters import diagnostics
-from greenloop.lsp.protocol import AttemptParams, attempt_params
+from greenloop.lsp import client, meant, pages, tried
+from greenloop.lsp.presenters import diagnostics, page
+from greenloop.lsp.protocol import ATTEMPT, REPORT, AttemptParams, attempt_params
 
 if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
@@ -18,13 +20,13 @@ NONE = "No attempts are known here."
 
 
 def register(server: Server) -> None:
-    def tried(arguments: tuple[Any, ...]) -> list[Run]:
+    def known(arguments: tuple[Any, ...]) -> list[Run]:
         is_meant = meant.chosen(server, arguments)
         return [run for run in server.runs if is_meant(run) and run.attempts]
 
     @server.command("greenloop.showAttempts")
     def show_attempts(*arguments: Any) -> None:
-        runs = tried(arguments)
+        runs = known(arguments)
         if runs:
             server.runs.spawn(pages.attempts(server, runs))
         else:
@@ -33,7 +35,7 @@ def register(server: Server) -> None:
     @server.command("greenloop.showAttempt")
     def show_attempt(*arguments: Any) -> int | None:
         params = attempt_params(meant.table(arguments))
-        runs = tried(arguments)
+        runs = known(arguments)
         if not runs:
             client.tell(server, NONE)
             return None
@@ -45,11 +47,28 @@ def register(server: Server) -> None:
     @server.command("greenloop.compare")
     def compare(*arguments: Any) -> None:
         params = attempt_params(meant.table(arguments))
-        runs = tried(arguments)
+        runs = known(arguments)
         if runs:
             server.runs.spawn(pages.compared(server, runs[0], _number(runs[0], params)))
         else:
             client.tell(server, NONE)
+
+    @server.feature(ATTEMPT)
+    async def files(raw: Any) -> dict[str, Any]:
+        params, run = attempt_params(raw), needed(raw)[0]
+        number = _number(run, params)
+        attempt = next(attempt for attempt in run.attempts if attempt.number == number)
+        found = tried.documents(server, run, await tried.texts(server, run, attempt))
+        return {"files": [{"uri": uri, "text": text} for uri, text in found]}
+
+    @server.feature(REPORT)
+    def report(raw: Any) -> dict[str, Any]:
+        return {"markdown": page.attempts(needed(raw))}
+
+    def needed(raw: Any) -> list[Run]:
+        if found := known((raw,)):
+            return found
+        raise JsonRpcInvalidParams(NONE)
 
 
 def _number(run: Run, params: AttemptParams) -> int:

@@ -27,7 +27,8 @@ MOMENT = 0.2
 
 def register(server: Server) -> None:
     refresher = Refresher(server)
-    server.results.changed = server.runs.changed = refresher.poke
+    server.results.changed = refresher.poke
+    server.runs.changed.append(refresher.poke)
     known: dict[Path, tuple[object, bool]] = {}
     # What is made here is plain already; to be looked at value by value costs ten times as long as to be made.
     server.protocol._converter.register_unstructure_hook(  # noqa: SLF001 - pygls has no other door to it
@@ -72,8 +73,6 @@ def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str,
         # What was known before a run ended, that run knows better.
         result = results.get(place.root, path, heading.qualname, run.ended if run is not None else 0.0)
         for title, command, argument in lenses.above(heading, run, result):
-            if place.notebook is not None and command == "greenloop.runTest":
-                continue  # who wants to run a cell executes it
             yield {
                 "range": {"start": start, "end": start},
                 "command": {"title": title, "command": command, "arguments": [{"uri": uri, **argument}]},

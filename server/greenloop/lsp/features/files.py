@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.lsp import client, places
-from greenloop.lsp.documents import path_of
+from greenloop.lsp.disk import path_of
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.lsp import restart
-from greenloop.lsp.documents import path_of
+from greenloop.lsp.disk import path_of
 from greenloop.lsp.features import configuration
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.nouns import Target, TargetKind
 from greenloop.lsp import lenses, places
-from greenloop.lsp.convert import line_range
-from greenloop.lsp.documents import lowered
+from greenloop.lsp.convert import line_range, lowered
 from greenloop.lsp.presenters import report, status
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from greenloop.lsp.presenters import diagnostics, status
 from greenloop.lsp.questions import Answer
 
 if TYPE_CHECKING:
+    from greenloop.lsp.runs import Run
     from greenloop.lsp.server import Server
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,8 @@ def register(server: Server) -> None:
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
         show_log.attach(server)
+        # A view that showed the runs of an earlier server is emptied.
+        server.stirred()
         server.settled.clear()
         server.runs.spawn(_begin(server))
         server.runs.spawn(files.watch(server))
@@ -120,6 +123,7 @@ def noticed(server: Server, path: Path | None) -> None:
                 server.runs.spawn(restart.applied(run))
                 status.ended(server, run, run.outcome, landing)
                 diagnostics.publish(server, run)
+                server.runs.moved()
     server.documents.changed()
 
 
@@ -149,13 +153,21 @@ async def _warm() -> None:
 
 
 def _notice_undo(server: Server, path: Path) -> None:
-    """A result that the user took back can be applied again."""
+    """A result that the user took back can be applied again; one that he brought back is applied."""
     document = server.documents.at(path)
     for run in server.runs:
-        if run.applied and document is not None and path.is_relative_to(run.root):
-            before, _after = run.landed.get(path.relative_to(run.root).as_posix(), (None, None))
-            if before == document.source:
-                run.applied = False
+        if document is None or not path.is_relative_to(run.root):
+            continue
+        before, after = run.landed.get(path.relative_to(run.root).as_posix(), (None, None))
+        applied = document.source != before if run.applied else document.source == after and _stands(server, run)
+        if applied != run.applied:
+            run.applied = applied
+            server.runs.moved()
+
+
+def _stands(server: Server, run: Run) -> bool:
+    """Whether every file is as the result that landed once had left it."""
+    return all(edits.text_of(server, run.root / path) == after for path, (_before, after) in run.landed.items())
 
 
 # -- the end ----------------------------------------------------------------------------------------------------

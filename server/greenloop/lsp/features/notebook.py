@@ -5,11 +5,12 @@ Which rows they have and what moves with them is `documents.py`'s business.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.lsp import places
+from greenloop.lsp import places, restart
 from greenloop.lsp.features import lifecycle
 from greenloop.lsp.questions import Answer
 
@@ -18,13 +19,20 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    def module(uri: str) -> None:
+    def module(uri: str) -> Path | None:
         path = server.documents.path_of(uri)
-        lifecycle.noticed(server, server.documents.module_of(path) if path else None)
+        found = server.documents.module_of(path) if path else None
+        lifecycle.noticed(server, found)
+        return found
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenNotebookDocumentParams) -> None:
-        module(params.notebook_document.uri)
+        found = module(params.notebook_document.uri)
+        root = server.documents.root_of(found) if found else None
+        book = server.documents.book_at(found) if found else None
+        if root is not None and book is not None:
+            # What an earlier server left can be told only where there are cells.
+            server.runs.spawn(restart.look(server, [root], book.paths))
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeNotebookDocumentParams) -> None:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from greenloop.core.errors import GreenloopError
+from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.nouns import Outcome, StopReason, Verified
-from greenloop.lsp import cells, consent, meant, model, places, restart
+from greenloop.core.redact import clean
+from greenloop.lsp import cells, client, consent, meant, model, places, restart
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.edits import Landing, land
 from greenloop.lsp.features import configuration
-from greenloop.lsp.presenters import diagnostics, progress, refusals, status
+from greenloop.lsp.presenters import diagnostics, refusals, status
+from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.protocol import REFINE, RefineParams, refine_params
 from greenloop.lsp.runs import GRACE, Phase, Run
 from greenloop.lsp.user import EditorUser
@@ -48,12 +50,19 @@ def register(server: Server) -> None:
 
     @server.command("greenloop.refine")
     def refine(*arguments: Any) -> None:
-        start(server, refine_params(meant.table(arguments)))
+        params = refine_params(meant.table(arguments))
+        try:
+            start(server, params)
+        except JsonRpcInvalidParams:
+            # Such a client was told already, and would show an error besides.
+            if not server.abilities.refusals:
+                raise
 
     @server.command("greenloop.cancel")
     def cancel(*arguments: Any) -> int:
         chosen, where = meant.chosen(server, arguments), meant.where(server, arguments)
-        return server.runs.cancel(chosen) + server.checks.cancel(*where)
+        errands = server.errands.cancel() if meant.table(arguments) is None else 0
+        return server.runs.cancel(chosen) + server.checks.cancel(*where) + errands
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
@@ -80,8 +89,19 @@ def register(server: Server) -> None:
 def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
     """The run for what the parameters name, and whether it was begun just now.
 
-    Raises `JsonRpcInvalidParams` when there is nothing to refine there.
+    Raises `JsonRpcInvalidParams` when there is nothing to refine there; a client that declared `refusals` is told.
     """
+    try:
+        return _start(server, params)
+    except JsonRpcInvalidParams as error:
+        if server.abilities.refusals:
+            cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageProblem(error.message)
+            message, remedy = clean(str(cause)), clean(cause.remedy)
+            client.refused(server, message, reason=cause.word, remedy=remedy, uri=params.uri)
+        raise
+
+
+def _start(server: Server, params: RefineParams) -> tuple[Run, bool]:
     try:
         place = places.of(server, params.uri)
         if place is None:
@@ -118,6 +138,9 @@ async def drive(server: Server, run: Run) -> None:
         run.work.cancel()
     try:
         await asyncio.wait([run.work])
+        if run.cancelled:
+            # A run may end before the reply to the command that cancelled it is read.
+            await client.apart()
     except asyncio.CancelledError:
         run.cancelled = True
         raise
@@ -134,20 +157,25 @@ async def drive(server: Server, run: Run) -> None:
             bar.end(_end_text(run))
         _last_words(server, run)
         run.over.set()
-        server.runs.changed()
+        server.runs.moved()
 
 
 def _last_words(server: Server, run: Run) -> None:
     """What came out is said when it can be acted on, and not of a run that was given up."""
     work = run.work
-    if run.outcome is not None and work is not None and not work.cancelled() and work.exception() is None:
+    if run.outcome is None or work is None or work.cancelled() or work.exception() is not None:
+        return
+    if run.review:
+        client.review(server, run)
+    else:
         status.ended(server, run, run.outcome, work.result())
 
 
 async def _work(server: Server, run: Run) -> Landing | None:
     try:
         await _settled(server, run)
-        server.bars[run] = bar = await progress.begin(server, run)
+        server.bars[run] = bar = Bar(server, run)
+        await bar.open()
         if bar.silent and run.ahead:
             status.waits(server, run)
         await server.runs.turn(run)
@@ -156,6 +184,7 @@ async def _work(server: Server, run: Run) -> Landing | None:
             status.began(server, run)
         outcome = await _refined(server, run)
         run.phase, run.outcome = Phase.SETTLING, outcome
+        server.stirred()
         server.runs.release(run)
         return await _finish(server, run, outcome)
     except GreenloopError as error:
@@ -202,6 +231,7 @@ async def _refined(server: Server, run: Run) -> Outcome:
             emit=emit,
             say=say,
             user=EditorUser(server, run),
+            opener=model.opener(server, run),
             keeper=server.keeper,
         )
     return outcome if prepared is None else cells.answered(prepared, outcome)
@@ -214,7 +244,7 @@ def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
             server.refresh(run)
             if isinstance(event, Started | Tested):
                 diagnostics.publish(server, run)
-                server.runs.changed()
+                server.runs.moved()
             if isinstance(event, Tested):
                 status.tested(server, run)
             if isinstance(event, Finished):
@@ -238,13 +268,12 @@ async def _finish(server: Server, run: Run, outcome: Outcome) -> Landing | None:
 
 
 def _by_itself(run: Run, outcome: Outcome) -> bool:
-    return _askable(run, outcome) and run.settings.apply == "verified"
+    return run.settings.apply == "verified" and _askable(run, outcome)
 
 
 def _askable(run: Run, outcome: Outcome) -> bool:
     """Verified without reservation; everything else is only offered."""
-    trusted = outcome.verified is Verified.VERIFIED and not outcome.evidence.warnings
-    return outcome.solved and trusted and bool(run.changes)
+    return outcome.applicable and bool(run.changes)
 
 
 async def apply_kept(server: Server, run: Run) -> None:
@@ -255,7 +284,7 @@ async def apply_kept(server: Server, run: Run) -> None:
     landing = await land(server, run)
     if landing.applied:
         await restart.applied(run)
-        server.runs.changed()
+        server.runs.moved()
     status.ended(server, run, outcome, landing)
     diagnostics.publish(server, run)
 

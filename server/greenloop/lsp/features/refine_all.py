@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcException
 
-from greenloop.lsp import client
+from greenloop.lsp import client, places
 from greenloop.lsp.asked import Asked
 from greenloop.lsp.features import refine, run_test
 from greenloop.lsp.protocol import RefineParams
@@ -36,14 +36,15 @@ async def _refined(server: Server, asked: Asked) -> None:
     total = len({result.id.split("[", 1)[0] for result in tally.results})
     client.tell(server, _sentence(len(failing), total, asked.settings.editor.runs))
     for test in failing:
-        path = asked.root / test.split("::", 1)[0]
+        found = places.named(server, asked.root, test)
+        uri = places.document(server, asked.root, found) if found else server.documents.uri(asked.root / asked.path)
         try:
-            refine.start(server, RefineParams(uri=server.documents.uri(path), test=test))
+            refine.start(server, RefineParams(uri=uri, test=test))
         except JsonRpcException as error:
             log.info("%s cannot be refined: %s", test, error)
 
 
 def _sentence(failing: int, total: int, at_once: int) -> str:
-    tests = "test fails" if failing == 1 else "tests fail"
+    tests = f"{'test' if total == 1 else 'tests'} {'fails' if failing == 1 else 'fail'}"
     them = "it" if failing == 1 else f"them, {at_once} at a time" if failing > at_once else "them"
     return f"{failing} of {total} {tests}; refining {them}."

@@ -12,13 +12,15 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError
 from greenloop.core.nouns import TargetKind
 from greenloop.core.redact import clean
-from greenloop.lsp import client, interest, meant, places
+from greenloop.lsp import cells, client, interest, meant, places
 from greenloop.lsp.asked import Asked, Tally
 from greenloop.lsp.features import configuration, tests
 from greenloop.lsp.presenters.testing import sentence
+from greenloop.lsp.protocol import position_of
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
+    from greenloop.notebook import Prepared
     from greenloop.settings import Settings
 
 
@@ -40,24 +42,33 @@ def ask(server: Server, arguments: tuple[Any, ...]) -> Asked:
     table = meant.table(arguments)
     target = table.get("target") if isinstance(table, Mapping) else None
     if not isinstance(table, Mapping) or not isinstance(table.get("uri"), str) or not isinstance(target, str | None):
-        raise JsonRpcInvalidParams('Expected one object: {"uri"} or {"uri", "target"}.')
+        raise JsonRpcInvalidParams('Expected one object: {"uri"}, {"uri", "target"} or {"uri", "position"}.')
+    line = position_of(table)
     try:
         place = places.of(server, table["uri"])
         if place is None or not place.path.endswith(".py") or tests.is_kept(place):
             raise JsonRpcInvalidParams("Only tests of Python files can be run, and this is none.")
-        if place.notebook is not None:
-            raise JsonRpcInvalidParams("Cells are refined only; to run one, execute it in the notebook.")
-        asked = _asked(server, place, target)
+        asked = _asked(server, place, target if line is None else _at(place, line))
     except GreenloopError as error:
         raise JsonRpcInvalidParams(clean(error.advice)) from error
     server.checks.ask(asked)
     return asked
 
 
+def _at(place: places.Place, line: int) -> str:
+    """The test, class or function at a line (0-based)."""
+    found = places.target_at(place, place.line(line))
+    if found is None:
+        raise JsonRpcInvalidParams("There is no test and no function here.")
+    return found.selector
+
+
 def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
     settings = configuration.load(server, place.root)
 
-    def about(name: str, path: str, selectors: tuple[str, ...] = (), function: str = "") -> Asked:
+    def about(
+        name: str, path: str, selectors: tuple[str, ...] = (), function: str = "", prepared: Prepared | None = None
+    ) -> Asked:
         return Asked(
             root=place.root,
             settings=settings,
@@ -66,14 +77,19 @@ def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
             target=target or "",
             selectors=selectors,
             function=function,
+            cells=prepared,
         )
 
-    if target is None:
+    found = places.named(server, place.root, target) if target is not None else None
+    if target is not None and found is None:
+        raise JsonRpcInvalidParams(f"There is no test and no function {target}.")
+    if place.notebook is not None:
+        prepared, selectors = cells.tested(place.notebook, found)
+        name = prepared.named(found.qualname) if found is not None else place.notebook.path.rpartition("/")[2]
+        return about(name, place.path, selectors, prepared=prepared)
+    if found is None:
         name = place.path.rpartition("/")[2]
         return about(name, place.path, (place.path,) if places.has_tests(place) else ())
-    found = places.named(server, place.root, target)
-    if found is None:
-        raise JsonRpcInvalidParams(f"There is no test and no function {target}.")
     name = found.qualname.rpartition(".")[2]
     if found.kind is TargetKind.TEST:
         return about(name, found.path, (found.selector,))
@@ -92,6 +108,7 @@ def tell(server: Server, asked: Asked, tally: Tally) -> None:
         client.tell(server, f"No test is known to reach {asked.name}.", lsp.MessageType.Warning)
         return
     text = sentence(tally.results, tally.broken, tally.left, tally.seconds)
+    text = asked.cells.named(text) if asked.cells is not None else text
     good = not tally.broken and not tally.left and not tally.failing
     client.tell(server, text, lsp.MessageType.Info if good else lsp.MessageType.Warning)
 
@@ -103,7 +120,9 @@ async def answer(server: Server, asked: Asked) -> Tally | None:
         return None
     error = asked.over.exception()
     if isinstance(error, GreenloopError):
-        client.tell(server, clean(error.advice), lsp.MessageType.Error)
+        uri = server.documents.uri(asked.root / asked.path)
+        sentence, remedy = clean(str(error)), clean(error.remedy)
+        client.refused(server, sentence, reason=error.word, remedy=remedy, uri=uri, target=asked.target)
         return None
     return asked.over.result()
 

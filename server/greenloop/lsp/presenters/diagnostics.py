@@ -12,7 +12,7 @@ from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Prob
 from greenloop.core.redact import clean
 from greenloop.lsp import moves, places
 from greenloop.lsp.edits import text_of
-from greenloop.lsp.presenters import cases, refusals
+from greenloop.lsp.presenters import cases, refusals, status
 from greenloop.lsp.presenters.lines import Lines
 from greenloop.lsp.presenters.words import line_of
 from greenloop.lsp.runs import Phase, Run
@@ -165,7 +165,7 @@ def _headed(run: Run, attempt: Attempt, where: lsp.Range) -> lsp.Diagnostic:
     elif not run.running:
         why = outcome.message if outcome is not None else run.refused
         head = f"{run.name} is not solved: {clean(why)}" if why else f"{run.name} is not solved"
-        if outcome is not None and outcome.reason not in refusals.OUTSIDE:
+        if outcome is not None and outcome.reason not in status.OUTSIDE:
             severity, code = lsp.DiagnosticSeverity.Warning, "unsolved"
         else:
             code = outcome.reason.value if outcome is not None else run.refusal or "unsolved"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from greenloop.core.diff import flat, merge, unified
+from greenloop.core.diff import flat, unified
 from greenloop.core.nouns import Attempt
 from greenloop.core.redact import clean
 from greenloop.core.summary import label
@@ -18,7 +18,9 @@ from greenloop.lsp.presenters.status import standing
 from greenloop.lsp.presenters.words import line_of
 
 if TYPE_CHECKING:
+    from greenloop.findings import Row
     from greenloop.lsp.runs import Run
+    from greenloop.lsp.tried import Tried
 
 READ_ONLY = "_Written by greenloop, read-only: nothing is read back from this page._"
 PIECE = 10_000  # characters of one answer, diff or output
@@ -31,37 +33,50 @@ def attempts(runs: Sequence[Run]) -> str:
     """Everything about each run: its attempts with their change, failures, output, feedback and price."""
     parts = [READ_ONLY]
     for run in runs:
-        parts += [f"# {code(report.title(run))}", report.table(run.attempts), *report.provenance(run)]
+        parts += [_heading(run), code(report.state(run)), report.table(run.attempts), *report.provenance(run)]
         parts += report.written(run, markup=True, most=TESTS)
         for attempt in run.attempts:
             parts += _attempt(run, attempt)
     return _bounded("\n\n".join(parts) + "\n")
 
 
-def compared(run: Run, attempt: Attempt, now: Mapping[str, str | None]) -> str:
-    """What putting an attempt in would change in `now`, the texts of the files that it concerns."""
+def compared(run: Run, attempt: Attempt, found: Mapping[str, Tried]) -> str:
+    """What putting an attempt in would change in the user's texts as they are now, by path."""
     parts = [
-        f"# {code(f'{run.target.selector}: {_name(attempt)} and your text now')}",
+        _heading(run),
+        code(f"{_name(attempt)} and your text now"),
         READ_ONLY,
         code(line_of(attempt)),
     ]
-    before, after = _texts(run, attempt)
-    if not after:
+    if not found:
         return "\n\n".join([*parts, "It has no code that could be compared."]) + "\n"
-    merged = {path: _put_in(before.get(path), text, now.get(path)) for path, text in after.items()}
-    clash = [path for path, text in merged.items() if text is None]
-    texts = {path: flat(after[path]) if text is None else text for path, text in merged.items()}
+    clash = [path for path, tried in found.items() if tried.clashes]
     parts += [f"{code(path)} changed since in the same lines, which stand here too." for path in clash]
-    found = diff(now, texts)
-    parts.append(fenced(found, "diff") if found else "Your text has all of it.")
+    change = diff(
+        {path: tried.now for path, tried in found.items()}, {path: tried.text for path, tried in found.items()}
+    )
+    parts.append(fenced(change, "diff") if change else "Your text has all of it.")
     return _bounded("\n\n".join(parts) + "\n")
 
 
 def result(run: Run, found: str) -> str:
     """What is about to be applied, given as a diff."""
     assert run.outcome is not None
-    heading = f"# {code(f'{run.target.selector}: {standing(run.outcome)}')}"
-    return _bounded("\n\n".join([heading, READ_ONLY, "Not applied yet:", fenced(found, "diff")]) + "\n")
+    return _bounded(
+        "\n\n".join([_heading(run), code(standing(run.outcome)), READ_ONLY, "Not applied yet:", fenced(found, "diff")])
+        + "\n"
+    )
+
+
+def findings(rows: list[Row]) -> str:
+    """What the doctor found: a table of parts, and what it comes to."""
+    from greenloop.findings import closing, mark  # noqa: PLC0415 - only the doctor needs it, not the start
+
+    table = ["| | part | name | found | remedy |", "|---|---|---|---|---|"]
+    for row in rows:
+        cells = (code(text) if text else "" for text in (row.name, row.detail, row.remedy))
+        table.append(f"| {' | '.join((mark(row), row.part, *cells))} |")
+    return _bounded("\n\n".join(["# greenloop doctor", READ_ONLY, code(closing(rows)), "\n".join(table)]) + "\n")
 
 
 def short(found: str) -> str:
@@ -77,29 +92,8 @@ def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     return "".join(unified(None if old is None else flat(old), flat(text), path) for path, old, text in pairs)
 
 
-def paths(run: Run, attempt: Attempt) -> list[str]:
-    """The files that an attempt concerns."""
-    return sorted(_texts(run, attempt)[1])
-
-
-def _texts(run: Run, attempt: Attempt) -> tuple[dict[str, str | None], dict[str, str]]:
-    """Texts by path, as they were when the run began and as the attempt has them. The user's own code is both."""
-    from greenloop.core.compose import before_after  # noqa: PLC0415 - only runs need it, not the start
-
-    if run.started is None:
-        return {}, {}
-    problem = run.started.problem
-    if not attempt.number:
-        own = {region.path: problem.originals.get(region.path) for region in problem.regions}
-        return {}, {path: text for path, text in own.items() if text is not None}
-    return before_after(problem, attempt.candidate) if attempt.candidate is not None else ({}, {})
-
-
-def _put_in(before: str | None, after: str, now: str | None) -> str | None:
-    """The text now with the attempt's change; None where what was typed since stands in its way."""
-    if before is None:
-        return flat(after)
-    return merge(flat(before), flat(after), flat(now or ""))
+def _heading(run: Run) -> str:
+    return f"# {code(run.target.selector)}"
 
 
 def _attempt(run: Run, attempt: Attempt) -> list[str]:

@@ -6,10 +6,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from lsprotocol import types as lsp
-
 from greenloop.core.estimate import told
-from greenloop.lsp import client
+from greenloop.lsp.presenters.line import Line
 from greenloop.lsp.runs import Run
 
 if TYPE_CHECKING:
@@ -18,48 +16,45 @@ if TYPE_CHECKING:
 # Seconds between two reports, and between two while nothing happens (the clock in the text goes on).
 BETWEEN = 0.2
 IDLE = 1.0
+# Seconds that a run waits for the editor to accept its line; editors answer in milliseconds.
+PATIENCE = 1.0
 # Prompt tokens a second of the embedded model on two cores, until a first answer tells better.
 LOCAL_PACE = 33.0
 
 
 class Bar:
-    """One run's progress; does nothing where the editor has none. Its cancel button cancels the run."""
+    """The progress line of one run; its cancel button cancels the run."""
 
-    def __init__(self, server: Server, run: Run, token: int | str | None) -> None:
-        self._server, self._run, self._token = server, run, token
+    def __init__(self, server: Server, run: Run) -> None:
+        self._server, self._run = server, run
+        self._line = Line(server, f"Refining {run.name}", run.cancel, text=describe(run))
         self._shown, self._at = "", 0.0
         self._timer: asyncio.TimerHandle | None = None
-        if token is None:
-            return
-        loop = asyncio.get_running_loop()
-        server.work_done_progress.begin(
-            token, lsp.WorkDoneProgressBegin(title=f"Refining {run.name}", cancellable=True, message=describe(run))
-        )
-        # The editor's cancel arrives as the cancellation of the token's future.
-        server.work_done_progress.tokens[token].add_done_callback(
-            lambda future: loop.call_soon_threadsafe(run.cancel) if future.cancelled() else None
-        )
-        self._later(IDLE)
+
+    async def open(self) -> None:
+        """Uses the token that the client sent along, else asks for one; the run does not wait for a slow answer."""
+        if self._run.token is not None or self._server.abilities.progress:
+            self._later(IDLE)
+        if self._run.token is not None:
+            self._line.begin(self._run.token)
+        else:
+            await asyncio.wait({self._line.ask()}, timeout=PATIENCE)
 
     @property
     def silent(self) -> bool:
         """The editor shows no progress."""
-        return self._token is None
+        return not self._line.shown
 
     def update(self) -> None:
-        """Shows the newest state: now, or as soon as it may."""
-        if self._token is not None:
+        """Shows the newest state: now, or as soon as it may. Nothing is done where there can be no line."""
+        if self._timer is not None:
             self._later(max(self._at + BETWEEN - time.monotonic(), 0.0))
 
     def end(self, text: str) -> None:
-        if self._token is None:
-            return
         if self._timer is not None:
             self._timer.cancel()
-        self._server.work_done_progress.end(self._token, lsp.WorkDoneProgressEnd(message=text))
-        # pygls keeps tokens for ever.
-        self._server.work_done_progress.tokens.pop(self._token, None)
-        self._token = None
+            self._timer = None
+        self._line.end(text)
 
     def _later(self, seconds: float) -> None:
         if self._timer is not None:
@@ -71,16 +66,10 @@ class Bar:
         self._at = time.monotonic()
         self._later(IDLE)
         outbox = self._server.outbox
-        if text == self._shown or self._token is None or (outbox is not None and outbox.behind):
+        if text == self._shown or (outbox is not None and outbox.behind):
             return
         self._shown = text
-        report = lsp.WorkDoneProgressReport(message=text, cancellable=self._run.cancellable)
-        self._server.work_done_progress.report(self._token, report)
-
-
-async def begin(server: Server, run: Run) -> Bar:
-    """Uses the token that the client sent along, else asks for one; a client that refuses goes without."""
-    return Bar(server, run, run.token if run.token is not None else await client.open_progress(server))
+        self._line.say(text, cancellable=self._run.cancellable)
 
 
 def describe(run: Run) -> str:
@@ -92,7 +81,7 @@ def describe(run: Run) -> str:
     if run.started is not None:
         number = run.planned.attempt if run.planned else 1
         parts.append(f"attempt {number}/{run.limit}")
-    parts.append(run.now or _reading(run) or "starting")
+    parts.append(now(run))
     if run.started is not None and run.started.estimate and len(run.attempts) <= 1:
         parts.append(told(run.started.estimate))
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
@@ -106,6 +95,11 @@ def describe(run: Run) -> str:
         parts.append(f"${cost:.4f}")
     parts.append(f"{run.seconds:.0f} s")
     return " · ".join(parts)
+
+
+def now(run: Run) -> str:
+    """What a run that is under way is at."""
+    return run.now or _reading(run) or "starting"
 
 
 def _reading(run: Run) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.nouns import StopReason
 from greenloop.core.redact import clean
 from greenloop.lsp import places
 from greenloop.lsp.convert import line_range
@@ -19,9 +18,6 @@ from greenloop.lsp.presenters.status import sentence
 if TYPE_CHECKING:
     from greenloop.lsp.runs import Run
     from greenloop.lsp.server import Server
-
-# Ends that say nothing of the attempts: somebody has to do something before a run makes sense.
-OUTSIDE = (StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED)
 
 
 @dataclass(frozen=True, kw_only=True)

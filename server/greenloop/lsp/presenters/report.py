@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from greenloop.core.diff import unified
 from greenloop.core.estimate import told
-from greenloop.core.nouns import Attempt, Status
+from greenloop.core.nouns import Attempt, Status, StopReason
 from greenloop.core.redact import clean
 from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.told import Line, census, lines
@@ -101,13 +101,19 @@ def _table(run: Run) -> list[str]:
 
 
 def title(run: Run) -> str:
-    name = clean(run.target.selector)
+    return f"{clean(run.target.selector)}: {state(run)}"
+
+
+def state(run: Run) -> str:
+    """How it stands, in a few words."""
     if run.running or run.outcome is None:
-        return f"{name}: {(clean(run.now) or 'refining') if run.running else (run.refused or 'stopped')}"
+        return (clean(run.now) or "refining") if run.running else (run.refused or "stopped")
     place = ", applied" if run.applied else ", not applied" if run.changes else ""
+    if run.outcome.reason is StopReason.ALREADY_GREEN:
+        return "green already"
     if run.outcome.solved:
-        return f"{name}: {standing(run.outcome)}{place}"
-    return f"{name}: not solved ({run.outcome.reason.value}){place if run.applied else ''}"
+        return f"{standing(run.outcome)}{place}"
+    return f"not solved ({run.outcome.reason.value}){place if run.applied else ''}"
 
 
 def _foreseen(run: Run) -> list[str]:

@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from greenloop.core.celled import named as notebook_named
 from greenloop.core.errors import GreenloopError
-from greenloop.core.notebook import named as notebook_named
 from greenloop.core.nouns import Evidence, Outcome, StopReason, Verified
 from greenloop.core.redact import clean
 from greenloop.core.summary import counted, wall
 from greenloop.lsp import client
 from greenloop.lsp.convert import line_range
+from greenloop.lsp.edits import BY_ACTION
 from greenloop.lsp.presenters.words import line_of
 
 if TYPE_CHECKING:
     from greenloop.lsp.edits import Landing
     from greenloop.lsp.runs import Run
     from greenloop.lsp.server import Server
+
+# Ends that say nothing of the attempts: somebody has to do something before a run makes sense.
+OUTSIDE = (StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED)
 
 
 def began(server: Server, run: Run) -> None:
@@ -36,13 +40,20 @@ def tested(server: Server, run: Run) -> None:
 
 def failed(server: Server, run: Run, error: GreenloopError) -> None:
     run.refused, run.refusal = clean(error.advice), error.word
-    client.tell(server, run.refused, lsp.MessageType.Error)
+    client.refused(
+        server,
+        clean(str(error)),
+        reason=error.word,
+        remedy=clean(error.remedy),
+        uri=run.uri,
+        target=run.target.selector,
+    )
 
 
 def broke(server: Server, run: Run) -> None:
     run.refused = f"Refining {run.name} failed unexpectedly; the server's log (greenloop.showLog) has the details."
     run.refusal = "failed"
-    client.tell(server, run.refused, lsp.MessageType.Error)
+    client.refused(server, run.refused, reason=run.refusal, uri=run.uri, target=run.target.selector)
 
 
 def ended(server: Server, run: Run, outcome: Outcome, landing: Landing | None) -> None:
@@ -50,18 +61,25 @@ def ended(server: Server, run: Run, outcome: Outcome, landing: Landing | None) -
     if landing is not None and landing.applied:
         _landed(server, run, outcome, landing)
         return
-    client.tell(server, named(server, run, sentence(run, outcome, landing)), _kind(outcome))
+    text = named(server, run, sentence(run, outcome, landing))
+    if outcome.reason in OUTSIDE:
+        word, about = outcome.reason.value, {"uri": run.uri, "target": run.target.selector}
+        client.refused(server, text, reason=word, kind=_kind(outcome), **about)
+    else:
+        client.tell(server, text, _kind(outcome))
 
 
 def sentence(run: Run, outcome: Outcome, landing: Landing | None) -> str:
     """The end of a run that changed nothing, in a sentence or two."""
-    apply = f" 'Apply refined {run.name}' puts it in." if run.changes else ""
+    when = " once that is settled" if landing and landing.why not in ("", BY_ACTION) else ""
+    apply = f" 'Apply refined {run.result}' puts it in{when}." if run.changes else ""
     message = clean(outcome.message).strip()
     if outcome.reason is StopReason.ALREADY_GREEN:
         return message or f"{run.name} is already green."
     if outcome.solved:
         why = f"; not applied: {landing.why}" if landing and landing.why else "; not applied by itself"
-        return f"{run.name}: {standing(outcome)}{why}.{apply}"
+        typed = ", also together with what you typed" if landing and landing.merged else ""
+        return f"{run.name}: {standing(outcome)}{typed}{why}.{apply}"
     return f"{run.name} is not solved: {(message or outcome.reason.value).rstrip('.')}.{apply}"
 
 

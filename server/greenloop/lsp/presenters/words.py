@@ -19,9 +19,16 @@ def error_of(attempt: Attempt) -> str:
     """Error class and the first line of the first failure's message; empty for a passing attempt."""
     if attempt.verdict.status is Status.TAMPERED:
         return clean(f"{attempt.error_class}: {attempt.verdict.reason}").strip()
-    failures = (case.failure for case in (*attempt.verdict.cases, *attempt.verdict.collateral) if case.failure)
-    message = next((failure.message for failure in failures), attempt.verdict.reason)
-    first = (clean(message).strip().splitlines() or [""])[0]
+    first = message_of(attempt)
     if not attempt.error_class or first.startswith(attempt.error_class):
         return first if attempt.error_class or attempt.verdict.reason else ""
     return f"{attempt.error_class}: {first}".rstrip(": ")
+
+
+def message_of(attempt: Attempt) -> str:
+    """The first line of the first failure's message, or of the reason that the verdict gives."""
+    verdict = attempt.verdict
+    failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
+    tampered = verdict.status is Status.TAMPERED
+    message = verdict.reason if tampered else next((failure.message for failure in failures), verdict.reason)
+    return (clean(message).strip().splitlines() or [""])[0]

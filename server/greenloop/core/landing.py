@@ -1,0 +1,95 @@
+"""From a changed module back to the cells of the notebook that it was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from greenloop.core.diff import Hunk, end_of, hunks, lines, newline_of
+from greenloop.core.grid import Cell, Notebook
+
+
+def landed(notebook: Notebook, before: str, after: str, home: int) -> Notebook | None:
+    """The notebook with what changed from `before` to `after` (texts on its grid, or its first rows).
+
+    What belongs to no cell, such as a new function at the end, goes to the top of the cell `home`.
+    None where a change spans several cells.
+    """
+    rows = [lines(cell.source) for cell in notebook.cells]
+    changed: dict[int, list[Hunk]] = {}
+    strays: list[str] = []
+    for hunk in hunks(before, after):
+        moved = _slid(notebook, hunk, lines(before), home)
+        at = _cell_of(notebook, moved, home)
+        if at is None and any(line.strip() for line in lines(before)[hunk.start : hunk.end]):
+            return None
+        if at is None:
+            strays.append("".join(moved.lines).strip("\r\n"))
+        else:
+            first = notebook.firsts[at]
+            changed.setdefault(at, []).append(replace(moved, start=moved.start - first, end=moved.end - first))
+    for number, found in changed.items():
+        rows[number] = _changed(notebook.cells[number], found)
+    if text := "\n\n\n".join(stray for stray in strays if stray):
+        rows[home] = _on_top(rows[home], text)
+    cells = (replace(cell, source="".join(rows[n])) for n, cell in enumerate(notebook.cells))
+    return replace(notebook, cells=tuple(cells))
+
+
+def _slid(notebook: Notebook, hunk: Hunk, old: Sequence[str], home: int) -> Hunk:
+    """An insertion between cells that may as well stand a few rows further down, inside of one, stands there."""
+    start, added = hunk.start, list(hunk.lines)
+    while start == hunk.end + start - hunk.start and added and start < len(old) and old[start] == added[0]:
+        if _cell_of(notebook, Hunk(start=start, end=start, lines=()), home) is not None:
+            break
+        added = [*added[1:], added[0]]
+        start += 1
+    found = Hunk(start=start, end=start + hunk.end - hunk.start, lines=tuple(added))
+    return found if _cell_of(notebook, found, home) is not None else hunk
+
+
+def _cell_of(notebook: Notebook, hunk: Hunk, home: int) -> int | None:
+    """The cell that a change lies in; an insertion right behind a cell is in it, but for the last one that ran."""
+    for number, first in enumerate(notebook.firsts):
+        end = notebook.end(number)
+        behind = hunk.start == end == hunk.end and number != home
+        if first <= hunk.start and hunk.end <= end and (hunk.start < end or behind):
+            opaque = (
+                notebook.cells[number].source.lstrip().startswith("%%") and not notebook.cells[number].reading.parts
+            )
+            return None if opaque else number
+    return None
+
+
+def _changed(cell: Cell, found: Sequence[Hunk]) -> list[str]:
+    """The rows of a cell with its changes; what a magic was made to comes back as the magic."""
+    raw = lines(cell.source) or [""]
+    magics = {
+        python: own.rstrip("\r\n")
+        for python, own in zip(cell.reading.rows, raw, strict=True)
+        if python != own.rstrip("\r\n")
+    }
+    newline, ended = newline_of(cell.source), bool(end_of(raw[-1]))
+    rows = [row if end_of(row) else row + newline for row in raw]
+    for hunk in reversed(found):
+        fresh = [line.rstrip("\r\n") for line in hunk.lines]
+        rows[hunk.start : hunk.end] = [magics.get(line, line) + newline for line in fresh]
+    if rows and not ended:
+        rows[-1] = rows[-1].rstrip("\r\n")
+    return rows
+
+
+def _on_top(rows: Sequence[str], text: str) -> list[str]:
+    """New code before everything else in a cell, but for a cell magic, which must come first."""
+    newline = newline_of("".join(rows))
+    at = 1 if rows and rows[0].startswith("%%") else 0
+    fresh = [line.rstrip("\r\n") + newline for line in lines(text)]
+    rest = list(rows[at:])
+    return [*rows[:at], *fresh, *([newline, newline, *rest] if any(row.strip() for row in rest) else [])]
+
+
+def changed_cells(old: Notebook, new: Notebook) -> Iterator[tuple[int, str, str]]:
+    """Position, text before and text after of each cell that differs."""
+    for number, (one, other) in enumerate(zip(old.cells, new.cells, strict=True)):
+        if one.source != other.source:
+            yield number, one.source, other.source

@@ -1,0 +1,54 @@
+"""One open document with exact lines.
+
+pygls splits lines as `str.splitlines` does, at form feeds too, which the protocol does not: an incremental change to
+such a file would corrupt it. Here a line ends where the protocol says: at CR, LF or both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.workspace import TextDocument
+
+from greenloop.core.diff import lines
+
+
+class Document(TextDocument):
+    """An open document with the protocol's own lines."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._split: tuple[str, tuple[str, ...]] = ("", ())
+
+    @property
+    def lines(self) -> Sequence[str]:
+        text = self.source
+        if self._split[0] is not text:
+            self._split = (text, tuple(lines(text)))
+        return self._split[1]
+
+    def _apply_incremental_change(self, change: lsp.TextDocumentContentChangePartial) -> None:
+        old, rows = self.lines, (change.range.start.line, change.range.end.line)
+        start, end = (_offset(old, point, self.position_codec) for point in (change.range.start, change.range.end))
+        # Only the lines around are split again. The one before may end in a CR that now gets its line feed.
+        first, after = max(min(*rows, len(old)) - 1, 0), max(rows) + 1
+        begin = sum(map(len, old[:first]))
+        stop = begin + sum(map(len, old[first:after]))
+        around = self.source[begin:start] + change.text + self.source[end:stop]
+        self._source = self.source[:begin] + around + self.source[stop:]
+        self._split = (self._source, (*old[:first], *lines(around), *old[after:]))
+
+
+def _offset(text: Sequence[str], position: lsp.Position, codec: Any) -> int:
+    before = sum(map(len, text[: position.line]))
+    if position.line >= len(text):
+        return before
+    units = 0
+    line = text[position.line].rstrip("\r\n")
+    for index, character in enumerate(line):
+        if units >= position.character:
+            return before + index
+        units += codec.client_num_units(character)
+    return before + len(line)

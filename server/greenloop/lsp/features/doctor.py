@@ -1,0 +1,45 @@
+"""`greenloop.doctor`: what a run needs and whether it is here, as a read-only page."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from greenloop.lsp import client, meant, pages, places
+from greenloop.lsp.features import configuration
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from greenloop.lsp.presenters.line import Line
+    from greenloop.lsp.server import Server
+
+TITLE = "Examining what greenloop needs"
+
+
+def register(server: Server) -> None:
+    @server.command("greenloop.doctor")
+    def doctor(*arguments: Any) -> None:
+        named = meant.table(arguments)
+        uri = named.get("uri") if isinstance(named, Mapping) else None
+        place = places.of_or_none(server, uri) if isinstance(uri, str) else None
+        roots = server.documents.roots()
+        root = place.root if place is not None else roots[0] if roots else None
+        if root is None:
+            message, remedy = "No folder is open that could be examined.", "Open the folder of a project."
+            client.refused(server, message, reason="usage", remedy=remedy, uri=uri or "")
+        elif not server.errands.start(TITLE, lambda line: _examined(server, root, line)):
+            client.tell(server, "That is being examined already.")
+
+
+async def _examined(server: Server, root: Path, line: Line) -> str:
+    findings = await asyncio.to_thread(importlib.import_module, "greenloop.findings")
+    settings = configuration.load(server, root)
+    line.say("sandboxes, interpreter, model")
+    editor = findings.Editor(model=server.abilities.model, keys=server.abilities.keys)
+    rows = await findings.examine(root, settings, promises=True, editor=editor)
+    workspace = findings.Row(part="workspace", name=root.name, ok=True, detail=str(root))
+    await pages.findings(server, root, [*rows, workspace])
+    return str(findings.closing([*rows, workspace]))

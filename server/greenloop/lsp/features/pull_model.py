@@ -1,0 +1,50 @@
+"""`greenloop.pullModel`: fetches the embedded model with progress in megabytes; what has arrived is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from greenloop.core.errors import GreenloopError
+from greenloop.lsp import client
+from greenloop.lsp.features import configuration
+
+if TYPE_CHECKING:
+    from greenloop.lsp.presenters.line import Line
+    from greenloop.lsp.server import Server
+
+TITLE = "Downloading the embedded model"
+
+
+def register(server: Server) -> None:
+    @server.command("greenloop.pullModel")
+    def pull_model(*_arguments: Any) -> None:
+        if not server.errands.start(TITLE, lambda line: _pulled(server, line), percentage=0):
+            client.tell(server, "The embedded model is being downloaded already.")
+
+
+async def _pulled(server: Server, line: Line) -> str:
+    weights = await asyncio.to_thread(importlib.import_module, "greenloop.embedded.weights")
+    machine = await asyncio.to_thread(importlib.import_module, "greenloop.embedded.machine")
+    there = weights.present()
+
+    def progress(have: int, total: int) -> None:
+        line.say(f"{have / 1e6:.0f} of {total / 1e6:.0f} MB", have * 100 // max(total, 1))
+
+    if there is None:
+        progress(0, weights.CODER.size)
+        try:
+            await weights.pull(progress)
+        except asyncio.CancelledError:
+            client.tell(server, "The download of the embedded model was cancelled; what has arrived is kept.")
+            raise
+    said = "The embedded model is ready." if there is None else f"The embedded model is here already: {there}"
+    roots = server.documents.roots()
+    try:
+        settings = configuration.load(server, roots[0] if roots else None)
+        await asyncio.to_thread(machine.check, weights.CODER.size, settings.embedded.context)
+    except GreenloopError as error:
+        said = f"The embedded model is here, but it cannot run now. {error.advice}"
+    client.tell(server, said)
+    return "ready"

@@ -1,0 +1,74 @@
+"""What an attempt has, in the user's texts as they are now; it must not know how that is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from greenloop.core.diff import merge
+from greenloop.core.nouns import Attempt
+from greenloop.lsp.books import cell_changes
+from greenloop.lsp.edits import as_in, plain, text_of
+
+if TYPE_CHECKING:
+    from greenloop.lsp.runs import Run
+    from greenloop.lsp.server import Server
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A file that an attempt changes: the text now, and the one with the change in it.
+
+    `clashes`: what was typed since stands in the same lines, so that the attempt's text is there as it was tried.
+    """
+
+    now: str | None
+    text: str
+    clashes: bool = False
+
+
+async def texts(server: Server, run: Run, attempt: Attempt) -> dict[str, Tried]:
+    """By workspace path; nothing where it has no code. Of attempt 0 the texts that the run began with."""
+    before, after = await asyncio.to_thread(_tried, run, attempt)
+    now = {path: text_of(server, run.root / path) for path in after}
+    return await asyncio.to_thread(lambda: {path: _put_in(before.get(path), after[path], now[path]) for path in after})
+
+
+def documents(server: Server, run: Run, found: Mapping[str, Tried]) -> Iterator[tuple[str, str]]:
+    """URI and text of each document; of a notebook, of each cell that changes."""
+    for path, tried in found.items():
+        notebook = server.documents.notebook(run.root / path, run.root)
+        if notebook is None:
+            yield server.documents.uri(run.root / path), tried.text
+            continue
+        uris = [uri for uri, _first in server.documents.parts(run.root / path)]
+        for number, _before, text in cell_changes(notebook, tried.now or "", tried.text) or ():
+            yield uris[number], text
+
+
+def _tried(run: Run, attempt: Attempt) -> tuple[dict[str, str | None], dict[str, str]]:
+    """Texts by path, as they were when the run began and as the attempt has them. The user's own code is both."""
+    from greenloop.core.compose import before_after  # noqa: PLC0415 - only runs need it, not the start
+
+    if run.outcome is not None and run.changes:
+        # More than the attempt itself, where tests were written down.
+        before = {path: run.outcome.before.get(path) for path in run.changes}
+        if not attempt.number:
+            return {}, {path: text or "" for path, text in before.items()}
+        if run.outcome.best == attempt.number:
+            return before, run.changes
+    if run.started is None:
+        return {}, {}
+    problem = run.started.problem
+    if not attempt.number:
+        own = {region.path: problem.originals.get(region.path) for region in problem.regions}
+        return {}, {path: text for path, text in own.items() if text is not None}
+    return before_after(problem, attempt.candidate) if attempt.candidate is not None else ({}, {})
+
+
+def _put_in(before: str | None, after: str, now: str | None) -> Tried:
+    merged = plain(after) if before is None else merge(plain(before), plain(after), plain(now or ""))
+    text = plain(after) if merged is None else merged
+    return Tried(now=now, text=as_in(now, text) if now else text, clashes=merged is None)
