@@ -1,0 +1,17 @@
+// Measures the activation time of the packaged extension: `node scripts/activation.mjs [starts]`.
+
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { bundle, BUILT } from "./bundle.mjs";
+import { pack } from "./package.mjs";
+import { vscode } from "./vscode.mjs";
+
+const starts = process.argv[2] ?? "10";
+await vscode();
+await bundle();
+const env = { ...process.env, GREENLOOP_VSIX: await pack(), GREENLOOP_RUNS: starts };
+const cwd = fileURLToPath(new URL("..", import.meta.url));
+const done = spawnSync(process.execPath, [path.join(BUILT, "activation.js")], { cwd, env, stdio: "inherit" });
+process.exitCode = done.status ?? 1;

@@ -1,0 +1,79 @@
+// `npm test`: types, lint, the package, and its tests in a real VS Code. `npm test host` runs that part alone.
+
+import { spawn } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { bundle, BUILT, KINDS, MORE } from "./bundle.mjs";
+import { pack } from "./package.mjs";
+import { vscode } from "./vscode.mjs";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const OUT = path.join(ROOT, ".vscode-test");
+const BIN = path.join(ROOT, "node_modules/.bin");
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((each) => ![...KINDS, ...MORE].includes(each));
+if (unknown.length > 0) {
+  console.error(`There are no tests called ${unknown.join(", ")}; choose of ${[...KINDS, ...MORE].join(", ")}.`);
+  process.exit(2);
+}
+const kinds = asked.length > 0 ? asked : KINDS;
+
+let running;
+function run(program, words, env = {}) {
+  return new Promise((resolve, reject) => {
+    running = spawn(program, words, { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...env } });
+    running.once("error", reject);
+    running.once("exit", (code, signal) => (code === 0 ? resolve() : reject(new Error(`${path.basename(program)} ended with ${code ?? signal}`))));
+  });
+}
+
+const times = [];
+let failed = 0;
+async function step(name, work) {
+  console.log(`\n== ${name}`);
+  const began = Date.now();
+  let word = "";
+  try {
+    return await work();
+  } catch (error) {
+    failed += 1;
+    word = "  FAILED";
+    console.error(error.message);
+    return undefined;
+  } finally {
+    times.push(`${name.padEnd(32)} ${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s${word}`);
+  }
+}
+
+function python() {
+  if (process.env.PYTHON) return process.env.PYTHON;
+  const own = path.join(ROOT, "../.venv/bin/python");
+  return existsSync(own) ? own : "python3";
+}
+
+await step("types", () => run(path.join(BIN, "tsc"), ["--noEmit", "-p", "."]));
+await step("lint", () => run(path.join(BIN, "eslint"), ["--max-warnings", "0", "."]));
+process.env.PYTHON = python();
+await step("greenloop", () => run(process.env.PYTHON, ["-c", "import greenloop"]));
+const vsix = await step("package", pack);
+const ready = await step("VS Code and the tests", async () => {
+  await vscode();
+  await bundle();
+  return true;
+});
+// Without these parts each test would only wait in vain.
+if (vsix && ready && !times.some((each) => /^greenloop .*FAILED/.test(each))) {
+  await rm(path.join(OUT, "failed"), { recursive: true, force: true });
+  const env = { GREENLOOP_VSIX: vsix, NODE_OPTIONS: "--enable-source-maps" };
+  const names = { host: "tests in the extension host", user: "tests in Chromium", live: "the embedded model", interpreter: "the Python extension", install: "a real installation", activation: "activation time" };
+  for (const kind of kinds) {
+    await step(names[kind], () => run(process.execPath, [path.join(BUILT, `${kind}.js`)], env));
+  }
+}
+console.log(`\n${times.join("\n")}`);
+if (failed > 0 && existsSync(path.join(OUT, "failed"))) console.log(`pictures of what failed: ${path.join(OUT, "failed")}`);
+process.exitCode = failed > 0 ? 1 : 0;

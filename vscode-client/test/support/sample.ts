@@ -1,0 +1,12 @@
+// The sample project that the extension carries.
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+
+import { ROOT } from "./places";
+
+export function sample(): Record<string, string> {
+  const folder = path.join(ROOT, "sample");
+  const names = fs.readdirSync(folder).filter((name) => /\.(py|md)$/.test(name));
+  return Object.fromEntries(names.map((name) => [name, fs.readFileSync(path.join(folder, name), "utf8")]));
+}
