@@ -25,6 +25,8 @@ bench: ## the figures of README and docs; see benchmarks/
 	@$(BIN)/python benchmarks/lsp.py --memory
 	@$(BIN)/python benchmarks/sandbox.py
 	@$(BIN)/python benchmarks/save.py
+	@if [ -d vscode-client/node_modules ]; then $(BIN)/python benchmarks/activation.py; fi
+	@$(BIN)/python benchmarks/cancel.py
 
 soak: ## what takes long (an hour): real projects, many runs and cancels; docs/soak.md has the last result
 	@scripts/setup "$(PYTHON)" "$(VENV)" dev bubblewrap
