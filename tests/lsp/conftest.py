@@ -13,6 +13,9 @@ from forked import Forks
 
 HERE = Path(__file__).parent
 LIMIT = 1 << 26  # bytes of a message
+# Seconds between two messages: with a few hundredths a test that reads what was not waited for always fails.
+DRIP = float(os.environ.get("GREENLOOP_DRIP", "0"))
+TURNS = 5  # of the loop, from a message to the test that waits for it
 # The server's code, and what stand-ins share.
 SOURCES = os.pathsep.join(str(HERE.parents[1] / each) for each in ("server", "tests/support"))
 FILES = {
@@ -85,7 +88,17 @@ class Editor:
             while await stream.readline() != b"\r\n":
                 pass
             self._take(json.loads(await stream.readexactly(size)))
+            await self._turn()
         self._take(None)
+
+    async def _turn(self):
+        """Lets whoever waits for a message go on before the next is read.
+
+        Otherwise a test would often, by luck, find what the server sends right after that one, and not always.
+        """
+        await asyncio.sleep(DRIP)
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
 
     def _take(self, message):
         if message and "method" in message and "id" in message:

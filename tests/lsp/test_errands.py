@@ -36,6 +36,7 @@ async def test_the_model_is_fetched_with_megabytes_and_a_message(bare):
     await bare.told("The embedded model is being downloaded already.")
     await bare.call("test/go")
     await bare.told("The embedded model is ready.")
+    await bare.call("test/settled")
     (begin,), (end,) = progress(bare, "begin"), progress(bare, "end")
     assert (begin["cancellable"], begin["percentage"]) == (True, 0)
     told = [(each.get("message"), each["percentage"]) for each in (begin, *progress(bare, "report"))]

@@ -30,7 +30,7 @@ from greenloop.core.nouns import (
 from greenloop.history import History
 from greenloop.lsp.past import OLDEST
 
-from .conftest import EVERYTHING, FILES, Editor, stand_in
+from .conftest import EVERYTHING, FILES, Editor, stand_in, without
 
 FIXED = "def double(x):\n    return x * 2\n"
 TEST = "test_m.py::test_double"
@@ -135,6 +135,22 @@ async def test_a_solved_result_is_offered_again_and_lands(editor, kept):
     await editor.call("test/settled")
     assert record(kept, number).applied
     assert not await applies(editor)
+
+
+async def test_what_an_action_puts_in_by_itself_is_kept_as_applied(editor, kept):
+    """Editors that take edits only from actions say nothing of it."""
+    number = kept()
+    await begin(editor, capabilities=without(EVERYTHING, "workspace.applyEdit"))
+    (carried,) = [each for each in await editor.actions() if each["title"].startswith("Apply")]
+    editor.change("m.py", "X = 1\n" + FILES["m.py"])
+    await editor.call("test/settled")
+    assert not record(kept, number).applied
+    editor.change("m.py", FILES["m.py"])
+    (carried,) = [each for each in await editor.actions() if each["title"].startswith("Apply")]
+    editor.apply({"edit": carried["edit"]})
+    await editor.told("m.py:2 fixed, verified")
+    await editor.call("test/settled")
+    assert record(kept, number).applied
 
 
 async def test_a_view_of_runs_gets_it_by_itself(editor, kept):

@@ -189,7 +189,7 @@ def text_of(server: Server, path: Path) -> str | None:
     return document.source if document is not None else on_disk(path)
 
 
-def edit_for(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
+def _edit(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
     edits: list[FileEdit] = []
     for step in steps:
         if server.documents.book_at(run.root / step.path) is not None:
@@ -200,6 +200,12 @@ def edit_for(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceE
         edits.append(FileEdit(uri=uri, before=step.current, after=step.wanted, version=version))
     codec = server.documents.position_codec
     return workspace_edit(edits, codec, document_changes=server.abilities.document_changes)
+
+
+def given(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
+    """The edit for an action that carries it; the editor says nothing when that is chosen, the text does."""
+    _expected(run, steps)
+    return _edit(server, run, steps)
 
 
 def _cells(server: Server, run: Run, step: _Step) -> list[FileEdit]:
@@ -238,7 +244,7 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     if run.running:
         run.phase, run.now = Phase.LANDING, "putting it into the editor"
         server.stirred()
-    edit = edit_for(server, run, steps)
+    edit = _edit(server, run, steps)
     disk = {step.path: on_disk(run.root / step.path) for step in steps}
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
     request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
@@ -256,7 +262,7 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
         await documents.wait_until(landed, LATE)
     said = bool(getattr(reply, "applied", False))
     seen = [step for step in steps if step.current is not None and documents.at(run.root / step.path) is not None]
-    run.sent, run.sent_at = {step.path: (step.current or "", step.wanted) for step in steps}, time.monotonic()
+    _expected(run, steps)
     # A file that the editor changes without opening it shows nothing here: its word is all there is.
     if not landed() and not (said and landed(seen)):
         reason = clean(getattr(reply, "failure_reason", None) or "")
@@ -264,8 +270,12 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     return await asyncio.to_thread(_landed, run, merged=any(step.merged for step in steps))
 
 
+def _expected(run: Run, steps: Sequence[_Step]) -> None:
+    run.sent, run.sent_at = {step.path: (step.current or "", step.wanted) for step in steps}, time.monotonic()
+
+
 def arrived(server: Server, run: Run) -> Landing | None:
-    """What was sent and given up, and now is in the text after all: editors that are busy report changes late."""
+    """What was given up, or given with an action, and now is in the text: busy editors report changes late."""
     if run.running or run.applied or not run.sent:
         return None
     if time.monotonic() - run.sent_at > ARRIVES:

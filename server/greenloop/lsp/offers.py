@@ -124,7 +124,7 @@ def _apply(server: Server, uri: str, run: Run) -> list[lsp.CodeAction]:
         steps = edits.plan(server, run)
         if isinstance(steps, list) and steps:
             if edits.stands(server, run, steps):
-                return [lsp.CodeAction(title=title, edit=edits.edit_for(server, run, steps))]
+                return [lsp.CodeAction(title=title, edit=edits.given(server, run, steps))]
             return [command(f"{VERIFY}: {run.result}", "greenloop.apply", of(uri, run))]
     return []
 
