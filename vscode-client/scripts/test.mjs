@@ -31,6 +31,8 @@ function run(program, words, env = {}) {
   });
 }
 
+// A foreign editor is in between: where everything is asked for, what failed is run once more, and named as unsteady.
+const patient = asked.length === 0 && !process.env.GREENLOOP_STRICT;
 const times = [];
 let failed = 0;
 async function step(name, work) {
@@ -71,7 +73,17 @@ if (vsix && ready && !times.some((each) => /^greenloop .*FAILED/.test(each))) {
   const env = { GREENLOOP_VSIX: vsix, NODE_OPTIONS: "--enable-source-maps" };
   const names = { host: "tests in the extension host", user: "tests in Chromium", live: "the embedded model", interpreter: "the Python extension", install: "a real installation", activation: "activation time" };
   for (const kind of kinds) {
-    await step(names[kind], () => run(process.execPath, [path.join(BUILT, `${kind}.js`)], env));
+    const tests = () => run(process.execPath, [path.join(BUILT, `${kind}.js`)], env);
+    await step(names[kind], async () => {
+      if (!patient) return tests();
+      try {
+        return await tests();
+      } catch (error) {
+        console.error(`${error.message}; once more`);
+        await tests();
+        times.push(`unsteady: ${names[kind]} failed once, and passed when run again`);
+      }
+    });
   }
 }
 console.log(`\n${times.join("\n")}`);
