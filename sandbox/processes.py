@@ -80,7 +80,8 @@ def end_all(worker, status, alone):
             # One walk over all processes but pid 1 and this one, atomic as the kernel sees it: no fork escapes it.
             send_signal(-1, signal.SIGKILL)
         else:
-            for pid in left:
+            # Where there is no /proc the worker is the only one whose number is known.
+            for pid in left if status is not None else {worker, *left}:
                 send_signal(pid, signal.SIGKILL)
         time.sleep(0.002)
     if status is None:

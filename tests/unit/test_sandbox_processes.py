@@ -9,12 +9,14 @@ import pytest
 
 from greenloop import inside
 
-# In a process of its own, because it adopts orphans: five children with four of their own each, none of which ends.
-_LAPS = """
+_LOAD = """
 import importlib.util, os, signal, sys, time
 spec = importlib.util.spec_from_file_location("processes", sys.argv[1])
 processes = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(processes)
+"""
+# In a process of its own, because it adopts orphans: five children with four of their own each, none of which ends.
+_LAPS = """
 processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 1)
 for lap in range(40):
     worker = os.fork()
@@ -37,10 +39,27 @@ for lap in range(40):
         continue
     sys.exit("lap %d left something" % lap)
 """
+# A worker that asks for no end, seen by nobody.
+_UNSEEN = """
+processes._processes = dict
+worker = os.fork()
+if not worker:
+    time.sleep(60)
+    os._exit(0)
+assert processes.end_all(worker, None, False) == (0, -signal.SIGKILL)
+"""
+
+
+def run(code):
+    command = [sys.executable, "-c", _LOAD + code, str(inside.folder() / "processes.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of processes and hands orphans over")
 def test_nothing_of_a_run_is_left_not_even_a_zombie():
-    command = [sys.executable, "-c", _LAPS, str(inside.folder() / "processes.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    run(_LAPS)
+
+
+def test_a_worker_is_killed_also_where_nothing_tells_of_processes():
+    run(_UNSEEN)
