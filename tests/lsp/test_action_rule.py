@@ -1,13 +1,16 @@
 """At most two actions of the kinds that every editor lists, at every line, in every state, for every captured editor."""
 
+from dataclasses import replace
+
 import pytest
 from lsprotocol import types as lsp
 
+from greenloop.core.nouns import CaseResult
 from greenloop.lsp.questions import Question
 from greenloop.lsp.runs import Phase
 
 from .conftest import EVERYTHING
-from .inside import PROFILES, Inside, captured, outcome
+from .inside import PROFILES, Inside, captured, outcome, tried
 
 TEST = '''\
 import pytest
@@ -59,6 +62,20 @@ FULL = {
         "codeAction": {**EVERYTHING["textDocument"]["codeAction"], "disabledSupport": True},
     },
 }
+
+
+def ahead():
+    """An unsolved run whose second attempt passes one of two cases."""
+    attempts = [tried(number, "test_m.py::test_double") for number in range(3)]
+    cases = [*attempts[2].verdict.cases, CaseResult(id="test_m.py::test_double[2]", outcome="passed")]
+    attempts[2] = replace(attempts[2], verdict=replace(attempts[2].verdict, cases=tuple(cases)))
+    return {
+        "phase": Phase.OVER,
+        "attempts": attempts,
+        "outcome": replace(outcome(solved=False), attempts=attempts, best=2),
+    }
+
+
 STATES = {
     "idle": None,
     "waiting": {"phase": Phase.QUEUED, "started": None, "attempts": []},
@@ -66,6 +83,7 @@ STATES = {
     "landing": {"phase": Phase.LANDING},
     "offered": {"phase": Phase.OVER, "outcome": outcome()},
     "unsolved": {"phase": Phase.OVER, "outcome": outcome(solved=False)},
+    "ahead": ahead(),
     "applied": {"phase": Phase.OVER, "outcome": outcome(), "applied": True},
     "refused": {"phase": Phase.OVER, "refused": "No sandbox.", "attempts": []},
 }
@@ -112,7 +130,8 @@ FIRST = {
     "running": ["Cancel refinement: test_double", "Show attempts: test_double"],
     "landing": ["Show attempts: test_double"],
     "offered": ["Apply refined double (verified (in bubblewrap))", "Show attempts: test_double"],
-    "unsolved": ["Apply refined double (not verified (in bubblewrap))", "Show attempts: test_double"],
+    "unsolved": ["Refine until tests pass: test_double", "Show attempts: test_double"],
+    "ahead": ["Apply refined double (not verified (1 of 2 passed, in bubblewrap))", "Show attempts: test_double"],
     "applied": ["Refine until tests pass: test_double", "Show attempts: test_double"],
     "refused": ["Refine until tests pass: test_double", "Run in the sandbox: test_double"],
 }

@@ -1,11 +1,16 @@
 """What an editor shows: diagnostics, hover, progress, settings' warnings."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from greenloop.core.nouns import Finding
+from greenloop.lsp.runs import Phase
+
 from .conftest import EVERYTHING, FILES, without
+from .inside import Inside
 
 
 def target(editor):
@@ -438,3 +443,14 @@ async def test_a_file_outside_every_folder_belongs_to_the_project_around_it(edit
     await editor.start(opened=())
     params = {"uri": (other / "test_m.py").as_uri(), "position": {"line": 3, "character": 0}}
     assert (await editor.call("greenloop/refine", params))["solved"]
+
+
+def test_what_was_refused_unread_is_shown_only_while_there_is_hope_for_more(tmp_path, monkeypatch):
+    inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
+    run = inside.run(number=3)
+    run.attempts[3] = replace(run.attempts[3], finding=Finding(error_class="Repeated", message="As attempt 2."))
+    assert run.shown.number == 3
+    run.phase = Phase.OVER
+    assert run.shown.number == 2
+    run.stepped = 3
+    assert run.shown.number == 3

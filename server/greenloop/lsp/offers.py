@@ -44,9 +44,10 @@ def now(server: Server, uri: str, place: places.Place, target: Target, line: int
     if run is None:
         return [refine, *again, *kept]
     discard = command(f"Discard attempts: {run.name}", "greenloop.discard", of(uri, run))
-    if run.offered:
-        return [*_apply(server, uri, run), *_show(uri, run), refine, *again, discard, *kept]
-    return [refine, *_show(uri, run), *again, discard, *kept]
+    apply, show = _apply(server, uri, run) if run.offered else [], _show(uri, run)
+    if apply and run.gained:
+        return [*apply, *show, refine, *again, discard, *kept]
+    return [refine, *show, *again, *apply, discard, *kept]
 
 
 def asked(server: Server, uri: str, place: places.Place, target: Target, line: int) -> Iterator[Asked]:

@@ -143,10 +143,22 @@ class Run:
         return not self.running and not self.applied and bool(self.changes)
 
     @property
+    def gained(self) -> bool:
+        """Whether the result is better than the user's own code: solved, or ahead by the tests that pass."""
+        if self.outcome is None or self.outcome.solved:
+            return self.outcome is not None
+        scores = {attempt.number: attempt.verdict.score for attempt in self.attempts}
+        return scores.get(self.outcome.best or 0, 0.0) > scores.get(0, 0.0)
+
+    @property
     def shown(self) -> Attempt | None:
-        """The attempt that diagnostics tell of: the newest, unless the user stepped to another."""
-        chosen = (attempt for attempt in self.attempts if attempt.number == self.stepped)
-        return next(chosen, self.attempts[-1] if self.attempts else None)
+        """The attempt that diagnostics tell of, unless the user stepped to another: the newest.
+
+        When a run is over that is the newest that was tested: what was refused unread says nothing of the tests.
+        """
+        told = [each for each in self.attempts if self.running or each.finding is None] or self.attempts
+        chosen = [each for each in self.attempts if each.number == self.stepped]
+        return next(iter(chosen or told[-1:]), None)
 
     def concerns(self, path: str, qualname: str) -> bool:
         """Whether it is about this function or test."""

@@ -72,7 +72,8 @@ def ended(server: Server, run: Run, outcome: Outcome, landing: Landing | None) -
 def sentence(run: Run, outcome: Outcome, landing: Landing | None) -> str:
     """The end of a run that changed nothing, in a sentence or two."""
     when = " once that is settled" if landing and landing.why not in ("", BY_ACTION) else ""
-    apply = f" 'Apply refined {run.result}' puts it in{when}." if run.changes else ""
+    what = "it" if outcome.solved else "the best attempt"
+    apply = f" 'Apply refined {run.result}' puts {what} in{when}." if run.changes and run.gained else ""
     message = clean(outcome.message).strip()
     if outcome.reason is StopReason.ALREADY_GREEN:
         return message or f"{run.name} is already green."
@@ -84,9 +85,12 @@ def sentence(run: Run, outcome: Outcome, landing: Landing | None) -> str:
 
 
 def standing(outcome: Outcome) -> str:
-    """`verified (tests 1/1, neighbours 41 unchanged, canaried 40)`."""
+    """`verified (tests 1/1, neighbours 41 unchanged, canaried 40)`; for an unsolved run, how far its best came."""
     words = {Verified.PARTIALLY: "partially verified"}
     counted = counts(outcome.evidence)
+    best = next((each.verdict for each in outcome.attempts if each.number == outcome.best and each.verdict.total), None)
+    if best is not None and not outcome.solved:
+        counted = f"{best.passed} of {best.total} passed" + (f", {counted}" if counted else "")
     label = words.get(outcome.verified, outcome.verified.value) if outcome.solved else "not verified"
     if outcome.evidence.sandbox == "none":
         label += ": no sandbox"
