@@ -110,6 +110,15 @@ def _kate() -> Missing:
     return (f"there is no {missing[0]}", line) if missing else None
 
 
+def _helix() -> Missing:
+    """Helix, under either of its names, and a terminal that nobody needs to see."""
+    if not shutil.which("tmux"):
+        return "there is no tmux", "apt-get install tmux"
+    if not (shutil.which("hx") or shutil.which("helix")):
+        return "there is no hx", "apt-get install hx (Debian 13), or scripts/helix FOLDER and that folder on the PATH"
+    return None
+
+
 PARTS: dict[str, Callable[[], Missing]] = {
     "bubblewrap": _bubblewrap,
     "docker": _docker,
@@ -121,6 +130,7 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "emacs": _elisp("eglot"),
     "lspmode": _elisp("lsp-mode"),
     "kate": _kate,
+    "helix": _helix,
 }
 # The property of a test's report that names the part it was skipped for; it also comes from other processes.
 SKIPPED = "missing part"

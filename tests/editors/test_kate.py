@@ -6,54 +6,34 @@ import os
 import re
 import shlex
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from greenloop.history import History
-
-from .conftest import HERE, SECONDS, block
+from .conftest import HERE, block
+from .released import DOCSTRING, RIGHT, TEST, WRONG, Released
 
 pytestmark = pytest.mark.needs("kate")
 
 ROW = 25  # pixels of a menu's entry
-RIGHT = "def double(x):\n    return x * 2\n"
-WRONG = RIGHT.replace("x * 2", "x + 1")
-TEST = "from m import double\n\n\ndef test_double():\n    assert double(5) == 10\n"
-DOCSTRING = 'def double(x):\n    """Twice x.\n\n    >>> double(5)\n    10\n    """\n    raise NotImplementedError\n\n\nname = "n"\n'
 
 
-class Kate:
+class Kate(Released):
     """A running Kate with one file open. Every method is one thing that its user does or sees."""
 
+    setup = "kate"
+
     def __init__(self, folder, name, line, answer, **files):
-        self.root, self.home, self.name = folder / "w", folder / "home", name
-        script = folder / "answers.jsonl"
-        script.write_text(json.dumps(f"```python\n{answer}```") + "\n")
-        self.root.mkdir()
-        for each, text in {"pyproject.toml": "", **files}.items():
-            (self.root / each).write_text(text)
+        super().__init__(folder, [answer], **files)
+        self.name = name
         runtime = folder / "run"
         runtime.mkdir(mode=0o700)
-        self.environment = {
-            **{key: value for key, value in os.environ.items() if key not in ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY")},
-            "PYTHONPATH": str(HERE.parents[1] / "server"),
-            "HOME": str(self.home),
-            "XDG_RUNTIME_DIR": str(runtime),
-            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
-            **{f"XDG_{key}_HOME": str(self.home / key.lower()) for key in ("STATE", "CONFIG", "DATA")},
-        }
-        self.home.mkdir()
-        setup = [sys.executable, "-m", "greenloop", "setup", "kate", "--write", "--yes"]
-        subprocess.run(setup, env=self.environment, check=True, capture_output=True)
+        self.environment["XDG_RUNTIME_DIR"] = str(runtime)
         settings = self.home / "config" / "kate" / "lspclient" / "settings.json"
         value = json.loads(settings.read_text())
         page = json.loads("{" + re.search(r'"initializationOptions": \{[^}]*\}', _section()).group() + "}")
         assert set(page["initializationOptions"]) == {"model"}
-        options = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap"}
-        value["servers"]["python"]["initializationOptions"] = options
+        value["servers"]["python"]["initializationOptions"] = self.options
         settings.write_text(json.dumps(value))
         self._start(line)
 
@@ -64,10 +44,10 @@ class Kate:
         os.close(tell)
         with open(told) as stream:
             self.environment["DISPLAY"] = f":{stream.readline().strip()}"
-        bus = self.root.parent / "bus"
+        bus = self.folder / "bus"
         words = shlex.join(["kate", "--startanon", str(self.root / self.name), "--line", str(line)])
         inside = f'echo "$DBUS_SESSION_BUS_ADDRESS" > {shlex.quote(str(bus))}; exec {words}'
-        self.said = (self.root.parent / "said").open("w+")
+        self.said = (self.folder / "said").open("w+")
         command = ["dbus-run-session", "--", "sh", "-c", inside]
         self.process = subprocess.Popen(
             command, env=self.environment, cwd=self.root, stdout=self.said, stderr=self.said, start_new_session=True
@@ -92,18 +72,11 @@ class Kate:
 
     # -- what is seen -------------------------------------------------------------------------------------------
 
-    def wait(self, what, holds):
-        found = self.seen(holds, SECONDS)
-        assert found, f"no {what}; {self.windows()}; {self.log()}"
-        return found
+    def gone(self):
+        return "" if self.process.poll() is None else Path(self.said.name).read_text()
 
-    def seen(self, holds, seconds):
-        """What `holds` returns as soon as that is something, or at the end."""
-        end = time.monotonic() + seconds
-        while not (found := holds()) and time.monotonic() < end:
-            assert self.process.poll() is None, f"Kate is gone: {Path(self.said.name).read_text()}"
-            time.sleep(0.1)  # between two looks
-        return found
+    def screen(self):
+        return self.windows()
 
     def windows(self):
         """Titles of all windows; of a menu also how many entries it has."""
@@ -114,23 +87,6 @@ class Kate:
         title = self._xdotool("getwindowname", window).strip()
         height = re.search(r"\dx(\d+)", self._xdotool("getwindowgeometry", window))
         return f"menu of {int(height[1]) // ROW}" if title == "Kate" and height else title
-
-    def log(self):
-        files = sorted((self.home / "state" / "greenloop" / "logs").glob("*.log"))
-        return files[-1].read_text() if files else ""
-
-    def file(self, name):
-        return (self.root / name).read_text()
-
-    def run(self):
-        """The newest run, once it is over."""
-        path = self.home / "state" / "greenloop" / "history.sqlite3"
-        if not path.exists():
-            return None
-        history = History.open(path)
-        runs = history.runs(limit=1)
-        history.close()
-        return runs[0] if runs and runs[0].state == "finished" else None
 
     # -- what is done -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,83 @@
+"""Editors that are tested before a release: in their own interface, configured by `greenloop setup` and the page."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from greenloop.history import History
+
+from .conftest import HERE, SECONDS
+
+RIGHT = "def double(x):\n    return x * 2\n"
+WRONG = RIGHT.replace("x * 2", "x + 1")
+TEST = "from m import double\n\n\ndef test_double():\n    assert double(5) == 10\n"
+DOCSTRING = 'def double(x):\n    """Twice x.\n\n    >>> double(5)\n    10\n    """\n    raise NotImplementedError\n\n\nname = "n"\n'
+
+
+class Released(ABC):
+    """A project, a home of its own, and an editor in it. Every method is one thing that its user does or sees."""
+
+    setup: str  # the name for `greenloop setup`
+
+    def __init__(self, folder, answers, **files):
+        self.folder, self.root, self.home = folder, folder / "w", folder / "home"
+        self.root.mkdir()
+        self.home.mkdir()
+        for each, text in {"pyproject.toml": "", **files}.items():
+            (self.root / each).write_text(text)
+        script = folder / "answers.jsonl"
+        script.write_text("".join(json.dumps(f"```python\n{each}```") + "\n" for each in answers))
+        self.options = {"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap"}
+        # An editor's own library path is not the server's.
+        own = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "LD_LIBRARY_PATH", "TMUX")
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if key not in own},
+            "PYTHONPATH": str(HERE.parents[1] / "server"),
+            "HOME": str(self.home),
+            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
+            **{f"XDG_{key}_HOME": str(self.home / key.lower()) for key in ("STATE", "CONFIG", "DATA")},
+        }
+        setup = [sys.executable, "-m", "greenloop", "setup", self.setup, "--write", "--yes"]
+        subprocess.run(setup, env=self.environment, check=True, capture_output=True)
+
+    @abstractmethod
+    def gone(self) -> str:
+        """Why the editor is no longer there; empty while it is."""
+
+    @abstractmethod
+    def screen(self) -> str:
+        """What the user sees."""
+
+    def wait(self, what, holds):
+        found = self.seen(holds, SECONDS)
+        assert found, f"no {what}; {self.screen()}; {self.log()}"
+        return found
+
+    def seen(self, holds, seconds):
+        """What `holds` returns as soon as that is something, or at the end."""
+        end = time.monotonic() + seconds
+        while not (found := holds()) and time.monotonic() < end:
+            assert not (why := self.gone()), f"the editor is gone: {why}"
+            time.sleep(0.1)  # between two looks
+        return found
+
+    def log(self):
+        files = sorted((self.home / "state" / "greenloop" / "logs").glob("*.log"))
+        return files[-1].read_text() if files else ""
+
+    def file(self, name):
+        return (self.root / name).read_text()
+
+    def run(self):
+        """The newest run, once it is over."""
+        path = self.home / "state" / "greenloop" / "history.sqlite3"
+        if not path.exists():
+            return None
+        history = History.open(path)
+        runs = history.runs(limit=1)
+        history.close()
+        return runs[0] if runs and runs[0].state == "finished" else None

@@ -1,0 +1,162 @@
+"""Helix in a terminal that nobody sees: its own keys, configured by `greenloop setup helix` and the page."""
+
+import contextlib
+import json
+import shutil
+import subprocess
+
+import psutil
+import pytest
+
+from .conftest import block
+from .released import DOCSTRING, RIGHT, TEST, WRONG, Released
+
+pytestmark = pytest.mark.needs("helix")
+
+# As wide as a diagnostic beside its line wants it.
+SIZE = ("-x", "160", "-y", "50")
+
+
+class Helix(Released):
+    """A running Helix with one file open, the cursor at a line."""
+
+    setup = "helix"
+
+    def __init__(self, folder, name, line, answers, **files):
+        super().__init__(folder, answers, **files)
+        languages = self.home / "config" / "helix" / "languages.toml"
+        title, _, rows = block("Helix", "ollama/llama3.2").partition("\n")
+        assert rows == 'model = "ollama/llama3.2"\n'
+        options = "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in self.options.items())
+        with languages.open("a") as file:
+            file.write(f"\n{title}\n{options}")
+        # A server of its own for each terminal, so that nothing of the user's is touched.
+        self.socket = str(folder / "tmux")
+        program = shutil.which("hx") or shutil.which("helix")
+        self._tmux("-f", "/dev/null", "new-session", "-d", *SIZE, program, f"{name}:{line}:1")
+        self.process = psutil.Process(int(self._tmux("list-panes", "-F", "#{pane_pid}")))
+        self.wait("window", lambda: f"NOR   {name}" in self.screen())
+
+    def _tmux(self, *words):
+        command = ["tmux", "-S", self.socket, *words]
+        return subprocess.run(
+            command, env=self.environment, cwd=self.root, capture_output=True, text=True, check=True
+        ).stdout
+
+    def gone(self):
+        return "" if self.process.is_running() else "Helix has ended"
+
+    def screen(self):
+        return self._tmux("capture-pane", "-p")
+
+    def end(self):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            servers = self.process.children(recursive=True)
+            with contextlib.suppress(subprocess.CalledProcessError):
+                self._tmux("kill-server")
+            _, left = psutil.wait_procs([self.process, *servers], 10)
+            assert not left, "the server outlives its editor"
+
+    # -- what is done -------------------------------------------------------------------------------------------
+
+    def keys(self, *names):
+        self._tmux("send-keys", *names)
+
+    def normal(self):
+        """Leaves menus, pop-ups and typing."""
+        self.keys("Escape")
+        # With what follows at once it would be another key.
+        self.seen(lambda: False, 0.2)
+
+    def type(self, text):
+        self._tmux("send-keys", "-l", text)
+
+    def command(self, text):
+        self.normal()
+        self.type(f":{text}")
+        self.keys("Enter")
+
+    def action(self, title):
+        """Chooses the code action that begins so, when it is the first."""
+
+        def opened():
+            self.normal()
+            self.keys("Space", "a")
+            # So long for the server's answer; then what is offered may have changed.
+            return self.seen(lambda: title in self.screen(), 2)
+
+        self.wait(f"action {title}", opened)
+        self.keys("Enter")
+        self.wait("end of the menu", lambda: title not in self.screen())
+
+    def shows(self, *texts):
+        self.wait(texts, lambda: all(text in self.screen() for text in texts))
+
+    def saved(self, name, text):
+        """Saves everything until the file has that text."""
+
+        def holds():
+            self.command("write-all")
+            return self.seen(lambda: self.file(name) == text, 1)
+
+        self.wait(f"{text!r} in {name}", holds)
+
+
+@pytest.fixture
+def helix(tmp_path):
+    running = []
+
+    def start(*words, **files):
+        running.append(Helix(tmp_path, *words, **files))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.end()
+
+
+def test_a_red_test_goes_green_in_a_file_that_was_closed(helix):
+    files = {"m.py": WRONG, "test_m.py": TEST}
+    editor = helix("test_m.py", 5, [RIGHT.replace("x * 2", "x - 2"), RIGHT], **files)
+    editor.action("Refine until tests pass: test_double")
+    editor.shows("m.py:2 fixed, verified by test_m.py::test_double")
+    assert editor.file("m.py") == WRONG, "written into the workspace"
+    editor.command("open m.py")
+    editor.shows("return x * 2", "[+]")
+    editor.normal()
+    editor.keys("Space", "k")
+    editor.shows("attempt", "AssertionError: assert 3 == 10")
+    editor.saved("m.py", RIGHT)
+    editor.normal()
+    editor.keys("u")
+    editor.saved("m.py", WRONG)
+    assert editor.file("test_m.py") == TEST
+    assert editor.wait("result", editor.run).applied
+
+
+def test_what_fails_is_shown_at_its_line(helix):
+    answers = [WRONG.replace("+ 1", f"+ {number}") for number in (2, 3, 1)]
+    editor = helix("test_m.py", 5, [*answers, *answers], **{"m.py": WRONG, "test_m.py": TEST})
+    editor.action("Refine until tests pass: test_double")
+    editor.shows("test_double is not solved")
+    editor.keys("g", "s")  # to the expression
+    editor.shows("expected 10, observed 8")
+    run = editor.wait("result", editor.run)
+    assert not run.outcome.solved
+    assert not run.applied
+    assert editor.file("m.py") == WRONG
+    editor.saved("test_m.py", TEST)
+
+
+def test_a_docstring_becomes_an_implementation_and_what_is_typed_meanwhile_stays(helix):
+    done = DOCSTRING.replace("raise NotImplementedError", "return x * 2")
+    editor = helix("m.py", 2, [done.partition("\n\n\n")[0] + "\n"], **{"m.py": DOCSTRING})
+    editor.action("Implement from docstring: double")
+    editor.keys("g", "e", "o")
+    editor.type("n = 1")
+    editor.normal()
+    run = editor.wait("result", editor.run)
+    assert run.outcome.solved, run
+    editor.saved("m.py", done + "n = 1\n")
+    editor.keys("u")
+    editor.saved("m.py", DOCSTRING + "n = 1\n")
