@@ -25,7 +25,7 @@ HEAD = """\
 FOOT = """
 - *unversioned*: the client declares no versions for edits; the server compares the texts itself.
 - *by the code action*: the client takes no edit from a server; *Apply refined …* carries it.
-- Helix 25.01 and Kate 22.12 are driven really before a release (`tests/editors/test_helix.py`, `test_kate.py`).
+- Vim with ALE 3.3, Helix 25.01 and Kate 22.12 are driven really, too, but before a release only.
 - *in the message*: what others show as related information stands in the diagnostic's text.
 - *not declared*: the client may show lenses all the same (Neovim before 0.11 and lsp-mode do).
 - JupyterLab asks for no code actions and sends no commands: it shows what a run says, and cannot start one.

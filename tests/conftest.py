@@ -119,6 +119,17 @@ def _helix() -> Missing:
     return None
 
 
+def _ale() -> Missing:
+    """Vim with ALE as Debian packages it."""
+    for program, line in (("tmux", "apt-get install tmux"), ("vim", "apt-get install vim-nox vim-ale")):
+        if not shutil.which(program):
+            return f"there is no {program}", line
+    found = "if exists(':ALELint') == 2 | cq 7 | endif"
+    ask = ["vim", "-N", "-es", "-u", "NONE", "-c", "packadd ale", "-c", found, "-c", "cq 1"]
+    done = subprocess.run(ask, capture_output=True, timeout=20, check=False)
+    return None if done.returncode == 7 else ("Vim has no ALE", "apt-get install vim-ale")
+
+
 PARTS: dict[str, Callable[[], Missing]] = {
     "bubblewrap": _bubblewrap,
     "docker": _docker,
@@ -131,6 +142,7 @@ PARTS: dict[str, Callable[[], Missing]] = {
     "lspmode": _elisp("lsp-mode"),
     "kate": _kate,
     "helix": _helix,
+    "ale": _ale,
 }
 # The property of a test's report that names the part it was skipped for; it also comes from other processes.
 SKIPPED = "missing part"

@@ -1,5 +1,6 @@
 """Editors that are tested before a release: in their own interface, configured by `greenloop setup` and the page."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -7,6 +8,8 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
+
+import psutil
 
 from greenloop.history import History
 
@@ -81,3 +84,52 @@ class Released(ABC):
         runs = history.runs(limit=1)
         history.close()
         return runs[0] if runs and runs[0].state == "finished" else None
+
+
+class Terminal(Released):
+    """An editor in a terminal that nobody sees."""
+
+    def _start(self, *command):
+        # A server of its own for each terminal, so that nothing of the user's is touched.
+        self.socket = str(self.folder / "tmux")
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", *command)
+        self.process = psutil.Process(int(self.tmux("list-panes", "-F", "#{pane_pid}")))
+
+    def tmux(self, *words):
+        command = ["tmux", "-S", self.socket, *words]
+        done = subprocess.run(command, env=self.environment, cwd=self.root, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def gone(self):
+        return "" if self.process.is_running() else "it has ended"
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p")
+
+    def shows(self, *texts):
+        self.wait(texts, lambda: all(text in self.screen() for text in texts))
+
+    def keys(self, *names):
+        self.tmux("send-keys", *names)
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", text)
+
+    def command(self, text):
+        self.normal()
+        self.type(f":{text}")
+        self.keys("Enter")
+
+    def normal(self):
+        """Leaves menus, pop-ups and typing."""
+        self.keys("Escape")
+        # With what follows at once it would be another key.
+        self.seen(lambda: False, 0.2)
+
+    def end(self):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            servers = self.process.children(recursive=True)
+            with contextlib.suppress(subprocess.CalledProcessError):
+                self.tmux("kill-server")
+            _, left = psutil.wait_procs([self.process, *servers], 10)
+            assert not left, "the server outlives its editor"

@@ -1,23 +1,17 @@
 """Helix in a terminal that nobody sees: its own keys, configured by `greenloop setup helix` and the page."""
 
-import contextlib
 import json
 import shutil
-import subprocess
 
-import psutil
 import pytest
 
 from .conftest import block
-from .released import DOCSTRING, RIGHT, TEST, WRONG, Released
+from .released import DOCSTRING, RIGHT, TEST, WRONG, Terminal
 
 pytestmark = pytest.mark.needs("helix")
 
-# As wide as a diagnostic beside its line wants it.
-SIZE = ("-x", "160", "-y", "50")
 
-
-class Helix(Released):
+class Helix(Terminal):
     """A running Helix with one file open, the cursor at a line."""
 
     setup = "helix"
@@ -30,51 +24,8 @@ class Helix(Released):
         options = "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in self.options.items())
         with languages.open("a") as file:
             file.write(f"\n{title}\n{options}")
-        # A server of its own for each terminal, so that nothing of the user's is touched.
-        self.socket = str(folder / "tmux")
-        program = shutil.which("hx") or shutil.which("helix")
-        self._tmux("-f", "/dev/null", "new-session", "-d", *SIZE, program, f"{name}:{line}:1")
-        self.process = psutil.Process(int(self._tmux("list-panes", "-F", "#{pane_pid}")))
+        self._start(shutil.which("hx") or shutil.which("helix"), f"{name}:{line}:1")
         self.wait("window", lambda: f"NOR   {name}" in self.screen())
-
-    def _tmux(self, *words):
-        command = ["tmux", "-S", self.socket, *words]
-        return subprocess.run(
-            command, env=self.environment, cwd=self.root, capture_output=True, text=True, check=True
-        ).stdout
-
-    def gone(self):
-        return "" if self.process.is_running() else "Helix has ended"
-
-    def screen(self):
-        return self._tmux("capture-pane", "-p")
-
-    def end(self):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            servers = self.process.children(recursive=True)
-            with contextlib.suppress(subprocess.CalledProcessError):
-                self._tmux("kill-server")
-            _, left = psutil.wait_procs([self.process, *servers], 10)
-            assert not left, "the server outlives its editor"
-
-    # -- what is done -------------------------------------------------------------------------------------------
-
-    def keys(self, *names):
-        self._tmux("send-keys", *names)
-
-    def normal(self):
-        """Leaves menus, pop-ups and typing."""
-        self.keys("Escape")
-        # With what follows at once it would be another key.
-        self.seen(lambda: False, 0.2)
-
-    def type(self, text):
-        self._tmux("send-keys", "-l", text)
-
-    def command(self, text):
-        self.normal()
-        self.type(f":{text}")
-        self.keys("Enter")
 
     def action(self, title):
         """Chooses the code action that begins so, when it is the first."""
@@ -88,9 +39,6 @@ class Helix(Released):
         self.wait(f"action {title}", opened)
         self.keys("Enter")
         self.wait("end of the menu", lambda: title not in self.screen())
-
-    def shows(self, *texts):
-        self.wait(texts, lambda: all(text in self.screen() for text in texts))
 
     def saved(self, name, text):
         """Saves everything until the file has that text."""

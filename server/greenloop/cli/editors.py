@@ -1,6 +1,6 @@
 """The editors greenloop can be connected to: how each is recognised, what it needs to be told, and in which file.
 
-Pure but for `found`: the texts are made here, `setup.py` puts them in place.
+Pure but for `found`: `snippets.py` has the texts, `setup.py` puts them in place.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from greenloop.cli import snippets
 from greenloop.core.errors import UsageProblem
 
 
@@ -58,109 +59,6 @@ def _config() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
-# -- the texts -----------------------------------------------------------------------------------------------------
-
-
-def _words(argv: Sequence[str], separator: str = ", ") -> str:
-    return separator.join(json.dumps(word, ensure_ascii=False) for word in argv)
-
-
-def _neovim(argv: Sequence[str]) -> str:
-    return f"""\
--- greenloop: code actions on a test or a function (gra in Neovim 0.11, or vim.lsp.buf.code_action())
-local config = {{ name = 'greenloop', cmd = {{ {_words(argv)} }}, init_options = vim.g.greenloop }}
-local markers = {{ 'pyproject.toml', 'setup.cfg', 'pytest.ini', '.git' }}
-if vim.lsp.config then
-  config.filetypes, config.root_markers = {{ 'python' }}, markers
-  vim.lsp.config('greenloop', config)
-  vim.lsp.enable('greenloop')
-else
-  local function root_of(folder)
-    for _, marker in ipairs(markers) do
-      local at, above = folder, vim.fn.fnamemodify(folder, ':h')
-      while at ~= above do
-        if vim.loop.fs_stat(at .. '/' .. marker) then return at end
-        at, above = above, vim.fn.fnamemodify(above, ':h')
-      end
-    end
-    return folder
-  end
-  local clients = {{}}
-  vim.api.nvim_create_autocmd('FileType', {{ pattern = 'python', callback = function(event)
-    local file = vim.api.nvim_buf_get_name(event.buf)
-    if file == '' then return end
-    local root = root_of(vim.fn.fnamemodify(file, ':p:h'))
-    if not (clients[root] and vim.lsp.get_client_by_id(clients[root])) then
-      clients[root] = vim.lsp.start_client(vim.tbl_extend('force', config, {{ root_dir = root }}))
-    end
-    if clients[root] then vim.lsp.buf_attach_client(event.buf, clients[root]) end
-  end }})
-end
-"""
-
-
-def _eglot(argv: Sequence[str]) -> str:
-    return f"""\
-(with-eval-after-load 'eglot
-  (add-to-list 'eglot-server-programs '((python-mode python-ts-mode) . ({_words(argv, " ")}))))
-"""
-
-
-def _lsp_mode(argv: Sequence[str]) -> str:
-    return f"""\
-(with-eval-after-load 'lsp-mode
-  (lsp-register-client
-   (make-lsp-client :new-connection (lsp-stdio-connection '({_words(argv, " ")}))
-                    :major-modes '(python-mode python-ts-mode) :add-on? t :server-id 'greenloop)))
-"""
-
-
-def _helix_server(argv: Sequence[str]) -> str:
-    return f"[language-server.greenloop]\ncommand = {_words(argv[:1])}\nargs = [{_words(argv[1:])}]\n"
-
-
-def _helix(argv: Sequence[str]) -> str:
-    servers = _words(["ruff", "jedi", "pylsp", "greenloop"])
-    return f'{_helix_server(argv)}\n[[language]]\nname = "python"\nlanguage-servers = [{servers}]\n'
-
-
-def _kate_value(argv: Sequence[str]) -> dict[str, Any]:
-    server = {
-        "command": list(argv),
-        "url": "https://pypi.org/project/greenloop/",
-        "highlightingModeRegex": "^Python$",
-        "rootIndicationFileNames": ["pyproject.toml", "setup.cfg", "pytest.ini"],
-    }
-    return {"servers": {"python": server}}
-
-
-def _jupyter_value(argv: Sequence[str]) -> dict[str, Any]:
-    server = {
-        "version": 2,
-        "argv": list(argv),
-        "languages": ["python"],
-        "mime_types": ["text/x-python", "text/x-ipython"],
-        "display_name": "greenloop",
-    }
-    return {"LanguageServerManager": {"language_servers": {"greenloop": server}}}
-
-
-def _sublime_value(argv: Sequence[str]) -> dict[str, Any]:
-    return {"clients": {"greenloop": {"enabled": True, "command": list(argv), "selector": "source.python"}}}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
-def _vscode(_argv: Sequence[str]) -> str:
-    return "The extension for Visual Studio Code is not published yet; its place in the repository is vscode-client/.\n"
-
-
-def _zed(_argv: Sequence[str]) -> str:
-    return "Zed starts language servers through extensions only; there is none for greenloop yet.\n"
-
-
 # -- into files that may hold something already ----------------------------------------------------------------------
 
 _BEGIN, _END = "{comment} >>> greenloop for {name} >>>", "{comment} <<< greenloop for {name} <<<"
@@ -195,7 +93,7 @@ def _json_merged(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[s
             raise UsageProblem(f"The present file is no plain JSON ({error}).", remedy=_BY_HAND) from error
         if not isinstance(value, dict):
             raise UsageProblem("The present file holds no JSON object.", remedy=_BY_HAND)
-        return _json(_laid_over(value, make(argv)))
+        return snippets.as_json(_laid_over(value, make(argv)))
 
     return merged
 
@@ -216,12 +114,13 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
     except tomllib.TOMLDecodeError as error:
         raise UsageProblem(f"The present file is no TOML ({error}).", remedy=_BY_HAND) from error
     python = [entry for entry in before.get("language", []) if entry.get("name") == "python"]
-    if "greenloop" in before.get("language-server", {}) and "greenloop" in (python or [{}])[0].get(
-        "language-servers", []
-    ):
-        return text
-    if not python:
-        result = marked(text or None, _helix(argv), "#", "helix")
+    known = before.get("language-server", {}).get("greenloop")
+    if known is not None:
+        text = _helix_started(text, known, argv)
+    if known is not None and "greenloop" in (python or [{}])[0].get("language-servers", []):
+        result = text
+    elif not python:
+        result = marked(text or None, snippets.helix(argv), "#", "helix")
     else:
         pattern = (
             r'(^\s*name\s*=\s*["\']python["\'](?:(?!^\s*\[\[?\w).)*?^\s*language-servers\s*=\s*\[)([^\]]*?)(,?\s*\])'
@@ -229,10 +128,21 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
         result, times = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
         if times != 1:
             raise UsageProblem("The present file has a python entry without language-servers.", remedy=_BY_HAND)
-        if "greenloop" not in before.get("language-server", {}):
-            result = marked(result, _helix_server(argv), "#", "helix")
+        if known is None:
+            result = marked(result, snippets.helix_server(argv), "#", "helix")
     _check_helix(before, result)
     return result
+
+
+def _helix_started(text: str, known: dict[str, Any], argv: Sequence[str]) -> str:
+    """The text with the command of now, where greenloop has moved; words that somebody has added stay."""
+    if known.get("command") == argv[0] and known.get("args", [])[: len(argv) - 1] == list(argv[1:]):
+        return text
+    pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
+    text, times = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
+    if times != 1:
+        raise UsageProblem("The present file starts greenloop by another command.", remedy=_BY_HAND)
+    return text
 
 
 def _check_helix(before: dict[str, Any], text: str) -> None:
@@ -283,32 +193,41 @@ EDITORS = {
         Editor(
             name="neovim",
             programs=("nvim",),
-            snippet=_neovim,
+            snippet=snippets.neovim,
             file=_neovim_file,
-            merged=_own_file(_neovim),
+            merged=_own_file(snippets.neovim),
             after="Open a Python file, put the cursor on a red test and press gra (Neovim 0.11; earlier: "
             ":lua vim.lsp.buf.code_action()).",
         ),
         Editor(
+            name="vim",
+            programs=("vim",),
+            snippet=snippets.ale,
+            file=lambda: Path.home() / ("vimfiles" if sys.platform == "win32" else ".vim") / "plugin" / "greenloop.vim",
+            merged=_own_file(snippets.ale),
+            after="The plugin ALE is needed, and `let g:ale_lsp_show_message_severity = 'information'` shows how a run "
+            "ends. Open a Python file, put the cursor on a red test and type :ALECodeAction.",
+        ),
+        Editor(
             name="eglot",
             programs=("emacs",),
-            snippet=_eglot,
+            snippet=snippets.eglot,
             file=_emacs_file,
-            merged=_lisp(_eglot, "eglot"),
+            merged=_lisp(snippets.eglot, "eglot"),
             after="Open a Python file, M-x eglot, then M-x eglot-code-actions on a red test.",
         ),
         Editor(
             name="lsp-mode",
             programs=("emacs",),
-            snippet=_lsp_mode,
+            snippet=snippets.lsp_mode,
             file=_emacs_file,
-            merged=_lisp(_lsp_mode, "lsp-mode"),
+            merged=_lisp(snippets.lsp_mode, "lsp-mode"),
             after="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a red test.",
         ),
         Editor(
             name="helix",
             programs=("hx", "helix"),
-            snippet=_helix,
+            snippet=snippets.helix,
             file=lambda: _config() / "helix" / "languages.toml",
             merged=_helix_merged,
             after="Open a Python file, put the cursor on a red test and press space a.",
@@ -316,28 +235,28 @@ EDITORS = {
         Editor(
             name="kate",
             programs=("kate",),
-            snippet=lambda argv: _json(_kate_value(argv)),
+            snippet=lambda argv: snippets.as_json(snippets.kate_value(argv)),
             file=lambda: _config() / "kate" / "lspclient" / "settings.json",
-            merged=_json_merged(_kate_value),
+            merged=_json_merged(snippets.kate_value),
             after="Kate starts one server a language: this one takes the place of pylsp. Restart Kate; the code action "
             "is in the LSP Client menu.",
         ),
         Editor(
             name="jupyterlab",
             programs=("jupyter-lab", "jupyter"),
-            snippet=lambda argv: _json(_jupyter_value(argv)),
+            snippet=lambda argv: snippets.as_json(snippets.jupyter_value(argv)),
             file=_jupyter_file,
-            merged=_json_merged(_jupyter_value),
+            merged=_json_merged(snippets.jupyter_value),
             after="jupyterlab-lsp is needed; restart JupyterLab.",
         ),
-        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=_vscode, after=""),
+        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, after=""),
         Editor(
             name="sublime",
             programs=("subl",),
-            snippet=lambda argv: _json(_sublime_value(argv)),
+            snippet=lambda argv: snippets.as_json(snippets.sublime_value(argv)),
             after="The package LSP is needed; the lines go into Preferences > Package Settings > LSP > Settings.",
             ran=False,
         ),
-        Editor(name="zed", programs=("zed", "zeditor"), snippet=_zed, after="", ran=False),
+        Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, after="", ran=False),
     )
 }
