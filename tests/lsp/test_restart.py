@@ -153,6 +153,18 @@ async def test_what_an_action_puts_in_by_itself_is_kept_as_applied(editor, kept)
     assert record(kept, number).applied
 
 
+async def test_an_action_may_put_it_into_a_file_that_is_opened_for_it(editor, kept):
+    """ALE opens the file in a buffer, changes that, and tells of it as it is then."""
+    number = kept()
+    await editor.start(without(EVERYTHING, "workspace.applyEdit"), opened=("test_m.py",))
+    await editor.call("test/settled")
+    assert [title for title in await titles(editor) if title.startswith("Apply")]
+    editor.open("m.py", FIXED)
+    await editor.told("m.py:2 fixed, verified")
+    await editor.call("test/settled")
+    assert record(kept, number).applied
+
+
 async def test_a_view_of_runs_gets_it_by_itself(editor, kept):
     kept()
     await editor.start({**EVERYTHING, "experimental": {"greenloop": {"runs": True}}})

@@ -72,6 +72,7 @@ def register(server: Server) -> None:
         if found is not None:
             server.freshness.opened(found[0])
             server.board.again(found[0])
+            _notice_arrivals(server)
         for tell in server.opened:
             tell(params.text_document.uri)
 
@@ -117,14 +118,19 @@ def noticed(server: Server, path: Path | None) -> None:
     if path is not None:
         server.board.changed(path)
         _notice_undo(server, path)
-        for run in server.runs:
-            landing = edits.arrived(server, run)
-            if landing is not None and run.outcome is not None:
-                server.runs.spawn(restart.applied(run))
-                status.ended(server, run, run.outcome, landing)
-                diagnostics.publish(server, run)
-                server.runs.moved()
+        _notice_arrivals(server)
     server.documents.changed()
+
+
+def _notice_arrivals(server: Server) -> None:
+    """A result that was given up, or given with an action, may be in the text by now; or in a file just opened."""
+    for run in server.runs:
+        landing = edits.arrived(server, run)
+        if landing is not None and run.outcome is not None:
+            server.runs.spawn(restart.applied(run))
+            status.ended(server, run, run.outcome, landing)
+            diagnostics.publish(server, run)
+            server.runs.moved()
 
 
 def left(server: Server, uris: Collection[str]) -> None:
