@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from greenloop import __version__
 from greenloop.core.errors import UsageProblem
 
 
@@ -154,7 +155,10 @@ def _json(value: Any) -> str:
 
 
 def _vscode(_argv: Sequence[str]) -> str:
-    return "The extension for Visual Studio Code is not published yet; its place in the repository is vscode-client/.\n"
+    return (
+        "The extension for Visual Studio Code is not published yet. In vscode-client/ of greenloop's repository:\n"
+        f"npm ci && npm run package && code --install-extension greenloop-{__version__}.vsix\n"
+    )
 
 
 def _zed(_argv: Sequence[str]) -> str:
@@ -216,11 +220,12 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
     except tomllib.TOMLDecodeError as error:
         raise UsageProblem(f"The present file is no TOML ({error}).", remedy=_BY_HAND) from error
     python = [entry for entry in before.get("language", []) if entry.get("name") == "python"]
-    if "greenloop" in before.get("language-server", {}) and "greenloop" in (python or [{}])[0].get(
-        "language-servers", []
-    ):
-        return text
-    if not python:
+    known = before.get("language-server", {}).get("greenloop")
+    if known is not None:
+        text = _helix_started(text, known, argv)
+    if known is not None and "greenloop" in (python or [{}])[0].get("language-servers", []):
+        result = text
+    elif not python:
         result = marked(text or None, _helix(argv), "#", "helix")
     else:
         pattern = (
@@ -229,10 +234,21 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
         result, times = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
         if times != 1:
             raise UsageProblem("The present file has a python entry without language-servers.", remedy=_BY_HAND)
-        if "greenloop" not in before.get("language-server", {}):
+        if known is None:
             result = marked(result, _helix_server(argv), "#", "helix")
     _check_helix(before, result)
     return result
+
+
+def _helix_started(text: str, known: dict[str, Any], argv: Sequence[str]) -> str:
+    """The text with the command of now, where greenloop has moved; words that somebody has added stay."""
+    if known.get("command") == argv[0] and known.get("args", [])[: len(argv) - 1] == list(argv[1:]):
+        return text
+    pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
+    text, times = re.subn(pattern, lambda _found: _helix_server(argv), text, count=1, flags=re.MULTILINE)
+    if times != 1:
+        raise UsageProblem("The present file starts greenloop by another command.", remedy=_BY_HAND)
+    return text
 
 
 def _check_helix(before: dict[str, Any], text: str) -> None:

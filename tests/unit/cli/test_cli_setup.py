@@ -167,6 +167,26 @@ def test_a_helix_file_without_python_gets_an_entry():
     assert after["language"][-1]["language-servers"][-1] == "greenloop"
 
 
+@pytest.mark.parametrize("text", ["", HELIX])
+def test_helix_is_told_where_greenloop_has_moved_to(text, monkeypatch, capsys):
+    put("helix", text)
+    assert main(["setup", "helix", "--write", "--yes"]) == 0
+    monkeypatch.setattr("greenloop.cli.setup.command", lambda: ["/venv/bin/greenloop", "serve"])
+    before = file_of("helix").read_text(encoding="utf-8")
+    assert main(["setup", "helix", "--write", "--yes"]) == 0
+    after = file_of("helix").read_text(encoding="utf-8")
+    assert after == before.replace('command = "greenloop"', 'command = "/venv/bin/greenloop"')
+    assert "already" not in capsys.readouterr().out
+
+
+def test_a_command_of_the_users_own_stays(capsys):
+    path = put("helix", HELIX)
+    assert main(["setup", "helix", "--write", "--yes"]) == 0
+    path.write_text(path.read_text().replace('args = ["serve"]', 'args = ["serve", "--log-level", "info"]'))
+    assert main(["setup", "helix", "--write", "--yes"]) == 0
+    assert "already" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -177,6 +197,7 @@ def test_a_helix_file_without_python_gets_an_entry():
         ("helix", '[[language]]\nname = "python"\n'),
         ("helix", '[[language]]\nname = "python"\n[[language]]\nname = "go"\nlanguage-servers = ["gopls"]\n'),
         ("helix", 'language = [{name = "python", language-servers = ["a"]}]\n'),
+        ("helix", '[language-server]\ngreenloop = {command = "old"}\n'),
     ],
 )
 def test_a_file_that_cannot_be_changed_safely_stays_as_it_is(name, text, capsys):
