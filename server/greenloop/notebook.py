@@ -147,7 +147,8 @@ def load(root: Path, path: str) -> tuple[Notebook, str]:
             raise UsageProblem(
                 f"{path} is larger than {MOST_BYTES >> 20} MB.", remedy="Clear its outputs in Jupyter first."
             )
-        text = file.read_bytes().decode()
+        # A byte order mark is no part of a text; whoever writes the file keeps it.
+        text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise UsageProblem(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
@@ -188,18 +189,29 @@ def recovered(root: Path, outcome: Outcome) -> Outcome:
 def of_run(root: Path, module: str, outcome: Outcome) -> tuple[Prepared, str] | None:
     """What a kept run was asked in the notebook of that module, and the text of its file; None: it is no notebook's.
 
-    Raises `WorkspaceProblem` where the cells are others now.
+    Raises `WorkspaceProblem` where the cells are others now than before that run, or after it.
     """
     path, before = _behind(root, module), outcome.before.get(module)
     if path is None or before is None:
         return None
     book, text = load(root, path)
-    last = ran_to(book, before)
-    if last is None:
+    found = _as_it_was(book, before, outcome.after[module])
+    if found is None:
         raise WorkspaceProblem(f"{path} changed since the run.", remedy="Run `greenloop fix` again.")
+    book, last = found
     whole = Target(kind=TargetKind.FUNCTION, path=module, qualname="", selector="", start=1, end=1, name_line=1)
     goal = Goal(cell=last, last=last)
     return Prepared(notebook=book, goal=goal, composed=compose(book, last), target=whole), text
+
+
+def _as_it_was(book: Notebook, before: str, after: str) -> tuple[Notebook, int] | None:
+    """The cells that a run saw and the last one that ran, also where its result stands in them now; else None."""
+    last = ran_to(book, before)
+    if last is not None:
+        return book, last
+    last = ran_to(book, after)
+    old = landed(book, after, before, last) if last is not None else None
+    return (old, last) if old is not None and last is not None and ran_to(old, before) == last else None
 
 
 def titled(root: Path, target: str) -> str:
