@@ -216,13 +216,27 @@ def _as_it_was(book: Notebook, before: str, after: str) -> tuple[Notebook, int] 
 
 def titled(root: Path, target: str) -> str:
     """A kept run's target as it is typed, where it is in a notebook that is still there."""
-    words, _, inner = target.partition("::")
-    file = PurePosixPath(words)
-    for name in (file.name, file.name.removeprefix("test_")):
-        if path := _behind(root, str(file.with_name(name))):
-            cell = re.fullmatch(r"test_cell_(\d+)", inner)
-            return f"{path}:{cell[1]}" if cell else f"{path}::{inner}"
-    return target
+    inner, path = target.partition("::")[2], _of_target(root, target)
+    if path is None:
+        return target
+    cell = re.fullmatch(r"test_cell_(\d+)", inner)
+    return f"{path}:{cell[1]}" if cell else f"{path}::{inner}"
+
+
+def unlined(root: Path, target: str, text: str) -> str:
+    """What a kept run in a notebook said, without lines: where the cells are others, no row can be told."""
+    path = _of_target(root, target)
+    if path is None:
+        return text
+    module, tests = (re.escape(name) for name in beside(root, path))
+    return re.sub(rf"(?:{tests}|{module})(?::\d+)?", lambda _found: path, text)
+
+
+def _of_target(root: Path, target: str) -> str | None:
+    """The notebook that a kept run's target was in; None where it was a file, or is gone."""
+    file = PurePosixPath(target.partition("::")[0])
+    names = (file.name, file.name.removeprefix("test_"))
+    return next((path for name in names if (path := _behind(root, str(file.with_name(name))))), None)
 
 
 # -- for the engine -------------------------------------------------------------------------------------------------

@@ -166,7 +166,9 @@ def test_programs_and_people_are_told_of_cells(work):
     assert "+++ b/my notes/nb.ipynb:2" in shown
     # Over other cells nothing can be said of rows; which cell was meant is still known.
     (work / "nb.ipynb").write_text(notebook("n = 1", *CELLS))
-    assert "\nmy notes/nb.ipynb:" in greenloop_(work, "history", "show", "2").stdout
+    other = greenloop_(work, "history", "show", "2").stdout
+    assert "\nmy notes/nb.ipynb:" in other
+    assert "_ipynb" not in other
 
 
 def test_a_kept_result_is_written_later_but_not_over_other_cells(work):
