@@ -22,6 +22,7 @@ from greenloop.core.nouns import (
     Spec,
     Status,
     Target,
+    TargetKind,
     Verdict,
 )
 from greenloop.core.ports import Session
@@ -98,8 +99,12 @@ class Bed:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """What pytest takes for a test file here."""
-        return file_patterns(self.snapshot.root)
+        """What pytest takes for a test file here; what holds the target is one also where the project says otherwise.
+
+        A notebook's checks are such a file: their name is greenloop's own.
+        """
+        own = (self.target.path,) if self.target.kind is TargetKind.TEST else ()
+        return (*file_patterns(self.snapshot.root), *own)
 
     def ranked(
         self, reach: Mapping[str, Sequence[Reach]], failing: Mapping[str, Failure | None], passing: Sequence[str]

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
+import re
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,17 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from greenloop import engine, goals, notebook, workspace
 from greenloop import settings as configuration
-from greenloop.core.cells import Kind
+from greenloop.core import told
+from greenloop.core.cells import Kind, rows_of
 from greenloop.core.diff import unified
 from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.events import Event, Started, Tested
+from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.grid import Cell, Notebook
 from greenloop.core.nouns import Attempt, Outcome, Status
 from greenloop.core.redact import clean
 from greenloop.core.summary import counted, wall
 
+MAGIC = "refine"
 NAME = "session.ipynb"  # as which the executed cells are known; there is no such file
 WAIT = 0.2  # seconds between two looks for an interrupt
 
@@ -41,7 +44,7 @@ _loaded: WeakKeyDictionary[InteractiveShell, Magic] = WeakKeyDictionary()
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """What `%load_ext` calls."""
     _loaded[shell] = magic = Magic(shell=shell)
-    shell.register_magic_function(magic.refine, "cell", "refine")  # type: ignore[arg-type]
+    shell.register_magic_function(magic.refine, "cell", MAGIC)  # type: ignore[arg-type]
     shell.events.register("post_run_cell", magic.ran)
 
 
@@ -49,7 +52,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     magic = _loaded.pop(shell, None)
     if magic is not None:
         shell.events.unregister("post_run_cell", magic.ran)
-        shell.magics_manager.magics["cell"].pop("refine", None)
+        shell.magics_manager.magics["cell"].pop(MAGIC, None)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -69,7 +72,9 @@ class Magic:
         inputs = list(shell.history_manager.input_hist_raw) if shell.history_manager else []
         if inputs and inputs[-1].rstrip().endswith(cell.rstrip()):
             inputs.pop()  # this cell
-        earlier = [text for n, text in enumerate(inputs) if n and n not in self.failed]
+        # What failed before the magic was loaded IPython itself knows, since version 9.
+        failed = self.failed.union(getattr(shell.history_manager, "exceptions", ()))
+        earlier = {n: text for n, text in enumerate(inputs) if n and n not in failed}
         try:
             text = refined(earlier, cell.rstrip("\n"), shlex.split(line), say=print)
         except GreenloopError as error:
@@ -83,14 +88,15 @@ class Magic:
                 shell.set_next_input(text, replace=True)
 
 
-def refined(earlier: Sequence[str], cell: str, words: Sequence[str], *, say: Callable[[str], None]) -> str | None:
-    """The cell's new text; None where there is none. `earlier` are executed cells, `words` settings.
+def refined(earlier: Mapping[int, str], cell: str, words: Sequence[str], *, say: Callable[[str], None]) -> str | None:
+    """The cell's new text; None where there is none. `earlier` are executed cells by number, `words` settings.
 
     Raises `GreenloopError` for what cannot be run and `KeyboardInterrupt` where the user interrupts.
     """
     folder = Path.cwd()
     root = workspace.find_root(folder)
-    book = _book(root, folder, [*context(earlier), cell])
+    known = context(earlier)
+    book = _book(root, folder, [*known.values(), cell])
     last = len(book.cells) - 1
     own = [goal for goal in goals.goals(book) if goal.cell == last]
     checks = [goal for goal in own if goal.test] or own
@@ -106,7 +112,7 @@ def refined(earlier: Sequence[str], cell: str, words: Sequence[str], *, say: Cal
     tell = _Telling()
 
     def named(text: str) -> str:
-        return prepared.named(text).replace(f"{book.path}:{last + 1}", "the cell")
+        return _as_executed(book, [*known], prepared.named(text))
 
     async def work(emit: Callable[[Event], None]) -> Outcome:
         try:
@@ -121,7 +127,7 @@ def refined(earlier: Sequence[str], cell: str, words: Sequence[str], *, say: Cal
 
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     outcome = _in_thread(lambda: work(emit), lines, say)
-    say(_end(prepared.shown(outcome)))
+    say(_as_executed(book, [*known], _end(prepared.shown(outcome))))
     if not outcome.solved or not outcome.after:
         return None
     changed = prepared.landed(outcome)
@@ -133,19 +139,23 @@ def refined(earlier: Sequence[str], cell: str, words: Sequence[str], *, say: Cal
     return new
 
 
-def context(earlier: Sequence[str]) -> list[str]:
-    """Of executed cells those that count: one that only defines what later ones define again is left out."""
-    cells = [Cell(source=text, label=n) for n, text in enumerate(earlier, 1)]
-    kept = []
+def context(earlier: Mapping[int, str]) -> dict[int, str]:
+    """Of executed cells those that count: one that only defines what later ones define again is left out.
+
+    So is what was only refined: nothing of such a cell was executed.
+    """
+    executed = {n: text for n, text in earlier.items() if not text.lstrip().startswith(f"%%{MAGIC}")}
+    cells = [Cell(source=text, label=n) for n, text in executed.items()]
+    kept = {}
     for number, cell in enumerate(cells):
-        parts = cell.reading.parts
-        if cell.reading.broken or not parts or cell.source in earlier[number + 1 :]:
+        parts, after = cell.reading.parts, cells[number + 1 :]
+        if cell.reading.broken or not parts or any(cell.source == other.source for other in after):
             continue
-        later = {name for other in cells[number + 1 :] for part in other.reading.parts for name in part.binds}
+        later = {name for other in after for part in other.reading.parts for name in part.binds}
         binds = {name for part in parts for name in part.binds}
         if all(part.kind is Kind.DEFINE for part in parts) and binds <= later:
             continue
-        kept.append(cell.source)
+        kept[cell.label] = cell.source
     return kept
 
 
@@ -153,10 +163,15 @@ def on_top(book: Notebook, changed: Notebook) -> str:
     """The last cell's new text; what changed in earlier cells comes on top of it, for those have been executed."""
     fresh: list[str] = []
     for old, new in zip(book.cells[:-1], changed.cells[:-1], strict=True):
-        before = {"\n".join(old.reading.rows[part.start : part.end]) for part in old.reading.parts}
-        texts = ("\n".join(new.source.splitlines()[part.start : part.end]) for part in new.reading.parts)
-        fresh += [text for text in texts if text not in before]
+        before = set(_statements(old))
+        fresh += [text for text in _statements(new) if text not in before]
     return "\n\n\n".join([*fresh, changed.cells[-1].source])
+
+
+def _statements(cell: Cell) -> list[str]:
+    """Their texts as they stand in the cell, magics and all."""
+    rows = rows_of(cell.source)
+    return ["\n".join(rows[part.start : part.end]) for part in cell.reading.parts]
 
 
 def _book(root: Path, folder: Path, texts: Sequence[str]) -> Notebook:
@@ -165,6 +180,14 @@ def _book(root: Path, folder: Path, texts: Sequence[str]) -> Notebook:
     module, tests = notebook.beside(root, path)
     cells = tuple(Cell(source=text, label=n) for n, text in enumerate(texts, 1))
     return Notebook(path=path, cells=cells, module=module, tests=tests)
+
+
+def _as_executed(book: Notebook, numbers: Sequence[int], text: str) -> str:
+    """A text for people with cells as Jupyter numbers them; the last is the one on which the magic stands."""
+    spelled = ["", *(f"In [{number}]" for number in numbers), "the cell"]
+    path = re.escape(book.path)
+    text = re.sub(rf"Cell (\d+) of {path}", lambda found: spelled[int(found[1])], text)
+    return re.sub(rf"{path}(?: cell |:)(\d+)", lambda found: spelled[int(found[1])], text)
 
 
 def _settings(root: Path, words: Sequence[str], say: Callable[[str], None]) -> configuration.Settings:
@@ -221,9 +244,10 @@ def _next(lines: queue.SimpleQueue[str | None]) -> str | None:
 
 @dataclass(kw_only=True)
 class _Telling:
-    """Each attempt in a line."""
+    """Each attempt in a line, and each test that was made of a docstring, as often as it is worth something else."""
 
     limit: int = 0
+    known: dict[str, str] = field(default_factory=dict)
 
     def lines(self, event: Event) -> Sequence[str]:
         if isinstance(event, Started):
@@ -231,6 +255,11 @@ class _Telling:
             return [f"as it stands: {_result(event.baseline)}"]
         if isinstance(event, Tested):
             return [f"attempt {event.attempt.number}/{self.limit}: {_result(event.attempt)}"]
+        if isinstance(event, Specified):
+            listed = told.lines(event.spec, voted=bool(self.known))
+            fresh = [each for each in listed if self.known.get(each.source) != each.why]
+            self.known = {each.source: each.why for each in listed}
+            return [clean(f"test: {each.source} ({each.why})") for each in fresh]
         return []
 
 

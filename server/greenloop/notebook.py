@@ -147,7 +147,8 @@ def load(root: Path, path: str) -> tuple[Notebook, str]:
             raise UsageProblem(
                 f"{path} is larger than {MOST_BYTES >> 20} MB.", remedy="Clear its outputs in Jupyter first."
             )
-        text = file.read_bytes().decode()
+        # A byte order mark is no part of a text; whoever writes the file keeps it.
+        text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise UsageProblem(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
@@ -188,29 +189,54 @@ def recovered(root: Path, outcome: Outcome) -> Outcome:
 def of_run(root: Path, module: str, outcome: Outcome) -> tuple[Prepared, str] | None:
     """What a kept run was asked in the notebook of that module, and the text of its file; None: it is no notebook's.
 
-    Raises `WorkspaceProblem` where the cells are others now.
+    Raises `WorkspaceProblem` where the cells are others now than before that run, or after it.
     """
     path, before = _behind(root, module), outcome.before.get(module)
     if path is None or before is None:
         return None
     book, text = load(root, path)
-    last = ran_to(book, before)
-    if last is None:
+    found = _as_it_was(book, before, outcome.after[module])
+    if found is None:
         raise WorkspaceProblem(f"{path} changed since the run.", remedy="Run `greenloop fix` again.")
+    book, last = found
     whole = Target(kind=TargetKind.FUNCTION, path=module, qualname="", selector="", start=1, end=1, name_line=1)
     goal = Goal(cell=last, last=last)
     return Prepared(notebook=book, goal=goal, composed=compose(book, last), target=whole), text
 
 
+def _as_it_was(book: Notebook, before: str, after: str) -> tuple[Notebook, int] | None:
+    """The cells that a run saw and the last one that ran, also where its result stands in them now; else None."""
+    last = ran_to(book, before)
+    if last is not None:
+        return book, last
+    last = ran_to(book, after)
+    old = landed(book, after, before, last) if last is not None else None
+    return (old, last) if old is not None and last is not None and ran_to(old, before) == last else None
+
+
 def titled(root: Path, target: str) -> str:
     """A kept run's target as it is typed, where it is in a notebook that is still there."""
-    words, _, inner = target.partition("::")
-    file = PurePosixPath(words)
-    for name in (file.name, file.name.removeprefix("test_")):
-        if path := _behind(root, str(file.with_name(name))):
-            cell = re.fullmatch(r"test_cell_(\d+)", inner)
-            return f"{path}:{cell[1]}" if cell else f"{path}::{inner}"
-    return target
+    inner, path = target.partition("::")[2], _of_target(root, target)
+    if path is None:
+        return target
+    cell = re.fullmatch(r"test_cell_(\d+)", inner)
+    return f"{path}:{cell[1]}" if cell else f"{path}::{inner}"
+
+
+def unlined(root: Path, target: str, text: str) -> str:
+    """What a kept run in a notebook said, without lines: where the cells are others, no row can be told."""
+    path = _of_target(root, target)
+    if path is None:
+        return text
+    module, tests = (re.escape(name) for name in beside(root, path))
+    return re.sub(rf"(?:{tests}|{module})(?::\d+)?", lambda _found: path, text)
+
+
+def _of_target(root: Path, target: str) -> str | None:
+    """The notebook that a kept run's target was in; None where it was a file, or is gone."""
+    file = PurePosixPath(target.partition("::")[0])
+    names = (file.name, file.name.removeprefix("test_"))
+    return next((path for name in names if (path := _behind(root, str(file.with_name(name))))), None)
 
 
 # -- for the engine -------------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """Notebooks in editors: cells that are documents of their own, and JupyterLab's virtual documents; real engine and wall."""
 
 import json
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -133,6 +136,65 @@ async def test_failures_stand_in_their_cells_and_hover_tells_the_attempts(notebo
     assert "x * 3" in hover
     titles = [each["title"] for each in await notebooks.actions(**AT)]
     assert any(title.startswith("Show attempts") for title in titles), titles
+
+
+async def test_attempts_are_changes_of_cells(notebooks, tmp_path):
+    """Not of the module that ran, in which magics and asserts are comments and the later cells are missing."""
+    wrong = [BROKEN.replace("x + 1", each) for each in ("x * 3", "x * 4")]
+    await begin(notebooks, tmp_path, *wrong, attempts=2, cells=(*CELLS, "last = 1"))
+    await notebooks.action("Refine", **AT)
+    await notebooks.diagnosed(lambda items: any("not solved" in item["message"] for item in items), name=4)
+    about = {"uri": notebooks.uri(4), "target": "test_nb_ipynb.py::test_cell_4"}
+    for number, text in enumerate(wrong, 1):
+        found = await notebooks.call("greenloop/attempt", {**about, "attempt": number})
+        assert found == {"files": [{"uri": notebooks.uri(2), "text": text}]}
+    hover = (await notebooks.hover(name=4, line=0))["value"]
+    page = (await notebooks.call("greenloop/report", about))["markdown"]
+    for shown, numbers in ((hover, (3,)), (page, (3, 4))):
+        changed = [row for row in shown.splitlines() if re.match(r"[+-] ", row)]
+        assert changed == [row for n in numbers for row in ("-    return x + 1", f"+    return x * {n}")]
+        assert "nb_ipynb.py" not in shown
+    await notebooks.execute("greenloop.compare", {**about, "attempt": 1})
+    shown = await notebooks.wait(lambda m: m.get("method") == "window/showDocument", "the comparison")
+    comparison = Path(urlsplit(shown["params"]["uri"]).path).read_text()
+    assert "\n-    return x + 1\n+    return x * 3\n" in comparison
+    assert "nb_ipynb.py" not in comparison
+
+
+async def test_an_error_in_an_attempt_is_told_by_its_cell(notebooks, tmp_path):
+    """Its lines are the attempt's own, which reach into the next cell's rows."""
+    wrong = f"{BROKEN.partition('return')[0]}y = x\n    y += 1\n    y += 2\n    return y[0]"
+    await begin(notebooks, tmp_path, wrong, attempts=1)
+    await notebooks.action("Refine", **AT)
+    await notebooks.diagnosed(lambda items: any("not solved" in item["message"] for item in items), name=4)
+    (failing,) = notebooks.shown(3)
+    assert failing["source"].startswith("greenloop attempt 1")
+    assert "at nb.ipynb cell 2 row 5 of attempt 1" in failing["message"]
+
+
+async def test_notebooks_whose_names_are_alike_are_not_mixed_up(notebooks, tmp_path):
+    """`a-b` and `a b` are the same where a module can have neither."""
+    await begin(notebooks, tmp_path, cells=())
+    notebooks.file = "a-b.ipynb"
+    notebooks.open_notebook(*CELLS)
+    first = notebooks.uri(2)
+    notebooks.file = "a b.ipynb"
+    notebooks.open_notebook("x = 1")
+    notebooks.file = "a-b.ipynb"
+    await notebooks.action("Refine until tests pass: test_cell_4", **AT)
+    await an_edit(notebooks)
+    await notebooks.told("a-b.ipynb cell 2 row 2 fixed, verified by a-b.ipynb:4")
+    assert notebooks.buffers[first][1] == BROKEN.replace("x + 1", "x * 2")
+
+
+async def test_a_notebook_that_is_called_test(notebooks, tmp_path):
+    await begin(notebooks, tmp_path, cells=())
+    notebooks.file = "test.ipynb"
+    notebooks.open_notebook(*CELLS)
+    await notebooks.action("Refine until tests pass: double", name=2, line=1)
+    await an_edit(notebooks)
+    await notebooks.told("verified")
+    assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
 
 async def test_diagnostics_move_with_cells_and_go_with_them(notebooks, tmp_path):
@@ -306,6 +368,14 @@ async def test_a_cell_that_fails_before_the_checks_is_named(notebooks, tmp_path)
     await begin(notebooks, tmp_path, cells=("1 / 0", *CELLS))
     await notebooks.execute("greenloop.runTest", {"uri": notebooks.uri(1)})
     await notebooks.told("Cell 1 of nb.ipynb fails in row 1: ZeroDivisionError")
+
+
+async def test_checks_of_a_notebook_that_is_closed_end(notebooks, tmp_path):
+    await begin(notebooks, tmp_path, cells=("import time", "time.sleep(600)", "assert True"))
+    await notebooks.execute("greenloop.runTest", {"uri": notebooks.uri(1)})
+    notebooks.close_notebook()
+    ended = notebooks.request("workspace/executeCommand", {"command": "greenloop.cancel", "arguments": []})
+    assert (await notebooks.reply(ended))["result"] == 0
 
 
 async def test_a_notebook_without_checks_has_nothing_to_run(notebooks, tmp_path):

@@ -70,6 +70,21 @@ def test_only_the_newest_of_several_definitions_counts(run):
     assert text == f"{RIGHT}\n\n\nassert double(3) == 6"
 
 
+def test_what_failed_before_the_magic_was_loaded_is_no_context(run, shell):
+    if not hasattr(shell.history_manager, "exceptions"):
+        pytest.skip("IPython knows it since version 9")
+    run("%unload_ext greenloop.magic", "n = nobody", "%load_ext greenloop.magic")
+    text, said = run(BROKEN, "%%refine\nassert double(3) == 6")
+    assert text == f"{RIGHT}\n\n\nassert double(3) == 6", said
+
+
+def test_an_earlier_cell_that_fails_in_the_sandbox_is_named_as_jupyter_does(run, monkeypatch):
+    monkeypatch.setenv("ONLY_IN_THE_KERNEL", "1")
+    text, said = run("import os", "n = os.environ['ONLY_IN_THE_KERNEL']", BROKEN, "%%refine\nassert double(3) == 6")
+    assert text is None
+    assert "In [3] fails in row 1: KeyError" in said
+
+
 def test_a_function_that_is_not_written_yet(run):
     text, _said = run("%%refine\nassert slug('A') == 'a'", answer="def slug(text):\n    return text.lower()")
     assert text == "def slug(text):\n    return text.lower()\n\n\nassert slug('A') == 'a'"

@@ -69,6 +69,46 @@ def test_by_cell_id_and_by_name(work):
     assert "user tests 1/1" in by_name.stdout
 
 
+def test_checks_are_never_changed_whatever_the_project_calls_its_test_files(work):
+    (work.parent / "pyproject.toml").write_text('[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n')
+    (work / "nb.ipynb").write_text(notebook(*CELLS))
+    done = greenloop_(work, "fix", "nb.ipynb:4", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [region["name"] for region in json.loads(done.stdout.splitlines()[0])["regions"]] == ["double"]
+
+
+def test_a_notebook_that_is_called_test_and_begins_with_a_byte_order_mark(work):
+    file = work / "test.ipynb"
+    text = "\ufeff" + notebook(*CELLS)
+    file.write_text(text, encoding="utf-8")
+    done = greenloop_(work, "fix", "test.ipynb::double", "--apply")
+    assert done.returncode == 0, done.stderr
+    assert "changed meanwhile" not in done.stderr
+    assert file.read_text(encoding="utf-8") == text.replace('"    return x + 1"', '"    return x * 2"')
+
+
+def test_a_result_that_was_written_is_still_told_in_cells(work):
+    (work / "nb.ipynb").write_text(notebook(*CELLS))
+    assert greenloop_(work, "fix", "nb.ipynb:4", "--apply").returncode == 0
+    shown = greenloop_(work, "history", "show")
+    assert "+++ b/my notes/nb.ipynb:2" in shown.stdout
+    assert "_ipynb" not in shown.stdout
+    assert "it stood there already" in greenloop_(work, "history", "apply", "--yes").stdout
+    again = greenloop_(work, "verify", "run:1")
+    assert again.returncode == 3
+    assert "Run 1 was made in a notebook" in again.stderr
+
+
+def test_the_tests_of_a_docstring_in_a_cell(work):
+    (work / "nb.ipynb").write_text(notebook(*CELLS))
+    none = greenloop_(work, "tests", "nb.ipynb::double")
+    assert none.returncode == 1
+    assert "`greenloop fix 'my notes/nb.ipynb::double'` makes them" in none.stderr
+    checks = greenloop_(work, "tests", "nb.ipynb:4")
+    assert checks.returncode == 2
+    assert "my notes/nb.ipynb:4 is a test of your own." in checks.stderr
+
+
 def test_the_examples_of_a_docstring(work):
     broken = BROKEN.replace('Twice x."""', 'Twice x.\n\n    >>> double(4)\n    8\n    """')
     (work / "nb.ipynb").write_text(notebook(CELLS[0], broken))
@@ -126,7 +166,9 @@ def test_programs_and_people_are_told_of_cells(work):
     assert "+++ b/my notes/nb.ipynb:2" in shown
     # Over other cells nothing can be said of rows; which cell was meant is still known.
     (work / "nb.ipynb").write_text(notebook("n = 1", *CELLS))
-    assert "\nmy notes/nb.ipynb:" in greenloop_(work, "history", "show", "2").stdout
+    other = greenloop_(work, "history", "show", "2").stdout
+    assert "\nmy notes/nb.ipynb:" in other
+    assert "_ipynb" not in other
 
 
 def test_a_kept_result_is_written_later_but_not_over_other_cells(work):

@@ -3,6 +3,7 @@
 import ast
 import json
 import random
+import re
 
 import pytest
 
@@ -17,6 +18,7 @@ from greenloop.core.executed import compose
 from greenloop.core.grid import Cell, Notebook, names
 from greenloop.core.landing import landed
 from greenloop.core.nouns import Failure, Frame, Outcome, StopReason, TargetKind, Verified
+from greenloop.sources import is_test_file
 
 
 def book(*texts, path="nb.ipynb"):
@@ -139,14 +141,27 @@ def test_what_only_jupyter_has_is_made_where_it_is_used():
 @pytest.mark.parametrize(
     ("path", "module"),
     [
-        ("nb.ipynb", "nb_ipynb.py"),
-        ("a b/my-book 1.ipynb", "a b/my_book_1_ipynb.py"),
-        ("01.ipynb", "nb_01_ipynb.py"),
-        ("täst.ipynb", "t_st_ipynb.py"),
+        ("nb.ipynb", r"nb_ipynb\.py"),
+        ("a b/my-book 1.ipynb", r"a b/my_book_1_\w{6}_ipynb\.py"),
+        ("01.ipynb", r"nb_01_\w{6}_ipynb\.py"),
+        ("täst.ipynb", r"t_st_\w{6}_ipynb\.py"),
     ],
 )
 def test_names_can_be_imported(path, module):
-    assert names(path)[0] == module
+    assert re.fullmatch(module, names(path)[0])
+
+
+def test_no_two_notebooks_have_the_same_names():
+    paths = ["a-b", "a_b", "a b", "01", "nb_01", "数据", "分析", "test", "nb_test"]
+    assert len({name for path in paths for name in names(f"{path}.ipynb")}) == 2 * len(paths)
+
+
+@pytest.mark.parametrize("path", ["test.ipynb", "test_model.ipynb", "testing 1.ipynb", "x_test.ipynb"])
+def test_the_module_of_a_notebook_is_no_test_file(path):
+    nb = book("def f():\n    return 1", "assert f() == 2", path=path)
+    assert [is_test_file(name) for name in (nb.module, nb.tests)] == [False, True]
+    function, checks = (books.prepare(nb, goal).target for goal in goals.goals(nb))
+    assert (function.kind, checks.kind) == (TargetKind.FUNCTION, TargetKind.TEST)
 
 
 def test_no_file_of_the_user_is_hidden(tmp_path):

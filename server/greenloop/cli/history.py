@@ -21,7 +21,7 @@ from greenloop.cli.view import View
 from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
 from greenloop.core.nouns import Outcome
 from greenloop.history import History, Record
-from greenloop.notebook import of_run, recovered, titled
+from greenloop.notebook import of_run, recovered, titled, unlined
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,15 +113,19 @@ def _show(record: Record) -> int:
     if outcome is None:
         return codes.VERIFIED
     console.print()
-    console.print(Text(show.verdict(outcome)), soft_wrap=True)
-    if diff := show.diff(outcome.before, outcome.after):
+    console.print(Text(named(show.verdict(outcome))), soft_wrap=True)
+    if diff := named(show.diff(outcome.before, outcome.after)):
         console.print(coloured_diff(diff), soft_wrap=True)
     return codes.VERIFIED
 
 
 def _in_cells(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:
     """What a run in a notebook came to, and names of lines, in the words of its cells as long as they are the same."""
-    outcome, named = record.outcome, str
+    outcome = record.outcome
+
+    def named(text: str) -> str:
+        return unlined(Path(record.root), record.target, text)
+
     if outcome is None:
         return None, named
     with suppress(GreenloopError):

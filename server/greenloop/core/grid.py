@@ -6,6 +6,7 @@ This module must not know of files.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -97,10 +98,17 @@ class Notebook:
 
 
 def names(path: str, taken: Sequence[str] = ()) -> tuple[str, str]:
-    """Module and test file for a notebook, in its folder; `taken` are names of files there that must not be hidden."""
+    """Module and test file for a notebook, in its folder; `taken` are names of files there that must not be hidden.
+
+    Two notebooks never share them, and pytest does not take the module for a test file.
+    """
     pure = PurePosixPath(path)
-    stem = re.sub(r"\W", "_", pure.name.removesuffix(".ipynb"), flags=re.ASCII) + "_ipynb"
-    stem = stem if stem.isidentifier() else f"nb_{stem}"
+    name = pure.name.removesuffix(".ipynb")
+    stem = re.sub(r"\W", "_", name, flags=re.ASCII)
+    stem = stem if stem.isidentifier() and not stem.startswith("test") else f"nb_{stem}"
+    if stem != name:
+        stem += "_" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    stem += "_ipynb"
     while f"{stem}.py" in taken or f"test_{stem}.py" in taken:
         stem += "_"
     return str(pure.with_name(f"{stem}.py")), str(pure.with_name(f"test_{stem}.py"))

@@ -139,6 +139,11 @@ def telling(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Even
     return told
 
 
+def attempted(prepared: Prepared, module: str) -> Notebook | None:
+    """The notebook as an attempt would leave it, of which `module` is the text that ran; None: it spans cells."""
+    return landed(prepared.notebook, prepared.composed.module, module, prepared.goal.last)
+
+
 def answered(prepared: Prepared, outcome: Outcome) -> Outcome:
     """The outcome with the grid of all cells in place of the module. Raises `WorkspaceProblem`."""
     module = prepared.notebook.module

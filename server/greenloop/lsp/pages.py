@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from greenloop.core.uris import uri_from_path
 from greenloop.lsp import client, tried
 from greenloop.lsp.edits import plan
-from greenloop.lsp.presenters import page
+from greenloop.lsp.presenters import page, status
 from greenloop.settings import state_folder
 
 if TYPE_CHECKING:
@@ -38,14 +38,22 @@ async def attempts(server: Server, runs: Sequence[Run]) -> None:
         file = _file(runs[0])
     else:
         file = _named(Path(runs[0].uri).stem, *sorted({run.target.selector for run in runs}), str(runs[0].root))
-    await _open(server, file, page.attempts(runs), "The attempts are in")
+    await _open(server, file, course(server, runs), "The attempts are in")
+
+
+def course(server: Server, runs: Sequence[Run]) -> str:
+    """The text of that page, in which a notebook's lines are rows of its cells."""
+    text = page.attempts(runs)
+    for run in runs:
+        text = status.named(server, run, text)
+    return text
 
 
 async def compared(server: Server, run: Run, number: int) -> None:
     """What putting an attempt in would change in the text as it is now."""
     attempt = next(attempt for attempt in run.attempts if attempt.number == number)
     text = page.compared(run, attempt, await tried.texts(server, run, attempt))
-    await _open(server, _file(run, "compared"), text, "The comparison is in")
+    await _open(server, _file(run, "compared"), status.named(server, run, text), "The comparison is in")
 
 
 async def findings(server: Server, root: Path, rows: list[Row]) -> None:
@@ -62,7 +70,8 @@ async def result(server: Server, run: Run) -> tuple[bool, Path | None, str]:
     if not isinstance(steps, list) or not steps:
         return False, None, ""
     diff = page.diff({step.path: step.current for step in steps}, {step.path: step.wanted for step in steps})
-    path = await _written(_file(run, "result"), page.result(run, diff))
+    diff = status.named(server, run, diff)
+    path = await _written(_file(run, "result"), status.named(server, run, page.result(run, diff)))
     return path is not None and await client.show(server, uri_from_path(path)), path, diff
 
 

@@ -12,12 +12,15 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.nouns import Attempt, Outcome, Spec, Target
 from greenloop.lsp.questions import Question
 from greenloop.settings import Settings
+
+if TYPE_CHECKING:
+    from greenloop.notebook import Prepared
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +61,7 @@ class Run:
     `specified` is what must hold as it was said last; `question` is the one it waits for.
     `proof`: the texts with which it was verified again, after others were typed.
     `review`: the client shows the result to the user, who applies or discards it.
+    `prepared` is what the engine was asked in a notebook.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
 
@@ -84,6 +88,7 @@ class Run:
     cancelled: bool = False
     review: bool = False
     applied: bool = False
+    prepared: Prepared | None = None
     proof: dict[str, str] = field(default_factory=dict)
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
     sent_at: float = 0.0

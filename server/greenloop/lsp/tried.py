@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from greenloop.core.celled import named
 from greenloop.core.diff import merge
 from greenloop.core.nouns import Attempt
+from greenloop.lsp import cells
 from greenloop.lsp.books import cell_changes
 from greenloop.lsp.edits import as_in, plain, text_of
 
@@ -50,8 +52,6 @@ def documents(server: Server, run: Run, found: Mapping[str, Tried]) -> Iterator[
 
 def _tried(run: Run, attempt: Attempt) -> tuple[dict[str, str | None], dict[str, str]]:
     """Texts by path, as they were when the run began and as the attempt has them. The user's own code is both."""
-    from greenloop.core.compose import before_after  # noqa: PLC0415 - only runs need it, not the start
-
     if run.outcome is not None and run.changes:
         # More than the attempt itself, where tests were written down.
         before = {path: run.outcome.before.get(path) for path in run.changes}
@@ -59,13 +59,42 @@ def _tried(run: Run, attempt: Attempt) -> tuple[dict[str, str | None], dict[str,
             return {}, {path: text or "" for path, text in before.items()}
         if run.outcome.best == attempt.number:
             return before, run.changes
-    if run.started is None:
-        return {}, {}
-    problem = run.started.problem
-    if not attempt.number:
+    if run.started is not None and not attempt.number:
+        problem = run.started.problem
         own = {region.path: problem.originals.get(region.path) for region in problem.regions}
         return {}, {path: text for path, text in own.items() if text is not None}
-    return before_after(problem, attempt.candidate) if attempt.candidate is not None else ({}, {})
+    return changed(run, attempt)
+
+
+def changed(run: Run, attempt: Attempt) -> tuple[dict[str, str | None], dict[str, str]]:
+    """What an attempt changes in the texts that the run began with: these by path, and its own. Nothing without code.
+
+    Of a notebook's module it is the grid of all cells, and nothing where one change spans several of them.
+    """
+    from greenloop.core.compose import before_after  # noqa: PLC0415 - only runs need it, not the start
+
+    if run.started is None or attempt.candidate is None:
+        return {}, {}
+    before, after = before_after(run.started.problem, attempt.candidate)
+    if run.prepared is not None and (ran := after.pop(run.prepared.notebook.module, None)) is not None:
+        notebook, found = run.prepared.notebook, cells.attempted(run.prepared, ran)
+        if found is not None and found.text != notebook.text:
+            before[notebook.module], after[notebook.module] = notebook.text, found.text
+    return before, after
+
+
+def spelled(run: Run, attempt: Attempt, path: str, line: int) -> str:
+    """A line that an attempt ran, as people name it: of a notebook the row of a cell, as the attempt would leave it."""
+    from greenloop.core.compose import compose  # noqa: PLC0415 - as above
+
+    text = f"{path}:{line}"
+    if run.prepared is None or run.started is None:
+        return text
+    notebook = run.prepared.notebook
+    files = compose(run.started.problem, attempt.candidate) if attempt.candidate is not None else {}
+    if path == notebook.module and path in files:
+        notebook = cells.attempted(run.prepared, files[path]) or notebook
+    return named(notebook, text)
 
 
 def _put_in(before: str | None, after: str, now: str | None) -> Tried:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop import acceptance, basis, proofs
+from greenloop import acceptance, basis, notebook, proofs
 from greenloop.basis import Basis
 from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.core.nouns import Outcome, Place, Problem, Status
@@ -99,6 +99,11 @@ def _read(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Ba
     if outcome is None or not outcome.solved or not outcome.after:
         raise UsageProblem(
             f"Run {number} has no result that could be verified.", remedy=f"See `greenloop history show {number}`."
+        )
+    if notebook.titled(Path(record.root), record.target) != record.target:
+        raise CannotVerify(
+            f"Run {number} was made in a notebook, whose tests exist during a run only.",
+            remedy="Refine its cell once more: what is green already is said.",
         )
     if then is None or not then.spec.cases:
         raise CannotVerify(

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from cells import notebook
 from greenloop import docket
 from greenloop.cli.live import Lines, Terminal
 from greenloop.cli.main import main
@@ -17,6 +18,9 @@ from greenloop.core.events import Specified
 from greenloop.core.nouns import Case, Evidence, Provenance, Region, Spec, Verified
 from greenloop.core.sheet import Check, sheet
 from greenloop.core.summary import solved as label
+from greenloop.goals import Goal
+from greenloop.notebook import load, prepare
+from greenloop.targets import region_for
 
 from .conftest import AFTER, BEFORE, CASE, solved
 
@@ -46,6 +50,15 @@ def ruled() -> Spec:
 @pytest.fixture
 def kept(project):
     return docket.save(docket.load(project, REGION, BEFORE), spec(), "m")
+
+
+def test_those_of_a_function_in_a_notebook_are_found_by_its_name(project, capsys):
+    (project / "nb.ipynb").write_text(notebook("import os", BEFORE))
+    asked = prepare(load(project, "nb.ipynb")[0], Goal(cell=1, last=1, name="double"))
+    region = region_for(asked.target, asked.composed.module)
+    docket.save(docket.load(project, region, asked.composed.module), spec(), "nb_ipynb")
+    assert main(["tests", "nb.ipynb::double"]) == 0
+    assert "assert double(2) == 4" in capsys.readouterr().out
 
 
 # -- the command -------------------------------------------------------------------------------------------------

@@ -46,6 +46,12 @@ def register(server: Server) -> None:
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseNotebookDocumentParams) -> None:
         gone = {each.uri for each in params.cell_text_documents}
+        path = server.documents.path_of(params.notebook_document.uri)
+        found = server.documents.module_of(path) if path else None
+        root = server.documents.root_of(found) if found else None
+        if root is not None and found is not None:
+            # Nobody looks at what its tests would say any more.
+            server.checks.leave(root, found.relative_to(root).as_posix())
         for run in server.runs:
             if run.question is not None and run.uri in gone:
                 run.question.end(Answer())

@@ -216,7 +216,7 @@ async def _refined(server: Server, run: Run) -> Outcome:
     request = Request(root=run.root, target=target, buffers=await asyncio.to_thread(snapshot, texts, run.root))
     settings, emit, prepared = run.settings, _emitter(server, run), None
     if (notebook := server.documents.notebook(run.root / run.target.path, run.root)) is not None:
-        prepared = await asyncio.to_thread(cells.prepared, run, notebook)
+        run.prepared = prepared = await asyncio.to_thread(cells.prepared, run, notebook)
         request, settings = cells.asked(request, prepared, settings)
         emit = cells.telling(prepared, emit)
 

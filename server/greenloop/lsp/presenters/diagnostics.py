@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
 from greenloop.core.redact import clean
-from greenloop.lsp import moves, places
+from greenloop.lsp import moves, places, tried
 from greenloop.lsp.edits import text_of
 from greenloop.lsp.presenters import cases, refusals, status
 from greenloop.lsp.presenters.lines import Lines
@@ -85,7 +85,7 @@ def _case(
     found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
     message = f"{case.source or case.id.split('::')[-1]}: {_why(attempt, failure, found)}"
     if frames and not lines.ran(frames[-1].path, frames[-1].line):
-        message += f"\nat {_of_attempt(frames[-1], attempt)}"
+        message += f"\nat {_of_attempt(run, frames[-1], attempt)}"
     item = lsp.Diagnostic(
         range=cases.range_of(server, run.root / path, line),
         message=message,
@@ -122,9 +122,9 @@ def _inside(server: Server, run: Run, frame: Frame) -> bool:
     return cases.inside(run.root, frame) or server.documents.book_at(run.root / frame.path) is not None
 
 
-def _of_attempt(frame: Frame, attempt: Attempt) -> str:
+def _of_attempt(run: Run, frame: Frame, attempt: Attempt) -> str:
     text = f"attempt {attempt.number}" if attempt.number else "your code as it was"
-    return clean(f"{frame.path}:{frame.line} of {text}")
+    return clean(f"{tried.spelled(run, attempt, frame.path, frame.line)} of {text}")
 
 
 def _related(
@@ -132,7 +132,7 @@ def _related(
 ) -> lsp.DiagnosticRelatedInformation | None:
     line, note, path = lines.ran(frame.path, frame.line), frame.function, run.root / frame.path
     if not line:
-        line, note = lines.nearest(frame.path, frame.line), f"{note} ({_of_attempt(frame, attempt)})"
+        line, note = lines.nearest(frame.path, frame.line), f"{note} ({_of_attempt(run, frame, attempt)})"
     if not line:
         return None
     location = server.documents.location(path, cases.range_of(server, path, line))

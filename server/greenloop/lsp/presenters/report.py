@@ -16,6 +16,7 @@ from greenloop.core.nouns import Attempt, Status, StopReason
 from greenloop.core.redact import clean
 from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.told import Line, census, lines
+from greenloop.lsp import tried
 from greenloop.lsp.presenters.status import standing
 from greenloop.lsp.presenters.words import error_of
 
@@ -74,11 +75,7 @@ def best_diff(run: Run) -> str:
 
 def diff_of(run: Run, attempt: Attempt) -> str:
     """What an attempt would change in the user's files."""
-    from greenloop.core.compose import before_after  # noqa: PLC0415 - only runs need it, not the start
-
-    if run.started is None or attempt.candidate is None:
-        return ""
-    before, after = before_after(run.started.problem, attempt.candidate)
+    before, after = tried.changed(run, attempt)
     return "".join(unified(before.get(path), text, path) for path, text in sorted(after.items()))
 
 
