@@ -121,7 +121,8 @@ def stands(server: Server, run: Run, steps: Sequence[_Step]) -> bool:
     if run.proof == others | _wanted(steps):
         return True
     originals = run.started.problem.originals if run.started else {}
-    return not merged and all(plain(originals[path] or "") == text for path, text in others.items())
+    unmoved = all(plain(originals[path] or "") == text for path, text in others.items())
+    return unmoved and not merged and not run.doubted
 
 
 def _texts(server: Server, run: Run) -> dict[str, str | None]:
@@ -145,10 +146,8 @@ def _behind(server: Server, run: Run, steps: Sequence[_Step]) -> str:
         if (notebook := server.documents.notebook(path, run.root)) is not None:
             if cell_changes(notebook, step.current or "", step.wanted) is None:
                 return f"it would change several cells of {notebook.path} in one piece"
-        elif step.current is not None and server.documents.at(path) is not None:
-            why = server.freshness.complaint(path, step.path, step.current)
-            if why:
-                return why
+        elif why := server.freshness.complaint(path, step.path, step.current or ""):
+            return why
     return ""
 
 
