@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -78,6 +78,8 @@ def register(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            _followed(server, found[0], params.content_changes)
         noticed(server, found[0] if found else None)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
@@ -110,6 +112,17 @@ def register(server: Server) -> None:
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
         await _closed(server)
+
+
+def _followed(server: Server, path: Path, changes: Sequence[lsp.TextDocumentContentChangeEvent]) -> None:
+    document = server.documents.at(path)
+    if document is None:
+        # Its opening was never heard of.
+        server.freshness.lost(path)
+        return
+    if any(isinstance(change, lsp.TextDocumentContentChangeWholeDocument) for change in changes):
+        server.freshness.found(path)
+    server.freshness.changed(path, document.source)
 
 
 def noticed(server: Server, path: Path | None) -> None:
@@ -175,10 +188,7 @@ def _stands(server: Server, run: Run) -> bool:
 
 async def _end(server: Server, status: int) -> None:
     """Cleans up and leaves; the thread that reads a silent client's input could not be ended otherwise."""
-    try:
-        await asyncio.wait_for(_closed(server), CLEANUP)
-    except TimeoutError:
-        log.warning("Cleaning up took longer than %g s", CLEANUP)
+    await _closed(server)
     os._exit(status)
 
 
@@ -189,14 +199,27 @@ def _end_with_input(server: Server) -> None:
         try:
             await asyncio.get_running_loop().create_future()
         finally:
-            await asyncio.wait_for(_closed(server), CLEANUP)
+            if not await _closed(server):
+                # Else the end would wait for it, however long that takes.
+                os._exit(0 if server.protocol._shutdown else 1)  # noqa: SLF001 - pygls keeps the only record of it
 
     server.last = asyncio.get_running_loop().create_task(last())
 
 
-async def _closed(server: Server) -> None:
-    await server.runs.close()
-    await server.keeper.close()
+async def _closed(server: Server) -> bool:
+    """Whether all was cancelled and cleaned up in time; neither a fault in that nor its length holds an end up."""
+
+    async def close() -> None:
+        await server.runs.close()
+        await server.keeper.close()
+
+    closing = asyncio.ensure_future(close())
+    await asyncio.wait({closing}, timeout=CLEANUP)
+    if not closing.done():
+        log.warning("Cleaning up takes longer than %g s", CLEANUP)
+    elif not closing.cancelled() and closing.exception() is not None:
+        log.error("Cleaning up failed", exc_info=closing.exception())
+    return closing.done()
 
 
 def _end_with_signals(server: Server) -> None:
