@@ -164,6 +164,55 @@ async def test_after_undo_it_can_be_applied_again(editor):
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
+async def test_closed_unsaved_it_can_be_applied_again(editor, project):
+    """Reloading from the disk (`:e!`) is closing and opening."""
+    (project / "m.py").write_bytes(FILES["m.py"].replace("\n", "\r\n").encode())
+    await editor.start(opened=("test_m.py",))
+    editor.open("m.py", FILES["m.py"])
+    assert (await refine(editor))["applied"]
+    editor.close("m.py")
+    assert [a for a in await editor.actions() if a["title"].startswith("Apply")]
+    editor.open("m.py", FILES["m.py"])
+    await editor.action("Apply refined double")
+    await editor.told("m.py:2 fixed, verified")
+    await editor.call("test/settled")
+    assert editor.text("m.py") == FIXED
+    editor.save("m.py")
+    editor.close("m.py")
+    assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
+
+
+async def test_a_merge_is_verified_with_what_was_saved_and_closed_meanwhile(editor, project):
+    (project / "helper.py").write_text("OLD = 1\n")
+    await editor.start(model="play:holdend", opened=("m.py", "test_m.py", "helper.py"))
+    editor.change("helper.py", "UNSAVED = 1\n")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("helper.py", "SAVED = 1\n")
+    editor.save("helper.py")
+    editor.close("helper.py")
+    editor.change("m.py", "import os\n" + FILES["m.py"])
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    (asked,) = (await editor.state())["reverified"]
+    assert asked["helper.py"] == "SAVED = 1\n"
+
+
+async def test_an_action_in_a_file_that_the_editor_opens_for_it(editor):
+    """Of an edit that an action carries nothing is told but the text, also where that is the first of the file."""
+    await editor.start(without(EVERYTHING, "workspace.applyEdit"), opened=("test_m.py",))
+    assert not (await refine(editor))["applied"]
+    (carried,) = [a for a in await editor.actions() if a["title"].startswith("Apply")]
+    editor.apply({"edit": {"changes": {editor.uri("m.py"): carried["edit"]["documentChanges"][0]["edits"]}}})
+    await editor.told("m.py:2 fixed, verified")
+
+
+async def test_applied_where_nothing_waits(editor):
+    await editor.start()
+    await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
+    await editor.told("No result waits to be applied here.")
+
+
 async def test_a_closed_file_is_changed_by_the_editor_and_not_on_the_disk(editor, project):
     editor.answers["window/showMessageRequest"] = {"title": "Open"}
     editor.answers["window/showDocument"] = {"success": True}

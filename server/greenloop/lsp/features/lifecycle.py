@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
+from greenloop.core.diff import flat
 from greenloop.lsp import edits, places, restart
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
@@ -65,13 +66,13 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-        server.documents.changed()
         # A file is renamed by closing it and opening another; nothing else tells.
         server.board.looked()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             server.freshness.opened(found[0])
             server.board.again(found[0])
+        noticed(server, found[0] if found else None)
         for tell in server.opened:
             tell(params.text_document.uri)
 
@@ -90,13 +91,13 @@ def register(server: Server) -> None:
         for tell in server.closed:
             tell(params.text_document.uri)
         server.board.looked()
-        server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
             if server.documents.at(found[0]) is None:
                 server.freshness.closed(found[0])
+        noticed(server, found[0] if found else None)
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
@@ -166,21 +167,28 @@ async def _warm() -> None:
 
 
 def _notice_undo(server: Server, path: Path) -> None:
-    """A result that the user took back can be applied again; one that he brought back is applied."""
-    document = server.documents.at(path)
-    for run in server.runs:
-        if document is None or not path.is_relative_to(run.root):
-            continue
-        before, after = run.landed.get(path.relative_to(run.root).as_posix(), (None, None))
-        applied = document.source != before if run.applied else document.source == after and _stands(server, run)
+    """A result that the user took back can be applied again; one that he brought back is applied.
+
+    Closing a file unsaved takes it back as well.
+    """
+    landed = [(run, run.landed[name]) for run in server.runs if (name := _name(run, path)) in run.landed]
+    text = edits.text_of(server, path) if landed else None
+    for run, (before, after) in landed if text is not None else ():
+        now = flat(text or "")
+        applied = now != flat(before) if run.applied else now == flat(after) and _stands(server, run)
         if applied != run.applied:
             run.applied = applied
             server.runs.moved()
 
 
+def _name(run: Run, path: Path) -> str:
+    return path.relative_to(run.root).as_posix() if path.is_relative_to(run.root) else ""
+
+
 def _stands(server: Server, run: Run) -> bool:
     """Whether every file is as the result that landed once had left it."""
-    return all(edits.text_of(server, run.root / path) == after for path, (_before, after) in run.landed.items())
+    texts = {path: edits.text_of(server, run.root / path) for path in run.landed}
+    return all(flat(texts[path] or "") == flat(after) for path, (_before, after) in run.landed.items())
 
 
 # -- the end ----------------------------------------------------------------------------------------------------

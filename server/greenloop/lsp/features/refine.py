@@ -66,8 +66,11 @@ def register(server: Server) -> None:
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
-        for run in meant.offered(server, arguments):
+        offered = meant.offered(server, arguments)
+        for run in offered:
             server.runs.spawn(apply_kept(server, run))
+        if not offered:
+            client.tell(server, "No result waits to be applied here.")
 
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
