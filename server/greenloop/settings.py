@@ -296,6 +296,9 @@ def load(
     if root is not None:
         found, problem = _toml(root / "pyproject.toml")
         table = found.get("tool", {}).get(APP, {}) if isinstance(found.get("tool", {}), dict) else {}
+        if not isinstance(table, dict):
+            warnings.append(f"[tool.{APP}] in pyproject.toml is no table; it is not used.")
+            table = {}
         # A broken pyproject.toml is the project's own trouble; the tests will name it.
         del problem
         settings = _merge(settings, table, "pyproject.toml", warnings, repository=True)

@@ -341,6 +341,13 @@ async def impatient(project, tmp_path):
         yield editor
 
 
+@pytest.fixture
+async def unshowable(project, tmp_path):
+    """As `editor`; what a run shows in the end cannot be shown."""
+    async for editor in opened(project, tmp_path, "--unshowable"):
+        yield editor
+
+
 async def opened(project, tmp_path, *arguments):
     """The server with the engine's stand-in, and an editor at its other end."""
     process = await stand_in(tmp_path, *arguments)

@@ -8,6 +8,7 @@ import ctypes
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +44,8 @@ from greenloop.core.nouns import (
 )
 from greenloop.core.sheet import Check, sheet
 from greenloop.lsp import client, edits, user
-from greenloop.lsp.features import doctor, pull_model
+from greenloop.lsp.features import doctor, lifecycle, pull_model
+from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.server import create_server, serve
 
 TEST = "test_m.py::test_double"
@@ -380,6 +382,19 @@ class Play:
             solved=True, verified=Verified.VERIFIED, reason=StopReason.ALREADY_GREEN, message="", attempts=(baseline,)
         )
 
+    async def fewer(self, request, settings, emit, say):
+        """Takes away one of two lines that are the same."""
+        old = self.problem(request).files["m.py"]
+        more = {"before": {"m.py": old}, "after": {"m.py": old.replace("    x += x\n", "", 1)}}
+        return await self.solve(request, settings, emit, say, wait="end", **more)
+
+    async def stubborn(self, request, settings, emit, say):
+        """Does not end when it is cancelled."""
+        self.start(request, settings, emit)
+        while True:
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
     async def refuse(self, request, settings, emit, say):
         raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
 
@@ -463,6 +478,18 @@ def examined(go):
     findings.examine = examine
 
 
+def unshowable():
+    """What a run that is over shows cannot be told."""
+    publish = diagnostics.publish
+
+    def broken(server, run):
+        if not run.running:
+            raise RuntimeError("unshowable")
+        publish(server, run)
+
+    diagnostics.publish = broken
+
+
 def main():
     play = Play()
     if "--without-model" not in sys.argv:
@@ -474,7 +501,9 @@ def main():
     if "--in-a-hurry" in sys.argv:
         user.SHOWN = user.LOOKED_FOR = 0.3
     if "--impatient" in sys.argv:
-        client.SOON = edits.REPLY = edits.LATE = 0.5
+        client.SOON = edits.REPLY = edits.LATE = lifecycle.CLEANUP = 0.5
+    if "--unshowable" in sys.argv:
+        unshowable()
     server = create_server(engine=play)
 
     @server.feature("test/go")

@@ -209,6 +209,47 @@ async def test_reloading_the_document_ends_nothing(editor):
     assert result["applied"], (result, editor.got("window/showMessage"))
 
 
+@pytest.mark.parametrize("end", ["shutdown", "exit", "input", "signal"])
+async def test_what_does_not_end_holds_no_end_up(impatient, end):
+    """An engine of containers that hangs, say."""
+    editor = impatient
+    await editor.start(model="play:stubborn")
+    await editor.action("Refine")
+    await editor.diagnosed(lambda items: any("attempt 0/" in item["source"] for item in items))
+    if end == "shutdown":
+        assert await editor.stop() == 0
+        return
+    if end == "exit":
+        editor.notify("exit")
+    elif end == "input":
+        editor.process.stdin.close()
+    else:
+        os.kill(editor.process.pid, signal.SIGTERM)
+    assert await editor.ended() == (128 + signal.SIGTERM if end == "signal" else 1)
+
+
+async def test_while_it_ends_nothing_is_begun(impatient):
+    editor = impatient
+    await editor.start(model="play:stubborn")
+    await editor.action("Refine")
+    await editor.diagnosed(lambda items: any("attempt 0/" in item["source"] for item in items))
+    number = editor.request("shutdown")
+    reply = await editor.reply(editor.request("greenloop/refine", target(editor)))
+    assert reply["error"]["code"] == -32600
+    assert "error" not in await editor.reply(number)
+    editor.notify("exit")
+    assert await editor.ended() == 0
+
+
+async def test_what_cannot_be_shown_leaves_nobody_waiting(unshowable):
+    editor = unshowable
+    await editor.start()
+    assert (await editor.call("greenloop/refine", target(editor)))["applied"]
+    assert (await ended_run(editor))["params"]["value"]["message"] == "applied"
+    assert await editor.stop() == 0
+    assert "The end of a run could not be shown" in await editor.errors()
+
+
 async def test_exit_without_shutdown(editor):
     await editor.start(model="play:hold")
     await editor.action("Refine")

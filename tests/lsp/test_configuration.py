@@ -163,6 +163,31 @@ async def test_a_bad_value_is_told_once_and_the_earlier_one_holds(editor, second
     assert sum("'attempts'" in each["message"] for each in editor.got("window/showMessage")) == 1
 
 
+async def test_asked_again_before_the_first_answer_a_run_waits_for_the_second(editor, second):
+    """Many clients tell of a change right after the handshake."""
+    editor.answers["workspace/configuration"] = editor.SILENCE
+    await begin(editor, second)
+    editor.notify("workspace/didChangeConfiguration", {"settings": None})
+    await asked(editor, 2)
+    first, again = [m["id"] for m in editor.inbox if m and m.get("method") == "workspace/configuration"]
+    editor.send({"id": first, "result": [None, None]})
+    editor.root = second
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.state()
+    editor.send({"id": again, "result": [{"attempts": 7}, None]})
+    await editor.reply(number)
+    assert (await editor.state())["settings"][-1][3] == 7
+
+
+async def test_a_folder_with_another_name_is_the_same_folder(editor, project, second):
+    """It comes and goes in one message."""
+    answering(editor)
+    await begin(editor, project, second)
+    folders(editor, added=[second], removed=[second])
+    await asked(editor, 2)
+    assert second.as_uri() in [item.get("scopeUri") for item in editor.got("workspace/configuration")[1]["items"]]
+
+
 async def test_a_folder_that_is_added_is_asked_about(editor, project, second):
     answering(editor, second={"attempts": 7})
     await begin(editor, project)

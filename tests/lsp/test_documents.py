@@ -102,6 +102,12 @@ def test_old_line():
         ("a\nb\n", "a\na\nb\n", "a\nb\nd\n", False),
         ("", "a\n", "a\nb\n", True),
         ("", "a\n", "", False),
+        # One of two equal lines goes, or a second one comes, while something is typed elsewhere.
+        ("a\nb\nb\nc\n", "a\nb\nc\n", "x\na\nb\nb\nc\n", False),
+        ("a\nb\nb\nc\n", "a\nb\nc\n", "a\nb\nb\nc\nx\n", False),
+        ("a\nb\nb\nc\n", "a\nb\nc\n", "x\na\nb\nc\n", True),
+        ("a\nb\nc\n", "a\nb\nb\nc\n", "x\na\nb\nc\n", False),
+        ("a\nb\nc\n", "a\nb\nb\nc\n", "x\na\nb\nb\nc\nx\n", True),
     ],
 )
 def test_contains(before, after, current, expected):

@@ -62,6 +62,19 @@ async def test_a_merge_that_fails_its_tests_is_kept_and_not_applied(editor):
     assert not editor.edits
 
 
+async def test_of_two_equal_lines_one_goes_while_something_is_typed_elsewhere(editor, project):
+    """That the text has one of them proves nothing."""
+    twice = "def double(x):\n    x += x\n    x += x\n    return x\n"
+    (project / "m.py").write_text(twice)
+    await editor.start(model="play:fewer")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("m.py", "import os\n\n\n" + twice)
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    assert editor.text("m.py") == "import os\n\n\ndef double(x):\n    x += x\n    return x\n"
+
+
 async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -149,6 +162,55 @@ async def test_after_undo_it_can_be_applied_again(editor):
     assert [a for a in await editor.actions() if a["title"].startswith("Apply")]
     editor.change("m.py", FIXED)
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
+
+
+async def test_closed_unsaved_it_can_be_applied_again(editor, project):
+    """Reloading from the disk (`:e!`) is closing and opening."""
+    (project / "m.py").write_bytes(FILES["m.py"].replace("\n", "\r\n").encode())
+    await editor.start(opened=("test_m.py",))
+    editor.open("m.py", FILES["m.py"])
+    assert (await refine(editor))["applied"]
+    editor.close("m.py")
+    assert [a for a in await editor.actions() if a["title"].startswith("Apply")]
+    editor.open("m.py", FILES["m.py"])
+    await editor.action("Apply refined double")
+    await editor.told("m.py:2 fixed, verified")
+    await editor.call("test/settled")
+    assert editor.text("m.py") == FIXED
+    editor.save("m.py")
+    editor.close("m.py")
+    assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
+
+
+async def test_a_merge_is_verified_with_what_was_saved_and_closed_meanwhile(editor, project):
+    (project / "helper.py").write_text("OLD = 1\n")
+    await editor.start(model="play:holdend", opened=("m.py", "test_m.py", "helper.py"))
+    editor.change("helper.py", "UNSAVED = 1\n")
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.change("helper.py", "SAVED = 1\n")
+    editor.save("helper.py")
+    editor.close("helper.py")
+    editor.change("m.py", "import os\n" + FILES["m.py"])
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    (asked,) = (await editor.state())["reverified"]
+    assert asked["helper.py"] == "SAVED = 1\n"
+
+
+async def test_an_action_in_a_file_that_the_editor_opens_for_it(editor):
+    """Of an edit that an action carries nothing is told but the text, also where that is the first of the file."""
+    await editor.start(without(EVERYTHING, "workspace.applyEdit"), opened=("test_m.py",))
+    assert not (await refine(editor))["applied"]
+    (carried,) = [a for a in await editor.actions() if a["title"].startswith("Apply")]
+    editor.apply({"edit": {"changes": {editor.uri("m.py"): carried["edit"]["documentChanges"][0]["edits"]}}})
+    await editor.told("m.py:2 fixed, verified")
+
+
+async def test_applied_where_nothing_waits(editor):
+    await editor.start()
+    await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
+    await editor.told("No result waits to be applied here.")
 
 
 async def test_a_closed_file_is_changed_by_the_editor_and_not_on_the_disk(editor, project):
@@ -377,6 +439,76 @@ async def test_what_the_editor_itself_saved_is_not_behind_it(editor, project):
     await editor.call("test/go")
     assert (await editor.reply(number))["result"]["applied"]
     assert editor.text("m.py") == "X = 2\n\n" + FIXED
+
+
+async def test_what_the_editor_read_anew_and_was_typed_into_is_not_behind_it(editor, project):
+    """A branch is changed: editors take the new text by themselves, as one change that is like any other."""
+    await editor.start(model="play:holdend")
+    await editor.state()
+    theirs = "# somebody else\n\n" + FILES["m.py"]
+    (project / "m.py").write_text(theirs)
+    editor.change("m.py", theirs)
+    editor.change("m.py", "X = 1\n" + theirs)
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    await editor.call("test/go")
+    assert (await editor.reply(number))["result"]["applied"]
+    assert editor.text("m.py") == "X = 1\n# somebody else\n\n" + FIXED
+    # And again behind it.
+    (project / "m.py").write_text("# once more\n\n" + FILES["m.py"])
+    editor.change("m.py", "X = 2\n" + theirs)
+    number = editor.request("greenloop/refine", target(editor))
+    assert not (await editor.reply(number))["result"]["applied"]
+    await editor.told("m.py changed on disk; reload it first")
+
+
+HERE = {"line": 0, "character": 0}
+UNREADABLE = {"text": "# typed\n", "range": {"start": HERE, "end": {"line": -1, "character": 0}}}
+
+
+def changed(editor, *changes, version=1):
+    document = {"uri": editor.uri("m.py"), "version": version}
+    editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": list(changes)})
+
+
+async def test_a_whole_text_with_a_range_of_null_is_a_whole_text(editor):
+    await editor.start()
+    typed = "# typed\n" + FILES["m.py"]
+    editor.buffers[editor.uri("m.py")] = [1, typed]
+    changed(editor, {"text": typed, "range": None, "rangeLength": None})
+    assert (await refine(editor))["applied"]
+    assert editor.text("m.py") == "# typed\n" + FIXED
+
+
+@pytest.mark.parametrize("declared", [EVERYTHING, without(EVERYTHING, "workspace.workspaceEdit.documentChanges")])
+async def test_over_a_text_of_which_a_change_could_not_be_read_nothing_lands(editor, declared):
+    await editor.start(declared)
+    changed(editor, UNREADABLE)
+    assert not (await refine(editor))["applied"]
+    await editor.told("what the editor says of m.py cannot be read; close it and open it again")
+    assert not editor.edits
+    # The whole text, or opening it again, is as good as knowing each change.
+    editor.change("m.py", "# typed\n" + FILES["m.py"])
+    await editor.action("Apply refined double")
+    await editor.told("m.py:3 fixed together with what you typed, verified")
+
+
+async def test_over_a_buffer_that_could_not_be_opened_nothing_lands(editor):
+    await editor.start(opened=("test_m.py",))
+    item = {"uri": editor.uri("m.py"), "languageId": None, "version": None, "text": "# unsaved\n" + FILES["m.py"]}
+    editor.notify("textDocument/didOpen", {"textDocument": item})
+    assert not (await refine(editor))["applied"]
+    await editor.told("what the editor says of m.py cannot be read")
+    editor.open("m.py")
+    await editor.action("Apply refined double")
+    await editor.told("m.py:2 fixed, verified")
+
+
+async def test_over_a_buffer_whose_opening_was_never_told_nothing_lands(editor):
+    await editor.start(opened=("test_m.py",))
+    changed(editor, {"text": "# unsaved\n" + FILES["m.py"]})
+    assert not (await refine(editor))["applied"]
+    assert not editor.edits
 
 
 async def test_touched_and_not_changed_is_no_change(editor, project):

@@ -206,6 +206,25 @@ async def test_moved_on_meanwhile_it_is_merged_and_verified_again(editor, kept, 
     assert len((await editor.state())["reverified"]) == 1
 
 
+async def test_its_tests_are_others_now_and_are_asked_before_it_lands(editor, kept, project):
+    kept()
+    (project / "test_m.py").write_text(FILES["test_m.py"] + "    assert double(0) == 0\n")
+    await begin(editor)
+    await editor.action("Apply refined double")
+    await editor.told("m.py:2 fixed, verified")
+    (asked,) = (await editor.state())["reverified"]
+    assert asked == {"m.py": FIXED, "test_m.py": editor.text("test_m.py")}
+
+
+async def test_its_tests_are_others_now_and_fail(editor, kept, project):
+    kept()
+    (project / "test_m.py").write_text(FILES["test_m.py"] + "    BREAK = 1\n")
+    await begin(editor)
+    await editor.action("Apply refined double")
+    await editor.told("the tests do not pass")
+    assert not editor.edits
+
+
 async def test_applied_and_never_saved_it_is_offered_again(editor, kept):
     """The server's and the editor's death took the buffer along."""
     kept(applied=True)

@@ -117,6 +117,16 @@ async def test_null_and_odd_replies_are_answers(editor):
     assert not [m for m in editor.got("window/showMessage") if "Error" in m["message"]]
 
 
+@pytest.mark.parametrize("code", [1 << 31, -(1 << 40), 1.5, "x", None, True])
+async def test_an_error_with_an_odd_code_is_an_error(editor, code):
+    editor.answers["workspace/configuration"] = editor.SILENCE
+    await editor.start()
+    asked = await editor.wait(lambda m: m.get("method") == "workspace/configuration")
+    editor.send({"id": asked["id"], "error": {"code": code, "message": {"odd": code}}})
+    assert await editor.hover() is None
+    assert (await editor.state())["types"] == 0
+
+
 async def test_late_reply_to_a_forgotten_request_does_no_harm(editor):
     editor.answers["workspace/applyEdit"] = editor.SILENCE
     await editor.start()

@@ -50,6 +50,13 @@ def test_a_repository_may_not_set_what_could_harm(tmp_path, key):
     assert "a repository may not set it" in warnings[0]
 
 
+@pytest.mark.parametrize("table", ["[tool]\ngreenloop = 3\n", "[[tool.greenloop]]\nattempts = 1\n", "tool = 3\n"])
+def test_a_repository_whose_table_is_none_has_no_settings(tmp_path, table):
+    found, warnings = load(tmp_path, repository=table, user="attempts = 2")
+    assert found.attempts == 2
+    assert ["is no table" in warning for warning in warnings] == ([True] if "greenloop" in table else [])
+
+
 def test_a_repository_may_only_lower_limits(tmp_path):
     found, warnings = load(tmp_path, repository="[tool.greenloop]\ntokens = 60000\nseconds = 10\n")
     assert (found.tokens, found.seconds) == (50_000, 10.0)

@@ -101,7 +101,12 @@ def contains(before: str, after: str, current: str) -> bool:
         deleted = start == end and any(other.start <= start <= other.end for other in kept)
         if deleted or any(other.start < end and start < other.end for other in kept):
             return False
-    return True
+    # A line more, or one less, of several that are the same can be found where nothing was changed.
+    return _size(kept) <= _size(hunks(before, current))
+
+
+def _size(changes: Sequence[Hunk]) -> int:
+    return sum(hunk.end - hunk.start + len(hunk.lines) for hunk in changes)
 
 
 def action_kind(

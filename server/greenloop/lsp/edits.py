@@ -121,7 +121,8 @@ def stands(server: Server, run: Run, steps: Sequence[_Step]) -> bool:
     if run.proof == others | _wanted(steps):
         return True
     originals = run.started.problem.originals if run.started else {}
-    return not merged and all(plain(originals[path] or "") == text for path, text in others.items())
+    unmoved = all(plain(originals[path] or "") == text for path, text in others.items())
+    return unmoved and not merged and not run.doubted
 
 
 def _texts(server: Server, run: Run) -> dict[str, str | None]:
@@ -145,10 +146,8 @@ def _behind(server: Server, run: Run, steps: Sequence[_Step]) -> str:
         if (notebook := server.documents.notebook(path, run.root)) is not None:
             if cell_changes(notebook, step.current or "", step.wanted) is None:
                 return f"it would change several cells of {notebook.path} in one piece"
-        elif step.current is not None and server.documents.at(path) is not None:
-            why = server.freshness.complaint(path, step.path, step.current)
-            if why:
-                return why
+        elif why := server.freshness.complaint(path, step.path, step.current or ""):
+            return why
     return ""
 
 
@@ -220,6 +219,13 @@ def _cells(server: Server, run: Run, step: _Step) -> list[FileEdit]:
     ]
 
 
+def _closed(server: Server, run: Run) -> dict[str, str]:
+    """What had unsaved text when the run began, and is as the disk has it by now."""
+    unsaved = run.started.problem.buffers if run.started else {}
+    texts = {path: text_of(server, run.root / path) for path in unsaved}
+    return {path: text for path, text in texts.items() if text is not None}
+
+
 async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
     """Why the merged texts cannot be trusted; empty when the tests pass with them."""
     if run.started is None:
@@ -227,7 +233,8 @@ async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
     run.now = "verifying together with what was typed meanwhile"
     engine = await server.engine()
     notebook = server.documents.notebook(run.root / run.target.path, run.root)
-    files = {path: encoded(text, run.root / path) for path, text in (server.documents.texts(run.root) | texts).items()}
+    now = _closed(server, run) | server.documents.texts(run.root) | texts
+    files = {path: encoded(text, run.root / path) for path, text in now.items()}
     try:
         if notebook is not None:
             files |= await asyncio.to_thread(cells.merged, run, notebook, texts)

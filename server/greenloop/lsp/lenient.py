@@ -25,6 +25,8 @@ _GONE = object()
 
 def structure(converter: cattrs.Converter, data: dict[str, Any], kind: type[Any]) -> Any:
     """`data` as `kind`, without the parts that cannot be read. Raises the converter's error where those are needed."""
+    if data["method"] == lsp.TEXT_DOCUMENT_DID_CHANGE:
+        data = _without_nulls(data)
     try:
         return converter.structure(data, kind)
     except Exception:
@@ -40,6 +42,13 @@ def structure(converter: cattrs.Converter, data: dict[str, Any], kind: type[Any]
         return True
 
     return converter.structure(data | {"params": _readable(data["params"], reads)}, kind)
+
+
+def _without_nulls(value: Any) -> Any:
+    """Some languages write what is not there as null, such as the range of a whole text."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(part) for key, part in value.items() if part is not None}
+    return [_without_nulls(part) for part in value] if isinstance(value, list) else value
 
 
 def _over(base: Any, part: Any) -> Any:

@@ -122,6 +122,7 @@ def revived(
     run = Run(root=root, target=target, uri=uri, settings=settings, began=now, ended=now, phase=Phase.OVER)
     run.started, run.attempts = started, [*record.attempts]
     run.outcome = replace(outcome, run=record.id)
+    run.doubted = _others_changed(earlier, outcome, texts)
     run.over.set()
     return run
 
@@ -169,6 +170,13 @@ def _interrupted(earlier: Earlier, texts: Mapping[str, str | None]) -> Outcome:
     whole = Problem(root=Path(record.root), spec=Spec(), regions=_regions(best), originals=before, files=before)
     old, new = before_after(whole, best.candidate)
     return replace(outcome, before=old, after=new)
+
+
+def _others_changed(earlier: Earlier, outcome: Outcome, texts: Mapping[str, str | None]) -> bool:
+    """Whether a file that the run was about and that its result does not change, such as its tests, is another now."""
+    known = {**earlier.basis.files, **earlier.basis.code} if earlier.basis is not None else {}
+    others = (path for path in earlier.paths if path in known and path not in outcome.after)
+    return any(_same(earlier, path, texts.get(path)) is None for path in others)
 
 
 def _same(earlier: Earlier, path: str, text: str | None) -> str | None:

@@ -59,7 +59,8 @@ class Run:
     `refused` is the sentence that ended it without an outcome, `refusal` the word for its kind; `applied` says that its
     result is in the text. `stepped` is the number of the attempt that the user wants to see, None: the newest.
     `specified` is what must hold as it was said last; `question` is the one it waits for.
-    `proof`: the texts with which it was verified again, after others were typed.
+    `proof`: the texts with which it was verified again, after others were typed. `doubted`: it is of an earlier
+    server, and its tests are others now.
     `review`: the client shows the result to the user, who applies or discards it.
     `prepared` is what the engine was asked in a notebook.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
@@ -89,6 +90,7 @@ class Run:
     review: bool = False
     applied: bool = False
     prepared: Prepared | None = None
+    doubted: bool = False
     proof: dict[str, str] = field(default_factory=dict)
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
     sent_at: float = 0.0

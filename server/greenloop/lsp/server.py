@@ -59,6 +59,9 @@ NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
     save=True,
 )
 
+# The messages that say what an open file holds.
+_TEXTS = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE)
+
 
 class Engine(Protocol):
     """What does the work: the module `greenloop.engine`, or a stand-in with the same functions."""
@@ -129,6 +132,7 @@ class Server(LanguageServer):
         self.last: asyncio.Task[None] | None = None
         self._engine = engine
         self.runs.waiting = self.queued
+        self.protocol.unread = self._unread
         self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
         self.checks = Checks(self)
         self.errands = Errands(self)
@@ -178,6 +182,13 @@ class Server(LanguageServer):
         self.completing[number] = hear
         return number
 
+    def _unread(self, method: str, params: Any) -> None:
+        """What a document holds is not known any more, where a message that says so cannot be read."""
+        document = params.get("textDocument") if isinstance(params, Mapping) else None
+        uri = document.get("uri") if isinstance(document, Mapping) else None
+        if method in _TEXTS and isinstance(uri, str) and (path := self.documents.path_of(uri)) is not None:
+            self.freshness.lost(path)
+
     def queued(self, run: Run) -> None:
         """Shows that a run waits, and for how many."""
         self.refresh(run)
@@ -195,7 +206,11 @@ class Server(LanguageServer):
     async def _listen(self, inbox: Inbox) -> None:
         loop = asyncio.get_running_loop()
         while (body := await loop.run_in_executor(self.thread_pool, inbox.read)) is not None:
-            self.protocol.receive(body)
+            try:
+                self.protocol.receive(body)
+            except Exception:
+                # The message edge: whatever one of them holds, the next is read.
+                log.exception("A message could not be handled")
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Pygls would show every odd message of a client to the user; the log is the place for them."""

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
 
 import attrs
@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 # Characters of a reply that say what is wrong with a request.
 LONGEST = 1000
+# Codes of errors are whole numbers of 32 bits.
+CODES = 1 << 31
 
 
 class Answer:
@@ -41,6 +43,8 @@ class Protocol(LanguageServerProtocol):
     """pygls' protocol from the bytes on; its own way from bytes to messages is not used."""
 
     _closing: int | str | None = None
+    # Told of a notification whose parameters could not be read.
+    unread: Callable[[str, Any], None] = staticmethod(lambda _method, _params: None)
 
     def receive(self, body: bytes) -> None:
         """Handles one message. An empty body stands for one that could not be taken from the wire."""
@@ -70,6 +74,8 @@ class Protocol(LanguageServerProtocol):
             except Exception as error:  # noqa: BLE001 - whatever a converter stumbles over is the fault of the message
                 why = "; ".join(cattrs.transform_error(error))[:LONGEST]
                 fault = lsp.ErrorCodes.InvalidParams, f"The parameters could not be read: {why}"
+                if number is None:
+                    self.unread(data["method"], data.get("params"))
         if fault is not None:
             log.info("A message for '%.100s' was refused: %s", data["method"], fault[0].name)
             if number is not None:
@@ -86,14 +92,12 @@ class Protocol(LanguageServerProtocol):
         method = data["method"]
         if data.get("jsonrpc") != self.VERSION or not isinstance(method, str):
             return lsp.ErrorCodes.InvalidRequest, "A message has a 'jsonrpc' of \"2.0\" and a text for 'method'."
-        if self._shutdown and method != lsp.EXIT:
+        if (self._shutdown or self._closing is not None) and method != lsp.EXIT:
             return lsp.ErrorCodes.InvalidRequest, "The server is shutting down."
         if self._workspace is None and method not in (lsp.INITIALIZE, lsp.EXIT):
             return lsp.ErrorCodes.ServerNotInitialized, "The first request is 'initialize'."
         if self._workspace is not None and method == lsp.INITIALIZE:
             return lsp.ErrorCodes.InvalidRequest, "The server is initialized already."
-        if self._closing is not None and method == lsp.SHUTDOWN:
-            return lsp.ErrorCodes.InvalidRequest, "The server is shutting down."
         if number is not None and number in self._request_futures:
             return lsp.ErrorCodes.InvalidRequest, "The request before with this id is not answered yet."
         known = method in self.fm.builtin_features or method in self.fm.features or method == lsp.CANCEL_REQUEST
@@ -153,7 +157,7 @@ class Protocol(LanguageServerProtocol):
         if error := data.get("error"):
             code = error.get("code") if isinstance(error, Mapping) else None
             said = str(error.get("message", "")) if isinstance(error, Mapping) else str(error)
-            code = code if isinstance(code, int) else lsp.ErrorCodes.InternalError
+            code = code if isinstance(code, int) and -CODES <= code < CODES else lsp.ErrorCodes.InternalError
             self._result_types.pop(data["id"], None)
             return lsp.ResponseErrorMessage(id=data["id"], error=lsp.ResponseError(code=code, message=said))
         if self._result_types.get(data["id"]) is None:

@@ -32,10 +32,7 @@ async def settle(server: Server) -> None:
         registration = lsp.Registration(id=str(uuid.uuid4()), method=method, register_options=options)
         params = lsp.RegistrationParams(registrations=[registration])
         server.runs.spawn(_register(server, params))
-    try:
-        await ask(server)
-    finally:
-        server.settled.set()
+    await ask(server)
 
 
 async def _register(server: Server, params: lsp.RegistrationParams) -> None:
@@ -57,7 +54,11 @@ async def ask(server: Server) -> None:
     """Asks for the settings of every folder in one request; the newest answer replaces all earlier ones."""
     server.asked += 1
     number, roots = server.asked, server.documents.roots()
-    reply = await client.configuration(server, roots)
+    try:
+        reply = await client.configuration(server, roots)
+    finally:
+        if number == server.asked:
+            server.settled.set()
     if number != server.asked:
         # Asked again meanwhile: that answer counts.
         return

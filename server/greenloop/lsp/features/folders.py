@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def changed(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
+        for folder in params.event.added:
+            # Added and removed at once, such as one that got another name: pygls has taken it away again.
+            if unquote(folder.uri) not in server.documents.folders:
+                server.documents.add_folder(folder)
         here = server.documents.roots()
         gone = [path for folder in params.event.removed if (path := path_of(folder.uri)) is not None]
         for root in set(gone) - set(here):

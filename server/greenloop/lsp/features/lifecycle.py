@@ -8,13 +8,14 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
+from greenloop.core.diff import flat
 from greenloop.lsp import edits, places, restart
 from greenloop.lsp.abilities import abilities
 from greenloop.lsp.documents import Documents
@@ -65,20 +66,21 @@ def register(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-        server.documents.changed()
         # A file is renamed by closing it and opening another; nothing else tells.
         server.board.looked()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             server.freshness.opened(found[0])
             server.board.again(found[0])
-            _notice_arrivals(server)
+        noticed(server, found[0] if found else None)
         for tell in server.opened:
             tell(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         found = server.documents.file_of(params.text_document.uri)
+        if found is not None:
+            _followed(server, found[0], params.content_changes)
         noticed(server, found[0] if found else None)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
@@ -89,13 +91,13 @@ def register(server: Server) -> None:
         for tell in server.closed:
             tell(params.text_document.uri)
         server.board.looked()
-        server.documents.changed()
         found = server.documents.file_of(params.text_document.uri)
         if found is not None:
             # What was never saved is gone: from now on the disk's text counts.
             server.board.again(found[0])
             if server.documents.at(found[0]) is None:
                 server.freshness.closed(found[0])
+        noticed(server, found[0] if found else None)
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
@@ -111,6 +113,17 @@ def register(server: Server) -> None:
     @server.feature(lsp.SHUTDOWN)
     async def shutdown(_params: None) -> None:
         await _closed(server)
+
+
+def _followed(server: Server, path: Path, changes: Sequence[lsp.TextDocumentContentChangeEvent]) -> None:
+    document = server.documents.at(path)
+    if document is None:
+        # Its opening was never heard of.
+        server.freshness.lost(path)
+        return
+    if any(isinstance(change, lsp.TextDocumentContentChangeWholeDocument) for change in changes):
+        server.freshness.found(path)
+    server.freshness.changed(path, document.source)
 
 
 def noticed(server: Server, path: Path | None) -> None:
@@ -159,21 +172,28 @@ async def _warm() -> None:
 
 
 def _notice_undo(server: Server, path: Path) -> None:
-    """A result that the user took back can be applied again; one that he brought back is applied."""
-    document = server.documents.at(path)
-    for run in server.runs:
-        if document is None or not path.is_relative_to(run.root):
-            continue
-        before, after = run.landed.get(path.relative_to(run.root).as_posix(), (None, None))
-        applied = document.source != before if run.applied else document.source == after and _stands(server, run)
+    """A result that the user took back can be applied again; one that he brought back is applied.
+
+    Closing a file unsaved takes it back as well.
+    """
+    landed = [(run, run.landed[name]) for run in server.runs if (name := _name(run, path)) in run.landed]
+    text = edits.text_of(server, path) if landed else None
+    for run, (before, after) in landed if text is not None else ():
+        now = flat(text or "")
+        applied = now != flat(before) if run.applied else now == flat(after) and _stands(server, run)
         if applied != run.applied:
             run.applied = applied
             server.runs.moved()
 
 
+def _name(run: Run, path: Path) -> str:
+    return path.relative_to(run.root).as_posix() if path.is_relative_to(run.root) else ""
+
+
 def _stands(server: Server, run: Run) -> bool:
     """Whether every file is as the result that landed once had left it."""
-    return all(edits.text_of(server, run.root / path) == after for path, (_before, after) in run.landed.items())
+    texts = {path: edits.text_of(server, run.root / path) for path in run.landed}
+    return all(flat(texts[path] or "") == flat(after) for path, (_before, after) in run.landed.items())
 
 
 # -- the end ----------------------------------------------------------------------------------------------------
@@ -181,10 +201,7 @@ def _stands(server: Server, run: Run) -> bool:
 
 async def _end(server: Server, status: int) -> None:
     """Cleans up and leaves; the thread that reads a silent client's input could not be ended otherwise."""
-    try:
-        await asyncio.wait_for(_closed(server), CLEANUP)
-    except TimeoutError:
-        log.warning("Cleaning up took longer than %g s", CLEANUP)
+    await _closed(server)
     os._exit(status)
 
 
@@ -195,14 +212,27 @@ def _end_with_input(server: Server) -> None:
         try:
             await asyncio.get_running_loop().create_future()
         finally:
-            await asyncio.wait_for(_closed(server), CLEANUP)
+            if not await _closed(server):
+                # Else the end would wait for it, however long that takes.
+                os._exit(0 if server.protocol._shutdown else 1)  # noqa: SLF001 - pygls keeps the only record of it
 
     server.last = asyncio.get_running_loop().create_task(last())
 
 
-async def _closed(server: Server) -> None:
-    await server.runs.close()
-    await server.keeper.close()
+async def _closed(server: Server) -> bool:
+    """Whether all was cancelled and cleaned up in time; neither a fault in that nor its length holds an end up."""
+
+    async def close() -> None:
+        await server.runs.close()
+        await server.keeper.close()
+
+    closing = asyncio.ensure_future(close())
+    await asyncio.wait({closing}, timeout=CLEANUP)
+    if not closing.done():
+        log.warning("Cleaning up takes longer than %g s", CLEANUP)
+    elif not closing.cancelled() and closing.exception() is not None:
+        log.error("Cleaning up failed", exc_info=closing.exception())
+    return closing.done()
 
 
 def _end_with_signals(server: Server) -> None:

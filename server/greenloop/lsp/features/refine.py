@@ -66,8 +66,11 @@ def register(server: Server) -> None:
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
-        for run in meant.offered(server, arguments):
+        offered = meant.offered(server, arguments)
+        for run in offered:
             server.runs.spawn(apply_kept(server, run))
+        if not offered:
+            client.tell(server, "No result waits to be applied here.")
 
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
@@ -148,16 +151,26 @@ async def drive(server: Server, run: Run) -> None:
         run.work.cancel()
         await asyncio.gather(run.work, return_exceptions=True)
         run.phase, run.ended = Phase.OVER, time.monotonic()
-        server.runs.release(run)
-        if run.cancelled and run.outcome is None:
-            server.board.put(run, {})
-        else:
-            diagnostics.publish(server, run)
+        try:
+            _ended(server, run)
+        except Exception:
+            # What cannot be shown must leave nobody waiting.
+            log.exception("The end of a run could not be shown")
         if (bar := server.bars.pop(run, None)) is not None:
             bar.end(_end_text(run))
-        _last_words(server, run)
         run.over.set()
         server.runs.moved()
+
+
+def _ended(server: Server, run: Run) -> None:
+    server.runs.release(run)
+    if run.cancelled and run.outcome is None:
+        server.board.put(run, {})
+    else:
+        diagnostics.publish(server, run)
+    if (bar := server.bars.pop(run, None)) is not None:
+        bar.end(_end_text(run))
+    _last_words(server, run)
 
 
 def _last_words(server: Server, run: Run) -> None:
