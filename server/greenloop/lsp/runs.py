@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -58,6 +59,7 @@ class Run:
     `specified` is what must hold as it was said last; `question` is the one it waits for.
     `proof`: the texts with which it was verified again, after others were typed.
     `review`: the client shows the result to the user, who applies or discards it.
+    `overtaken`: its cases that ran again after it ended; how they ended then is shown in place of its attempts.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
 
@@ -84,6 +86,7 @@ class Run:
     cancelled: bool = False
     review: bool = False
     applied: bool = False
+    overtaken: set[str] = field(default_factory=set)
     proof: dict[str, str] = field(default_factory=dict)
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
     sent_at: float = 0.0
@@ -148,6 +151,15 @@ class Run:
         chosen = (attempt for attempt in self.attempts if attempt.number == self.stepped)
         return next(chosen, self.attempts[-1] if self.attempts else None)
 
+    @property
+    def told(self) -> set[str]:
+        """The cases that its diagnostics tell of: all that it has, but newer is how they ended since.
+
+        Of an attempt that the user stepped to he wants to see what it said.
+        """
+        cases = {case.id for case in self.started.problem.spec.cases} if self.started else set()
+        return cases if self.stepped is not None else cases - self.overtaken
+
     def concerns(self, path: str, qualname: str) -> bool:
         """Whether it is about this function or test."""
         return (path, qualname) in self.subjects()
@@ -199,12 +211,13 @@ class Run:
 class Runs:
     """All runs of this server; its own set of tasks, so that nothing outlives a shutdown.
 
-    `waiting` is called for each run in the queue when its place in there has changed, those of `changed` when there
-    is another run, or one has come further.
+    `waiting` is called for each run in the queue when its place in there has changed, for all of them within
+    `together`; those of `changed` when there is another run, or one has come further.
     """
 
     def __init__(self) -> None:
         self.waiting: Callable[[Run], None] = lambda _run: None
+        self.together: Callable[[], AbstractContextManager[None]] = nullcontext
         self.changed: list[Callable[[], None]] = []
         self._runs: list[Run] = []
         self._queue: dict[Run, asyncio.Future[None]] = {}
@@ -268,6 +281,10 @@ class Runs:
         self._admit()
 
     def _admit(self) -> None:
+        with self.together():
+            self._admitted()
+
+    def _admitted(self) -> None:
         waiting = [run for run, turn in self._queue.items() if not turn.done()]
         before = len(self._queue) - len(waiting) + sum(run.phase is Phase.REFINING for run in self._runs)
         free = True

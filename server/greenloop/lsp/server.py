@@ -129,6 +129,7 @@ class Server(LanguageServer):
         self.last: asyncio.Task[None] | None = None
         self._engine = engine
         self.runs.waiting = self.queued
+        self.runs.together = self.board.together
         self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
         self.checks = Checks(self)
         self.errands = Errands(self)

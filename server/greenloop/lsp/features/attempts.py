@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.lsp import client, meant, pages, tried
-from greenloop.lsp.presenters import diagnostics, page
+from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.protocol import ATTEMPT, REPORT, AttemptParams, attempt_params
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def register(server: Server) -> None:
         return {"files": [{"uri": uri, "text": text} for uri, text in found]}
 
     @server.feature(REPORT)
-    def report(raw: Any) -> dict[str, Any]:
-        return {"markdown": page.attempts(needed(raw))}
+    async def report(raw: Any) -> dict[str, Any]:
+        return {"markdown": await pages.report(needed(raw))}
 
     def needed(raw: Any) -> list[Run]:
         if found := known((raw,)):
