@@ -114,7 +114,7 @@ def outline(text: str, path: str) -> int:
     """A number that stays the same while a file changes inside its functions only."""
     found = [each for each in syntax.definitions(text, path) if each.kind == "function"]
     inside = {line for each in found for line in range(each.start, each.end + 1)}
-    rows = tuple(row for number, row in enumerate(text.splitlines(), 1) if number not in inside and row.strip())
+    rows = tuple(row for number, row in enumerate(syntax.lines(text), 1) if number not in inside and row.strip())
     return hash((rows, tuple(each.qualname for each in found)))
 
 

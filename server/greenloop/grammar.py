@@ -74,6 +74,8 @@ def lines(text: str) -> list[str]:
 
 
 def normalised(text: str) -> str:
+    # The parser stumbles over a byte order mark, which some editors show.
+    text = text.removeprefix("\ufeff")
     # tree-sitter counts only \n as a line end; a lone \r is one for Python and for editors.
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 

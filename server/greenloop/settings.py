@@ -12,6 +12,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -254,14 +255,20 @@ def user_file() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or platformdirs.user_config_dir()) / APP / "config.toml"
 
 
-def keys(kind: type = Settings, prefix: str = "") -> Iterator[tuple[str, Any, Any, Mapping[str, Any]]]:
+# Settings are read at every refinement and every save; to look at the classes takes most of that time.
+@cache
+def keys(kind: type = Settings, prefix: str = "") -> tuple[tuple[str, Any, Any, Mapping[str, Any]], ...]:
     """Each setting as (dotted key, type, default, metadata), in the order of the class."""
+    return tuple(_keys(kind, prefix))
+
+
+def _keys(kind: type, prefix: str) -> Iterator[tuple[str, Any, Any, Mapping[str, Any]]]:
     hints = get_type_hints(kind)
     blank = kind()
     for item in fields(kind):
         hint = hints[item.name]
         if is_dataclass(hint):
-            yield from keys(hint, f"{prefix}{item.name}.")  # type: ignore[arg-type]
+            yield from _keys(hint, f"{prefix}{item.name}.")  # type: ignore[arg-type]
         else:
             yield prefix + item.name, hint, getattr(blank, item.name), item.metadata
 

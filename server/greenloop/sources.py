@@ -105,6 +105,11 @@ def _matches(path: PurePosixPath, pattern: str) -> bool:
     return fnmatch(str(path), f"*{pattern}") if "/" in pattern else fnmatch(path.name, pattern)
 
 
+def sets_up(path: str) -> bool:
+    """Is it a file that pytest, an installer or Python itself runs? No test says what its functions should do."""
+    return PurePosixPath(path).name in _NEVER
+
+
 def is_trusted(path: str, patterns: Sequence[str] | None = None) -> bool:
     """Tests, what they share, and configuration: a candidate never touches these."""
     pure = PurePosixPath(path)

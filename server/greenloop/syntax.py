@@ -86,11 +86,16 @@ def lookup(found: Sequence[Definition], qualname: str) -> Definition | None:
     what only type checkers see while there is anything else.
     """
     same = [definition for definition in found if definition.qualname == qualname]
-    real = [item for item in same if not item.typing_only and not any(_OVERLOAD.fullmatch(d) for d in item.decorators)]
+    real = [item for item in same if not item.typing_only and not is_overload(item)]
     same = real or same
     if not same:
         return None
     return same[0] if any(_ACCESSOR.search(d) for d in same[-1].decorators) else same[-1]
+
+
+def is_overload(definition: Definition) -> bool:
+    """Is it a signature for type checkers only?"""
+    return any(_OVERLOAD.fullmatch(mark) for mark in definition.decorators)
 
 
 _OVERLOAD = re.compile(r"(?:\w+\.)*overload")

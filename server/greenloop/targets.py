@@ -8,16 +8,17 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
 from greenloop import sources, syntax
+from greenloop.collecting import USUAL, Names, is_test, names_of
 from greenloop.core.errors import UsageProblem
 from greenloop.core.nouns import Region, Target, TargetKind
 from greenloop.sources import is_test_file as is_test_file  # noqa: PLC0414 - one of this module's answers
-from greenloop.syntax import Definition, Outline
+from greenloop.syntax import Definition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,19 +30,24 @@ class ParsedTarget:
     text: str
 
 
-def at(text: str, path: str, line: int, *, python_files: Sequence[str] | None = None) -> Target | None:
+def at(
+    text: str, path: str, line: int, *, python_files: Sequence[str] | None = None, names: Names = USUAL
+) -> Target | None:
     """The test (in a test file) or the function or method (elsewhere) at a line; None where there is nothing to refine.
 
     A test class is the target on its own lines, outside its methods, but not on blank lines and comments between
     them. A class elsewhere is one when its docstring has examples and the line is in its header or docstring.
+    On an overload the function itself is meant. `names` are those that pytest takes for tests.
     """
     outline = syntax.outline(text, path)
     here = outline.at(line)
     if here is None or (here.kind == "class" and line > _top(here) and _is_idle(outline.line(line))):
         return None
     if is_test_file(path, python_files):
-        return _target(here, path, TargetKind.TEST) if _is_test(here, outline) else None
+        return _target(here, path, TargetKind.TEST) if is_test(here, outline, names) else None
     if here.kind == "function":
+        if syntax.is_overload(here):
+            here = syntax.lookup(outline.definitions, here.qualname) or here
         return _target(here, path, TargetKind.FUNCTION)
     return _target(here, path, TargetKind.FUNCTION) if line <= _top(here) and here.examples else None
 
@@ -55,7 +61,9 @@ def _is_idle(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | None = None) -> Target | None:
+def find(
+    text: str, path: str, qualname: str, *, python_files: Sequence[str] | None = None, names: Names = USUAL
+) -> Target | None:
     """The target of that name: `f`, `Class.method`, `Class::method`, `test_a[x-1]` (one parametrised case of a test).
 
     In a test file only tests are found.
@@ -67,22 +75,25 @@ def find(text: str, path: str, qualname: str, *, python_files: Sequence[str] | N
         return None
     if not is_test_file(path, python_files):
         return _target(definition, path, TargetKind.FUNCTION)
-    if not _is_test(definition, outline) or (params and definition.kind == "class"):
+    if not is_test(definition, outline, names) or (params and definition.kind == "class"):
         return None
     target = _target(definition, path, TargetKind.TEST)
     return replace(target, selector=target.selector + params)
 
 
-def all_targets(text: str, path: str, *, python_files: Sequence[str] | None = None) -> list[Target]:
+def all_targets(
+    text: str, path: str, *, python_files: Sequence[str] | None = None, names: Names = USUAL
+) -> list[Target]:
     """Every test (classes and their methods) of a test file, every function and method of another, in file order."""
     outline = syntax.outline(text, path)
     if is_test_file(path, python_files):
-        return [_target(item, path, TargetKind.TEST) for item in outline.definitions if _is_test(item, outline)]
-    return [
-        _target(item, path, TargetKind.FUNCTION)
-        for item in outline.definitions
-        if item.kind == "function" or item.examples
-    ]
+        return [_target(item, path, TargetKind.TEST) for item in outline.definitions if is_test(item, outline, names)]
+    return [_target(item, path, TargetKind.FUNCTION) for item in outline.definitions if _is_target(item)]
+
+
+def _is_target(item: Definition) -> bool:
+    """Outside of test files."""
+    return item.examples if item.kind == "class" else not syntax.is_overload(item)
 
 
 class Heading(NamedTuple):
@@ -96,14 +107,16 @@ class Heading(NamedTuple):
     examples: bool
 
 
-def headings(text: str, path: str, *, python_files: Sequence[str] | None = None) -> Iterator[Heading]:
+def headings(
+    text: str, path: str, *, python_files: Sequence[str] | None = None, names: Names = USUAL
+) -> Iterator[Heading]:
     """As `all_targets`, for who looks at every target after every keystroke."""
     outline = syntax.outline(text, path)
-    is_test = is_test_file(path, python_files)
-    kind = TargetKind.TEST if is_test else TargetKind.FUNCTION
+    tests = is_test_file(path, python_files)
+    kind = TargetKind.TEST if tests else TargetKind.FUNCTION
     for item, rows in outline.placed():
-        if _is_test(item, outline) if is_test else item.kind == "function" or item.examples:
-            name = item.qualname.replace(".", "::") if is_test else item.qualname
+        if is_test(item, outline, names) if tests else _is_target(item):
+            name = item.qualname.replace(".", "::") if tests else item.qualname
             yield Heading(
                 kind, item.qualname, f"{path}::{name}", item.start + rows, item.kind == "class", item.examples
             )
@@ -135,42 +148,6 @@ def _target(item: Definition, path: str, kind: TargetKind) -> Target:
         end=item.end,
         name_line=item.name_line,
     )
-
-
-# -- pytest's conventions -------------------------------------------------------------------------------------------
-
-
-def _is_test(item: Definition, outline: Outline) -> bool:
-    if item.kind == "class":
-        return _is_test_class(item, outline)
-    if not item.name.startswith("test") or any(
-        mark.endswith("fixture") or "fixture(" in mark for mark in item.decorators
-    ):
-        return False
-    if not item.owner:
-        return True
-    owner = outline.classes.get(item.owner)
-    return owner is not None and _is_test_class(owner, outline)
-
-
-def _is_test_class(item: Definition, outline: Outline) -> bool:
-    if _is_unittest(item, outline.classes):
-        return True
-    if not item.name.startswith("Test") or f"{item.qualname}.__init__" in outline.names:
-        return False
-    outer = outline.classes.get(item.owner)
-    return outer is None or _is_test_class(outer, outline)
-
-
-def _is_unittest(item: Definition, classes: Mapping[str, Definition], depth: int = 0) -> bool:
-    for base in item.bases:
-        last = base.split("[")[0].rpartition(".")[2]
-        if last.endswith("TestCase"):
-            return True
-        parent = classes.get(base)
-        if parent is not None and parent is not item and depth < 10 and _is_unittest(parent, classes, depth + 1):
-            return True
-    return False
 
 
 # -- as typed -------------------------------------------------------------------------------------------------------
@@ -251,15 +228,16 @@ def parse_target(
             f"'{text}' names no file.", remedy="Write tests/test_f.py::test_name, file.py::function or file.py:LINE."
         )
     patterns = sources.file_patterns(root) if python_files is None else python_files
+    names = names_of(root)
     path, content = _existing(typed.path, root, base, text_of or (lambda path: sources.text(root, path)))
     if typed.line is not None:
-        target = at(content, path, typed.line, python_files=patterns)
+        target = at(content, path, typed.line, python_files=patterns, names=names)
         if target is None:
-            raise _nothing_at(content, path, typed.line, patterns)
+            raise _nothing_at(content, path, typed.line, patterns, names)
     elif typed.name:
-        target = find(content, path, typed.name + typed.params, python_files=patterns)
+        target = find(content, path, typed.name + typed.params, python_files=patterns, names=names)
         if target is None:
-            raise _no_such_name(content, path, typed, patterns)
+            raise _no_such_name(content, path, typed, patterns, names)
     else:
         target = _whole(content, path, patterns)
     return ParsedTarget(target=target, path=path, text=content)
@@ -318,20 +296,21 @@ def _whole(text: str, path: str, patterns: Sequence[str]) -> Target:
     )
 
 
-def _nothing_at(text: str, path: str, line: int, patterns: Sequence[str]) -> UsageProblem:
+def _nothing_at(text: str, path: str, line: int, patterns: Sequence[str], names: Names) -> UsageProblem:
     total = len(syntax.lines(text))
     if line > total:
         return UsageProblem(f"'{path}' has {total} lines, not {line}.")
     kind = "test" if is_test_file(path, patterns) else "function"
-    near = sorted(all_targets(text, path, python_files=patterns), key=lambda item: abs(item.name_line - line))[:3]
+    found = all_targets(text, path, python_files=patterns, names=names)
+    near = sorted(found, key=lambda item: abs(item.name_line - line))[:3]
     hint = f"The nearest: {', '.join(f'{item.selector} (line {item.name_line})' for item in near)}." if near else ""
     return UsageProblem(f"There is no {kind} at {path}:{line}.", remedy=hint)
 
 
-def _no_such_name(text: str, path: str, typed: Typed, patterns: Sequence[str]) -> UsageProblem:
-    targets = all_targets(text, path, python_files=patterns)
-    names = {target.qualname: target.selector for target in targets}
-    near = nearest(typed.name, names) or list(names)[:3]
+def _no_such_name(text: str, path: str, typed: Typed, patterns: Sequence[str], names: Names) -> UsageProblem:
+    targets = all_targets(text, path, python_files=patterns, names=names)
+    known = {target.qualname: target.selector for target in targets}
+    near = nearest(typed.name, known) or list(known)[:3]
     kind = "test" if is_test_file(path, patterns) else "function"
-    hint = f"The nearest: {', '.join(names[name] for name in near)}." if near else f"The file holds no {kind} at all."
+    hint = f"The nearest: {', '.join(known[name] for name in near)}." if near else f"The file holds no {kind} at all."
     return UsageProblem(f"'{path}' has no {kind} '{typed.name}{typed.params}'.", remedy=hint)

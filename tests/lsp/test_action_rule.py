@@ -6,6 +6,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from greenloop.core.nouns import CaseResult
+from greenloop.lsp import meant
 from greenloop.lsp.questions import Question
 from greenloop.lsp.runs import Phase
 
@@ -216,3 +217,69 @@ def test_where_a_check_tells_of_a_failing_test(tmp_path, monkeypatch, name, row)
     argument = {"test": "test_m.py::test_double[1]"} if row != 12 else {"position": {"line": 12, "character": 0}}
     assert first.command.arguments == [{"uri": inside.uri(name), **argument}]
     assert run.command.arguments[0]["target"].startswith("test_m.py::test_double")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "conftest.py",
+        "setup.py",
+        "m.pyi",
+        ".venv/lib/python3.11/site-packages/pkg/m.py",
+        "venv/Lib/site-packages/m.py",
+        "env/lib64/python3.12/json/decoder.py",
+    ],
+)
+def test_nothing_where_no_refinement_could_work(tmp_path, monkeypatch, name):
+    """Fixtures, stubs, installed packages: no test says what they should do, or nobody mends them."""
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    inside = Inside(tmp_path, {**FILES, name: CODE}, FULL, monkeypatch)
+    inside.server.results.reached = lambda _root, _path: {"double"}
+    assert [inside.actions(name, row, only, INVOKED) for row in range(4) for only in (None, ["refactor"])] == [[]] * 8
+    assert inside.lenses(name) == {}
+    assert inside.hover(name, 0) is None
+
+
+def test_a_library_outside_of_every_folder_has_nothing_either(tmp_path, monkeypatch):
+    elsewhere = tmp_path / "usr/lib/python3.11/json"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "decoder.py").write_text(CODE)
+    (tmp_path / "w").mkdir()
+    inside = Inside(tmp_path / "w", FILES, FULL, monkeypatch)
+    assert inside.actions("../usr/lib/python3.11/json/decoder.py", 0) == []
+    assert inside.actions("m.py", 0)
+
+
+def test_a_function_with_examples_can_be_run(tmp_path, monkeypatch):
+    code = 'def half(x):\n    """\n    >>> half(4)\n    2\n    """\n'
+    inside = Inside(tmp_path, {"m.py": code}, FULL, monkeypatch)
+    titles = ["Refine until tests pass: half", "Run in the sandbox: half"]
+    assert [each.title for each in inside.actions("m.py", 0)] == titles
+
+
+def test_conventions_of_the_project_count(tmp_path, monkeypatch):
+    (tmp_path / "pytest.ini").write_text("[pytest]\npython_functions = check_\npython_classes = *Spec\n")
+    text = "class SizeSpec:\n    def check_one(self):\n        pass\n"
+    inside = Inside(tmp_path, {"test_m.py": text}, FULL, monkeypatch)
+    assert inside.actions("test_m.py", 1)[0].title == "Refine until tests pass: check_one"
+    for row in (0, 1):
+        found = [each.command for each in inside.actions("test_m.py", row, ["refactor"])]
+        (everything,) = [each.arguments for each in found if each.command == "greenloop.refineAll"]
+        assert everything == [{"uri": inside.uri("test_m.py"), "target": "test_m.py::SizeSpec"}]
+
+
+def test_a_command_at_a_position_means_the_run_of_what_stands_there(tmp_path, monkeypatch):
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    one, other = inside.run(), inside.run("test_m.py::TestMany::test_one", "Box.size")
+
+    def meant_at(name, row):
+        argument = {"uri": inside.uri(name), "position": {"line": row, "character": 0}}
+        is_meant = meant.chosen(inside.server, (argument,))
+        return [run for run in (one, other) if is_meant(run)]
+
+    assert meant_at("test_m.py", 12) == [one]
+    assert meant_at("test_m.py", 28) == [other]
+    assert meant_at("m.py", 1) == [one]
+    assert meant_at("m.py", 6) == [other]
+    # Nothing is known of what stands there: the document is meant.
+    assert meant_at("test_m.py", 3) == [one, other]

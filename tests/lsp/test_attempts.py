@@ -2,12 +2,18 @@
 
 import re
 import stat
+import threading
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from greenloop.lsp import pages
+from greenloop.lsp.presenters import report
+from greenloop.lsp.runs import Phase
+
 from .conftest import EVERYTHING, FILES, without
+from .inside import Inside, outcome
 from .test_shown import target
 
 TEST = "test_m.py::test_double"
@@ -261,3 +267,34 @@ async def test_an_editor_that_cannot_ask_is_shown_nothing_and_keeps_the_result(e
     assert not result["applied"]
     assert not editor.got("window/showDocument")
     assert await editor.actions()
+
+
+def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "state_folder", lambda: tmp_path)
+    pages._write("a.md", "whole")
+
+    def full(*_arguments):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        pages._write("a.md", "half")
+    assert [(file.name, file.read_text()) for file in (tmp_path / "reports").iterdir()] == [("a.md", "whole")]
+
+
+async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
+    made = []
+    monkeypatch.setattr(pages.page, "attempts", lambda _runs: str(made.append(threading.current_thread())))
+    await pages.report([])
+    assert made != [threading.main_thread()]
+
+
+def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
+    inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
+    inside.run(phase=Phase.OVER, outcome=outcome(solved=False))
+    compared, unified = [], report.unified
+    monkeypatch.setattr(report, "unified", lambda *texts: compared.append(texts) or unified(*texts))
+    first = inside.hover("test_m.py", 3)
+    assert "return x * 2" in first
+    assert inside.hover("test_m.py", 3) == first
+    assert len(compared) == 1

@@ -68,6 +68,21 @@ def host(tmp_path):
     return Host(tmp_path)
 
 
+def test_what_many_change_together_is_published_once(host):
+    host.open()
+    sent = len(host.sent)
+    with host.board.together():
+        host.put(2, owner="one")
+        with host.board.together():
+            host.put(5, owner="other")
+        host.type("\n" + TEXT)
+        host.put(6, owner="third")
+        host.board.put("third", {})
+        assert len(host.sent) == sent
+    assert len(host.sent) == sent + 1
+    assert host.shown() == [("line 2", 3), ("line 5", 6)]
+
+
 def test_it_is_published_with_the_version_where_the_document_is_open(host):
     host.put(2)
     assert host.sent[-1].version is None

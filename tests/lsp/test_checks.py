@@ -106,3 +106,22 @@ async def test_shutdown_ends_what_is_under_way(editor):
     await editor.wait(lambda m: m.get("method") == "$/progress", "progress, since it takes long")
     assert await editor.stop() == 0
     assert "Traceback" not in await editor.errors()
+
+
+async def test_what_ran_again_after_a_refinement_ended_unsolved_is_shown_as_it_ended_then(editor):
+    """Until one steps to an attempt; the summary stays, and all of it goes when the tests pass."""
+    await editor.start(model="play:stuck")
+    await editor.call("greenloop/refine", {"uri": editor.uri("test_m.py"), "position": {"line": 4, "character": 0}})
+    await editor.diagnosed(lambda items: any("assert 15 == 10" in item["message"] for item in items))
+    await run_test(editor)
+    await editor.told("1 failed in 0.1 s")
+    shown = sorted((item["code"], item["source"]) for item in editor.shown())
+    assert shown == [("AssertionError", "greenloop"), ("unsolved", "greenloop")]
+    assert any("assert 6 == 10" in item["message"] for item in editor.shown())
+    argument = {"uri": editor.uri("test_m.py"), "target": "test_m.py::test_double", "attempt": 1}
+    await editor.execute("greenloop.showAttempt", argument)
+    assert sorted(item["source"] for item in editor.shown()) == ["greenloop", "greenloop attempt 1/5"]
+    editor.change("m.py", GREEN)
+    await run_test(editor)
+    await editor.told("1 passed")
+    assert editor.shown() == []

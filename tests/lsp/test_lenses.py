@@ -80,6 +80,16 @@ def test_on_tests_their_classes_and_functions_with_examples(inside):
     assert inside.lenses("m.py")[4]["Refine"][1]["test"] == "m.py::half"
 
 
+def test_a_class_with_examples_is_refined_by_them(tmp_path, monkeypatch):
+    code = 'class Box:\n    """A box.\n\n    >>> Box()\n    """\n'
+    inside = Inside(tmp_path, {"m.py": code}, LENSES, monkeypatch)
+    uri = inside.uri("m.py")
+    assert inside.lenses("m.py")[0] == {
+        "▶ Run": ("greenloop.runTest", {"uri": uri, "target": "m.py::Box"}),
+        "Refine": ("greenloop.refine", {"uri": uri, "test": "m.py::Box"}),
+    }
+
+
 def test_on_functions_of_which_tests_are_known(inside):
     inside.server.results.reached = lambda _root, path: {"Plain.method"} if path == "m.py" else ()
     assert list(inside.lenses("m.py")) == [4, 13]

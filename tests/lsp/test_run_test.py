@@ -109,6 +109,47 @@ async def test_one_test_and_the_tests_that_reach_a_function(real):
     await real.diagnosed(shows(4))
 
 
+HALF = '''def half(x):
+    """Half of it.
+
+    >>> half(4)
+    2
+    >>> half(6)
+    3
+    """
+    return {}
+
+
+def other():
+    pass
+'''
+
+
+async def test_the_examples_of_a_function_run_with_the_tests_that_reach_it(real):
+    """From the lens above it, without any test; a save runs those again that failed."""
+    (real.root / "h.py").write_text(HALF.format("2"))
+    await begin(real, opened=("h.py",), **SAVE)
+    (run, *_), text = await lenses(real, "h.py"), HALF.format("x // 2")
+    await real.execute(run["command"], *run["arguments"])
+    await real.told("1 passed, 1 failed in ")
+    assert [(item["range"]["start"]["line"], item["data"]) for item in real.shown("h.py")] == [
+        (5, {"test": "h.py::half::doctest-2"})
+    ]
+    assert [each["title"] for each in await lenses(real, "h.py")][-1].startswith("✗ 1/2 ")
+    first = (await real.actions("h.py", 5, diagnostics=real.shown("h.py")))[0]
+    assert first["title"] == "Refine until tests pass: half"
+    save(real, "h.py", text)
+    await cleared(real, "h.py")
+    assert [each["title"] for each in await lenses(real, "h.py")][-1] == "✓ 2/2"
+    await real.execute("greenloop.runTest", {"uri": real.uri("h.py"), "target": "h.py::other"})
+    await real.told("No test is known to reach other.")
+
+
+async def lenses(editor, name):
+    found = await editor.call("textDocument/codeLens", {"textDocument": {"uri": editor.uri(name)}})
+    return [each["command"] for each in found]
+
+
 async def test_unsaved_text_wins_over_the_disk(real):
     await begin(real)
     real.change("m.py", GREEN)

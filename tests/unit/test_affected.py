@@ -128,6 +128,12 @@ def test_the_outline_of_a_file_is_what_stands_outside_its_functions(text, same):
     assert (outline(text, "m.py") == outline(before, "m.py")) is same
 
 
+def test_form_feeds_do_not_move_what_stands_outside_of_functions():
+    text = "\f\n\f\nA = 1\n\ndef f():\n    return 1\n"
+    assert outline(text.replace("A = 1", "A = 2"), "m.py") != outline(text, "m.py")
+    assert outline(text.replace("return 1", "return 2"), "m.py") == outline(text, "m.py")
+
+
 def test_a_saved_test_file_runs_whole_with_those_that_use_it(project):
     reached = Reached()
     reached.put("test_both.py::test_n", [hit("test_m.py", "helper")])

@@ -471,3 +471,75 @@ async def test_what_the_user_has_mended_ends_what_an_unsolved_refinement_shows(h
     house.play.outcomes["test_m.py::test_b"] = "passed"
     await house.ask(selectors=("test_m.py",)).over
     assert house.published["m.py"] == []
+
+
+# -- examples in docstrings ----------------------------------------------------------------------------------------
+
+ONE, TWO = "n.py::f::doctest-1", "n.py::f::doctest-2"
+
+
+async def examples_of(house, *outcomes):
+    """Runs the examples of a function that no test reaches."""
+    house.play.outcomes = dict(zip((ONE, TWO), outcomes, strict=False))
+    inner = house.play.run_tests
+
+    async def chosen(root, selectors, **more):
+        return await inner(root, [*house.play.outcomes] if selectors == ("doctest:n.py::f",) else (), **more)
+
+    house.play.run_tests = chosen
+    try:
+        return await house.ask(function="f", examples=("doctest:n.py::f",)).over
+    finally:
+        house.play.run_tests = inner
+
+
+async def test_the_examples_of_a_function_are_run_where_it_is_asked_for(house):
+    house.play.reach["n.py"] = "n.py"
+    tally = await examples_of(house, "passed", "failed")
+    assert [result.id for result in tally.results] == [ONE, TWO]
+    assert house.published["m.py"] == [(1, "ValueError")]
+    assert (house.results.get(house.root, "n.py", "f").passed, house.results.get(house.root, "n.py", "f").total) == (
+        1,
+        2,
+    )
+
+
+async def test_an_example_that_is_there_no_more_fails_no_more(house):
+    house.play.reach["n.py"] = "n.py"
+    await examples_of(house, "passed", "failed")
+    await examples_of(house, "passed")
+    assert house.published["m.py"] == []
+
+
+async def test_examples_that_failed_run_again_when_their_file_is_saved(house):
+    house.play.reach["n.py"] = "n.py"
+    await examples_of(house, "failed", "failed")
+    house.play.runs.clear()
+    house.save("n.py")
+    await house.pauses.end(SOON)
+    await house.idle()
+    assert [selectors for selectors, *_ in house.play.runs] == [("test_n.py",), ("doctest:n.py::f",)]
+
+
+async def test_a_function_that_no_test_reaches_is_not_passed_by_others(house):
+    """The tests of its module run, for one of them may reach it; that none does is what is told."""
+    tally = await house.ask(function="unknown").over
+    assert house.play.runs
+    assert tally.results == ()
+
+
+# -- lines of closed files -----------------------------------------------------------------------------------------
+
+
+async def test_what_ran_while_its_file_was_closed_moves_with_what_is_typed_since(house):
+    """Shown anew beside a refinement, it stands where its line is by then."""
+    house.play.outcomes["test_m.py::test_a"] = "failed"
+    await house.ask(selectors=("test_m.py",)).over
+    assert house.published["m.py"] == [(1, "ValueError"), (1, "ValueError")]
+    house.texts["m.py"] = "import os\n\n\n" + (house.root / "m.py").read_text()
+    house.board.changed(house.root / "m.py")
+    assert house.published["m.py"] == [(4, "ValueError"), (4, "ValueError")]
+    run = refinement(house)
+    item = lsp.Diagnostic(range=range_of(house, house.root / "m.py", 5), message="its own", code="attempt")
+    house.board.put(run, {house.root / "m.py": [item]})
+    assert sorted(house.published["m.py"]) == [(4, "ValueError"), (4, "attempt")]

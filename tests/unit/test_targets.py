@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenloop import targets
+from greenloop.collecting import Names
 from greenloop.core.errors import UsageProblem
 from greenloop.core.nouns import Target, TargetKind
 
@@ -326,6 +327,70 @@ def test_patterns_of_the_project_decide_what_a_test_file_is():
     assert targets.at(text, "check_m.py", 1).kind is TargetKind.FUNCTION
     assert targets.at(text, "check_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.TEST
     assert targets.at(text, "test_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.FUNCTION
+
+
+@pytest.mark.parametrize(
+    ("mark", "is_test"),
+    [
+        ('pytest.mark.parametrize("x", [load_fixture("a.json")])', True),
+        ("with_fixture", True),
+        ("pytest.mark.usefixtures('fixture(')", True),
+        ("fixture", False),
+        ("pytest.fixture(name='x')", False),
+        ("pytest_asyncio.fixture", False),
+        ("pytest.yield_fixture()", False),
+    ],
+)
+def test_a_test_is_no_fixture_for_what_its_marks_speak_of(mark, is_test):
+    assert bool(targets.at(f"@{mark}\ndef test_a(x):\n    pass\n", "test_m.py", 2)) == is_test
+
+
+def test_names_of_the_project_decide_what_a_test_is():
+    text = (
+        "class ListSpec:\n    def it_works(self): pass\n    def test_it(self): pass\n"
+        "def check_a(): pass\n"
+        "class Old(unittest.TestCase):\n    def test_b(self): pass\n    def it_b(self): pass\n"
+    )
+    names = Names(functions=("it_", "check*a"), classes=("Test", "*Spec"))
+    found = [each.selector.partition("::")[2] for each in targets.all_targets(text, "test_m.py", names=names)]
+    assert found == ["ListSpec", "ListSpec::it_works", "check_a", "Old", "Old::test_b"]
+    usual = [each.qualname for each in targets.all_targets(text, "test_m.py")]
+    assert usual == ["Old", "Old.test_b"]
+
+
+def test_names_of_the_project_are_read_for_what_is_typed(tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\npython_functions = check_\npython_classes =\n  Test\n  *Spec\n")
+    (tmp_path / "test_m.py").write_text("def check_a(): pass\nclass ASpec:\n    def check_b(self): pass\n")
+    assert targets.parse_target("test_m.py::check_a", tmp_path).target.kind is TargetKind.TEST
+    assert targets.parse_target("test_m.py:3", tmp_path).target.selector == "test_m.py::ASpec::check_b"
+    with pytest.raises(UsageProblem, match="has no test 'test_a'"):
+        targets.parse_target("test_m.py::test_a", tmp_path)
+
+
+OVERLOADS = """\
+from typing import overload
+
+
+@overload
+def double(x: int) -> int: ...
+@overload
+def double(x: str) -> str: ...
+def double(x):
+    return x + x
+"""
+
+
+@pytest.mark.parametrize("line", [4, 5, 6, 7, 8, 9])
+def test_an_overload_stands_for_its_function(line):
+    target = targets.at(OVERLOADS, "m.py", line)
+    assert (target.qualname, target.start, target.end) == ("double", 8, 9)
+    assert [each.start for each in targets.all_targets(OVERLOADS, "m.py")] == [8]
+    assert [each.line for each in targets.headings(OVERLOADS, "m.py")] == [8]
+
+
+def test_a_byte_order_mark_hides_nothing():
+    assert targets.at("\ufeffdef first():\n    pass\n", "m.py", 1).qualname == "first"
+    assert targets.at("\ufeffclass TestA:\n    def test_b(self):\n        pass\n", "test_m.py", 2).end == 3
 
 
 @pytest.mark.parametrize(

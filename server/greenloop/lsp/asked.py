@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from greenloop.checking import Report
     from greenloop.notebook import Prepared
 
+# What the selector of a docstring's examples begins with.
+DOCTEST = "doctest:"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
@@ -35,6 +38,7 @@ class Tally:
 class Asked:
     """A request to run tests: `selectors`, or without any those that come through the file `path`, or one `function`.
 
+    `examples` are the selectors of the function's own, which run besides.
     `name` is what people call it, `target` what a command named.
     `cells` are those of a notebook, of which the sandbox gets a module and a test file.
     `over` gets the tally; it is cancelled where the check is, and has the error where no test could be run.
@@ -47,6 +51,7 @@ class Asked:
     target: str = ""
     selectors: tuple[str, ...] = ()
     function: str = ""
+    examples: tuple[str, ...] = ()
     cells: Prepared | None = None
     over: asyncio.Future[Tally] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
@@ -94,8 +99,12 @@ def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int) 
     """What of a check is the answer to this request; `left` cases were not run."""
     results = tuple(result for report in reports for result in report.results)
     broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
-    if not asked.selectors:
+    if asked.function:
         near = set(memory.reached.through(asked.path, asked.function))
+        own = tuple(f"{each.removeprefix(DOCTEST)}::" for each in asked.examples)
+        mine = tuple(result for result in results if result.id in near or (own and result.id.startswith(own)))
+    elif not asked.selectors:
+        near = set(memory.reached.through(asked.path))
         mine = tuple(result for result in results if result.id in near) or results
     else:
         mine = tuple(result for result in results if _named(result.id, asked.selectors))

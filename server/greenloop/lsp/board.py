@@ -6,7 +6,8 @@ changed or deleted on the disk. What stood at a line that is gone goes away. It 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,8 +42,23 @@ class Board:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._files: dict[Path, _File] = {}
+        self._held: dict[Path, None] | None = None
         # Told of the owner of a change before it is published, so that others can give way.
         self.on_change: Callable[[Hashable], None] = lambda _owner: None
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What changes meanwhile is published once, at the end."""
+        if self._held is not None:
+            yield
+            return
+        self._held = {}
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for path in held:
+                self._publish(path)
 
     def put(self, owner: Hashable, by_path: Mapping[Path, Sequence[lsp.Diagnostic]]) -> None:
         """Replaces everything that an owner shows; the ranges count in the texts as they are now."""
@@ -173,6 +189,9 @@ class Board:
     def _publish(self, path: Path) -> None:
         file = self._files.get(path)
         if file is None:
+            return
+        if self._held is not None:
+            self._held[path] = None
             return
         documents = self._server.documents
         by_uri: dict[str, list[lsp.Diagnostic]] = {}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import CannotVerify, GreenloopError
-from greenloop.lsp.asked import Asked, Check, tallied, wanted_by
+from greenloop.lsp.asked import DOCTEST, Asked, Check, tallied, wanted_by
 from greenloop.lsp.buffers import snapshot
 from greenloop.lsp.cells import texts as grid
 from greenloop.lsp.memory import Memory
@@ -216,12 +216,39 @@ class Checks:
             self._server.results.put(check.root, grouped(report.results))
             self.shown.take(check.root, report, texts)
             reports.append(report)
+        if (examples := self._examples(check)) and not check.stopped:
+            reports.append(await self._examples_tested(check, examples, buffers, texts))
         for asked in list(check.asked):
             if asked.cells is not None and not check.stopped and not asked.over.done():
                 await self._cells_tested(check, asked, asked.cells, memory, buffers, texts)
         if not check.stopped:
             memory.outlines |= outlines
         return reports
+
+    def _examples(self, check: Check) -> tuple[str, ...]:
+        """Those of docstrings that somebody asked for, and of saved files those that failed when they ran last."""
+        asked = [each for asked in check.asked for each in asked.examples]
+        failed = [f"{DOCTEST}{each}" for path in check.saved for each in self.shown.examples(check.root, path)]
+        return tuple(dict.fromkeys([*asked, *failed]))
+
+    async def _examples_tested(
+        self, check: Check, examples: Sequence[str], buffers: Mapping[str, bytes], texts: Mapping[str, str]
+    ) -> Report:
+        """They are no tests that a file has, and none that other files concern: nothing is remembered of them."""
+        report = await (await self._server.tester()).run_tests(
+            check.root,
+            examples,
+            buffers=buffers,
+            settings=check.settings,
+            keeper=self._server.keeper,
+            traced=False,
+            seconds=check.settings.sandbox.seconds,
+        )
+        if not check.stopped:
+            check.left += len(report.left_out)
+            self._server.results.put(check.root, grouped(report.results))
+            self.shown.take(check.root, report, texts)
+        return report
 
     async def _cells_tested(
         self,

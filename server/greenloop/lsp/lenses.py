@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from greenloop.core.nouns import TargetKind
 from greenloop.core.redact import clean
 from greenloop.lsp.presenters.status import standing
 from greenloop.lsp.presenters.words import error_of
@@ -29,7 +30,7 @@ def above(heading: Heading, run: Run | None, result: Result | None) -> Iterator[
         yield state(run, result), "greenloop.showAttempts", about
         return
     yield "▶ Run", "greenloop.runTest", target
-    if heading.is_class:
+    if heading.is_class and heading.kind is TargetKind.TEST:
         yield "Refine all failing", "greenloop.refineAll", target
     else:
         yield "Refine", "greenloop.refine", {"test": heading.selector}

@@ -10,7 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.nouns import Target, TargetKind
 from greenloop.lsp import places
-from greenloop.lsp.protocol import RefineParams
+from greenloop.lsp.protocol import RefineParams, position_of
 from greenloop.lsp.runs import Run
 
 if TYPE_CHECKING:
@@ -38,7 +38,10 @@ def table(arguments: tuple[Any, ...]) -> Any:
 
 
 def chosen(server: Server, arguments: tuple[Any, ...]) -> Callable[[Run], bool]:
-    """Which runs a command means: all, those about a document, or the one of its target."""
+    """Which runs a command means: all, those about a document, or those of its target or of the one at its position.
+
+    A position without any run is the document's.
+    """
     named = table(arguments)
     if named is None and not any(argument is not None for argument in arguments):
         return lambda _run: True
@@ -46,16 +49,27 @@ def chosen(server: Server, arguments: tuple[Any, ...]) -> Callable[[Run], bool]:
         raise JsonRpcInvalidParams('Expected one object: {"uri"} or {"uri", "target"}, or nothing.')
     place = places.of_or_none(server, named["uri"])
     wanted = named.get("target")
+    here = _at(place, named) if wanted is None else None
+    if place is not None and here is not None:
+        root, path, name = place.root, here.path, here.qualname
+        if any(run.root == root and run.concerns(path, name) for run in server.runs):
+            return lambda run: run.root == root and run.concerns(path, name)
 
     def is_meant(run: Run) -> bool:
-        here = run.uri == named["uri"]
+        from_here = run.uri == named["uri"]
         in_project = place is not None and run.root == place.root
         if wanted is not None:
             # A run of a function is also offered at its tests, which may stand in any file of the project.
-            return run.target.selector == wanted and (here or in_project)
-        return here or (place is not None and in_project and _about(run, place.path))
+            return run.target.selector == wanted and (from_here or in_project)
+        return from_here or (place is not None and in_project and _about(run, place.path))
 
     return is_meant
+
+
+def _at(place: places.Place | None, named: Mapping[str, Any]) -> Target | None:
+    """The test or function at the position that a command names."""
+    line = position_of(named)
+    return places.target_at(place, place.line(line)) if place is not None and line is not None else None
 
 
 def where(server: Server, arguments: tuple[Any, ...]) -> tuple[Path | None, str | None, str | None]:

@@ -55,7 +55,7 @@ def asked(server: Server, uri: str, place: places.Place, target: Target, line: i
     run = server.runs.find(place.root, target.path, target.qualname)
     if run is not None:
         yield from _attempts(uri, run)
-    yield from _all_of_class(uri, target)
+    yield from _all_of_class(uri, place, target)
     if run is None or not run.running:
         yield from _presets(_where(uri, place, target, line), target)
     elif server.abilities.disabled_actions and server.abilities.action_literals:
@@ -95,9 +95,13 @@ def _disabled(action: lsp.CodeAction, reason: str) -> Asked:
 
 
 def _run(server: Server, uri: str, place: places.Place, target: Target, run: Run | None) -> list[lsp.CodeAction]:
-    """For a test, and for a function of which tests are known."""
+    """For a test, and for a function that has examples or of which tests are known."""
     known = target.kind is TargetKind.TEST or (run is not None and run.started is not None)
-    if not known and not server.results.is_reached(place.root, target.path, target.qualname):
+    if (
+        not known
+        and not places.has_examples(place, target)
+        and not server.results.is_reached(place.root, target.path, target.qualname)
+    ):
         return []
     return [command(f"{RUN}: {short(target)}", "greenloop.runTest", {"uri": uri, "target": target.selector})]
 
@@ -153,13 +157,12 @@ def _attempts(uri: str, run: Run) -> Iterator[Asked]:
             yield compare, f"{MORE}.attempt"
 
 
-def _all_of_class(uri: str, target: Target) -> Iterator[Asked]:
+def _all_of_class(uri: str, place: places.Place, target: Target) -> Iterator[Asked]:
     """For a test in a class, and for the class itself."""
     if target.kind is not TargetKind.TEST:
         return
     path, *names = target.selector.split("[")[0].split("::")
-    is_class = not names[-1].startswith("test") if names else False
-    owner = names if is_class else names[:-1]
+    owner = names if places.is_class(place, target) else names[:-1]
     if owner:
         argument: dict[str, object] = {"uri": uri, "target": "::".join([path, *owner])}
         yield command(f"Refine all failing tests of {owner[-1]}", "greenloop.refineAll", argument), MORE

@@ -38,12 +38,15 @@ async def attempts(server: Server, runs: Sequence[Run]) -> None:
         file = _file(runs[0])
     else:
         file = _named(Path(runs[0].uri).stem, *sorted({run.target.selector for run in runs}), str(runs[0].root))
-    await _open(server, file, course(server, runs), "The attempts are in")
+    await _open(server, file, await report(server, runs), "The attempts are in")
 
 
-def course(server: Server, runs: Sequence[Run]) -> str:
-    """The text of that page, in which a notebook's lines are rows of its cells."""
-    text = page.attempts(runs)
+async def report(server: Server, runs: Sequence[Run]) -> str:
+    """The course of these runs in full; a notebook's lines are rows of its cells.
+
+    To compare long files for it takes a second.
+    """
+    text = await asyncio.to_thread(page.attempts, runs)
     for run in runs:
         text = status.named(server, run, text)
     return text
@@ -52,7 +55,7 @@ def course(server: Server, runs: Sequence[Run]) -> str:
 async def compared(server: Server, run: Run, number: int) -> None:
     """What putting an attempt in would change in the text as it is now."""
     attempt = next(attempt for attempt in run.attempts if attempt.number == number)
-    text = page.compared(run, attempt, await tried.texts(server, run, attempt))
+    text = await asyncio.to_thread(page.compared, run, attempt, await tried.texts(server, run, attempt))
     await _open(server, _file(run, "compared"), status.named(server, run, text), "The comparison is in")
 
 
@@ -106,12 +109,17 @@ def _write(name: str, text: str) -> Path:
     folder = state_folder() / "reports"
     folder.mkdir(exist_ok=True, mode=0o700)
     path, fresh = folder / name, folder / f".{uuid.uuid4()}"
-    fresh.write_text(text, encoding="utf-8", errors="replace")
-    fresh.chmod(0o400)
-    if os.name == "nt" and path.exists():
-        # There what is read-only cannot be replaced.
-        path.chmod(0o600)
-    fresh.replace(path)
+    try:
+        fresh.write_text(text, encoding="utf-8", errors="replace")
+        fresh.chmod(0o400)
+        if os.name == "nt" and path.exists():
+            # There what is read-only cannot be replaced.
+            path.chmod(0o600)
+        fresh.replace(path)
+    except OSError:
+        # A full disk shall not keep half a page besides.
+        fresh.unlink(missing_ok=True)
+        raise
     with contextlib.suppress(OSError):
         pages = sorted(folder.glob("*.md"), key=lambda page: page.stat().st_mtime, reverse=True)
         for old in pages[FILES:]:

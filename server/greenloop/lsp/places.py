@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,11 +18,15 @@ from greenloop.lsp.edits import text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from greenloop.collecting import Names
     from greenloop.lsp.server import Server
+    from greenloop.syntax import Definition
     from greenloop.targets import Heading
 
 # Folders whose pytest configuration is remembered; a saved file forgets them all.
 FOLDERS = 64
+# Installed packages and Python's own library, which people read and nobody mends.
+_LIBRARY = re.compile(r"(?:^|/)(?:(?:site|dist)-packages|lib(?:64)?/python3\.\d+)/")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +70,16 @@ def of(server: Server, uri: str) -> Place | None:
 
 
 def of_or_none(server: Server, uri: str) -> Place | None:
-    """As `of`, for those who only look: a file in no usable project has nothing to show."""
+    """As `of`, for those who only look: a file in no usable project, or of a library, has nothing to show."""
     try:
-        return of(server, uri)
+        place = of(server, uri)
     except GreenloopError:
         return None
+    if place is None:
+        return None
+    file = place.root / place.path
+    known = place.path if server.documents.root_of(file) else file.as_posix()
+    return None if _LIBRARY.search(known) else place
 
 
 def target_at(place: Place, line: int) -> Target | None:
@@ -78,9 +88,10 @@ def target_at(place: Place, line: int) -> Target | None:
 
     if place.notebook is not None:
         return cells.target_at(place.notebook, line)
-    if not place.path.endswith((".py", ".pyi")):
+    if not _may_be_refined(place):
         return None
-    return targets.at(place.text, place.path, line, python_files=_patterns(place.root))
+    files, names = _conventions(place.root)
+    return targets.at(place.text, place.path, line, python_files=files, names=names)
 
 
 def headings(place: Place) -> Iterator[Heading]:
@@ -89,15 +100,42 @@ def headings(place: Place) -> Iterator[Heading]:
 
     if place.notebook is not None:
         yield from cells.headings(place.notebook)
-    elif place.path.endswith((".py", ".pyi")):
-        yield from targets.headings(place.text, place.path, python_files=_patterns(place.root))
+    elif _may_be_refined(place):
+        files, names = _conventions(place.root)
+        yield from targets.headings(place.text, place.path, python_files=files, names=names)
+
+
+def _may_be_refined(place: Place) -> bool:
+    from greenloop import sources  # noqa: PLC0415 - as above
+
+    return place.path.endswith(".py") and not sources.sets_up(place.path)
 
 
 def has_tests(place: Place) -> bool:
     """Is it one of the project's test files?"""
     from greenloop import sources  # noqa: PLC0415 - as above
 
-    return place.path.endswith(".py") and sources.is_test_file(place.path, _patterns(place.root))
+    return place.path.endswith(".py") and sources.is_test_file(place.path, _conventions(place.root)[0])
+
+
+def is_class(place: Place, target: Target) -> bool:
+    """Is the target a class, of tests or with examples?"""
+    found = _definition(place, target)
+    return found is not None and found.kind == "class"
+
+
+def has_examples(place: Place, target: Target) -> bool:
+    """Has its docstring `>>>` examples?"""
+    found = _definition(place, target)
+    return found is not None and found.examples
+
+
+def _definition(place: Place, target: Target) -> Definition | None:
+    """A target as its file defines it; what stands in another file or in a notebook's tests has none here."""
+    from greenloop import syntax  # noqa: PLC0415 - as above
+
+    found = syntax.enclosing(place.text, target.name_line, place.path) if target.path == place.path else None
+    return found if found is not None and found.qualname == target.qualname else None
 
 
 def asked_for(place: Place, target: Target, line: int) -> bool:
@@ -130,19 +168,21 @@ def find(root: Path, text: str, path: str, name: str) -> Target | None:
     """The target of that name in a text."""
     from greenloop import targets  # noqa: PLC0415 - as above
 
-    return targets.find(text, path, name, python_files=_patterns(root))
+    files, names = _conventions(root)
+    return targets.find(text, path, name, python_files=files, names=names)
 
 
 def forget() -> None:
     """A saved file may have been the project's pytest configuration."""
-    _patterns.cache_clear()
+    _conventions.cache_clear()
 
 
 @lru_cache(FOLDERS)
-def _patterns(root: Path) -> tuple[str, ...]:
-    from greenloop import sources  # noqa: PLC0415 - as above
+def _conventions(root: Path) -> tuple[tuple[str, ...], Names]:
+    """The names of test files, and of the tests in there."""
+    from greenloop import collecting, sources  # noqa: PLC0415 - as above
 
-    return tuple(sources.file_patterns(root))
+    return tuple(sources.file_patterns(root)), collecting.names_of(root)
 
 
 @lru_cache(FOLDERS)

@@ -28,11 +28,24 @@ class Result:
     message: str = ""
 
 
+def test_of(case: str) -> str:
+    """The test that a case is one of, without its parameters; of an example the function whose docstring has it."""
+    return example_of(case) or case.split("[", 1)[0]
+
+
+def example_of(case: str) -> str:
+    """The function whose docstring has a case as an example; "" for a test."""
+    function, mark, number = case.rpartition("::doctest-")
+    return function if mark and number.isdecimal() else ""
+
+
 def grouped(cases: Iterable[CaseResult]) -> dict[tuple[str, str], Result]:
-    """The result of each test by (path, qualified name); the cases of a parametrised one are taken together."""
+    """The result of each test by (path, qualified name); the cases of a parametrised one, or of a docstring, are
+    taken together.
+    """
     tests: dict[tuple[str, str], list[CaseResult]] = {}
     for case in cases:
-        path, *names = case.id.split("[", 1)[0].split("::")
+        path, *names = test_of(case.id).split("::")
         tests.setdefault((path, ".".join(names)), []).append(case)
     return {test: _together(mine) for test, mine in tests.items()}
 

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -63,6 +64,7 @@ class Run:
     server, and its tests are others now.
     `review`: the client shows the result to the user, who applies or discards it.
     `prepared` is what the engine was asked in a notebook.
+    `overtaken`: its cases that ran again after it ended; how they ended then is shown in place of its attempts.
     `sent` holds, by path, the text that was to be replaced and the one to be put there; `landed` what really was.
     """
 
@@ -91,6 +93,7 @@ class Run:
     applied: bool = False
     prepared: Prepared | None = None
     doubted: bool = False
+    overtaken: set[str] = field(default_factory=set)
     proof: dict[str, str] = field(default_factory=dict)
     sent: dict[str, tuple[str, str]] = field(default_factory=dict)
     sent_at: float = 0.0
@@ -167,6 +170,15 @@ class Run:
         chosen = [each for each in self.attempts if each.number == self.stepped]
         return next(iter(chosen or told[-1:]), None)
 
+    @property
+    def told(self) -> set[str]:
+        """The cases that its diagnostics tell of: all that it has, but newer is how they ended since.
+
+        Of an attempt that the user stepped to he wants to see what it said.
+        """
+        cases = {case.id for case in self.started.problem.spec.cases} if self.started else set()
+        return cases if self.stepped is not None else cases - self.overtaken
+
     def concerns(self, path: str, qualname: str) -> bool:
         """Whether it is about this function or test."""
         return (path, qualname) in self.subjects()
@@ -218,12 +230,13 @@ class Run:
 class Runs:
     """All runs of this server; its own set of tasks, so that nothing outlives a shutdown.
 
-    `waiting` is called for each run in the queue when its place in there has changed, those of `changed` when there
-    is another run, or one has come further.
+    `waiting` is called for each run in the queue when its place in there has changed, for all of them within
+    `together`; those of `changed` when there is another run, or one has come further.
     """
 
     def __init__(self) -> None:
         self.waiting: Callable[[Run], None] = lambda _run: None
+        self.together: Callable[[], AbstractContextManager[None]] = nullcontext
         self.changed: list[Callable[[], None]] = []
         self._runs: list[Run] = []
         self._queue: dict[Run, asyncio.Future[None]] = {}
@@ -287,6 +300,10 @@ class Runs:
         self._admit()
 
     def _admit(self) -> None:
+        with self.together():
+            self._admitted()
+
+    def _admitted(self) -> None:
         waiting = [run for run, turn in self._queue.items() if not turn.done()]
         before = len(self._queue) - len(waiting) + sum(run.phase is Phase.REFINING for run in self._runs)
         free = True

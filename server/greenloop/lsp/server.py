@@ -133,6 +133,7 @@ class Server(LanguageServer):
         self._engine = engine
         self.runs.waiting = self.queued
         self.protocol.unread = self._unread
+        self.runs.together = self.board.together
         self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
         self.checks = Checks(self)
         self.errands = Errands(self)

@@ -62,8 +62,8 @@ def register(server: Server) -> None:
         return {"files": [{"uri": uri, "text": text} for uri, text in found]}
 
     @server.feature(REPORT)
-    def report(raw: Any) -> dict[str, Any]:
-        return {"markdown": pages.course(server, needed(raw))}
+    async def report(raw: Any) -> dict[str, Any]:
+        return {"markdown": await pages.report(server, needed(raw))}
 
     def needed(raw: Any) -> list[Run]:
         if found := known((raw,)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from greenloop.lsp import client, places
 from greenloop.lsp.asked import Asked
 from greenloop.lsp.features import refine, run_test
 from greenloop.lsp.protocol import RefineParams
+from greenloop.lsp.results import test_of
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -29,19 +31,26 @@ async def _refined(server: Server, asked: Asked) -> None:
     tally = await run_test.answer(server, asked)
     if tally is None:
         return
-    failing = tuple(dict.fromkeys(result.id.split("[", 1)[0] for result in tally.failing))
+    failing = tuple(dict.fromkeys(test_of(result.id) for result in tally.failing))
     if not failing:
         run_test.tell(server, asked, tally)
         return
-    total = len({result.id.split("[", 1)[0] for result in tally.results})
+    total = len({test_of(result.id) for result in tally.results})
     client.tell(server, _sentence(len(failing), total, asked.settings.editor.runs))
-    for test in failing:
-        found = places.named(server, asked.root, test)
-        uri = places.document(server, asked.root, found) if found else server.documents.uri(asked.root / asked.path)
-        try:
-            refine.start(server, RefineParams(uri=uri, test=test))
-        except JsonRpcException as error:
-            log.info("%s cannot be refined: %s", test, error)
+    with server.board.together():
+        for test in failing:
+            _begun(server, asked, test)
+            # There may be hundreds, and somebody types.
+            await asyncio.sleep(0)
+
+
+def _begun(server: Server, asked: Asked, test: str) -> None:
+    found = places.named(server, asked.root, test)
+    uri = places.document(server, asked.root, found) if found else server.documents.uri(asked.root / asked.path)
+    try:
+        refine.start(server, RefineParams(uri=uri, test=test))
+    except JsonRpcException as error:
+        log.info("%s cannot be refined: %s", test, error)
 
 
 def _sentence(failing: int, total: int, at_once: int) -> str:

@@ -10,10 +10,11 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.nouns import TargetKind
+from greenloop.core.nouns import Target, TargetKind
 from greenloop.core.redact import clean
 from greenloop.lsp import cells, client, interest, meant, places
 from greenloop.lsp.asked import Asked, Tally
+from greenloop.lsp.edits import text_of
 from greenloop.lsp.features import configuration, tests
 from greenloop.lsp.presenters.testing import sentence
 from greenloop.lsp.protocol import position_of
@@ -67,7 +68,7 @@ def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
     settings = configuration.load(server, place.root)
 
     def about(
-        name: str, path: str, selectors: tuple[str, ...] = (), function: str = "", prepared: Prepared | None = None
+        name: str, path: str, selectors: tuple[str, ...] = (), prepared: Prepared | None = None, **more: Any
     ) -> Asked:
         return Asked(
             root=place.root,
@@ -76,8 +77,8 @@ def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
             name=name,
             target=target or "",
             selectors=selectors,
-            function=function,
             cells=prepared,
+            **more,
         )
 
     found = places.named(server, place.root, target) if target is not None else None
@@ -93,10 +94,19 @@ def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
     name = found.qualname.rpartition(".")[2]
     if found.kind is TargetKind.TEST:
         return about(name, found.path, (found.selector,))
-    return about(name, found.path, function=found.qualname)
+    return about(name, found.path, function=found.qualname, examples=_examples(server, place, found))
+
+
+def _examples(server: Server, place: places.Place, function: Target) -> tuple[str, ...]:
+    from greenloop.specs import doctest  # noqa: PLC0415 - only where they are to run, not at the start
+
+    text = text_of(server, place.root / function.path)
+    return doctest.examples(function, text or "").selectors
 
 
 async def _told(server: Server, asked: Asked) -> None:
+    # As for every command: see `client.apart`.
+    await client.apart()
     tally = await answer(server, asked)
     if tally is not None:
         tell(server, asked, tally)

@@ -5,8 +5,9 @@ Where a refinement shows the same test, these give way; where it has put a fix i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,16 @@ from greenloop.core.nouns import Failure
 from greenloop.core.redact import clean
 from greenloop.lsp.convert import Line, old_line
 from greenloop.lsp.edits import text_of
-from greenloop.lsp.presenters import refusals
+from greenloop.lsp.presenters import diagnostics, refusals
 from greenloop.lsp.presenters.cases import Find, deepest, inside, range_of, short, why
+from greenloop.lsp.results import example_of
 from greenloop.lsp.runs import Run
 
 if TYPE_CHECKING:
     from greenloop.checking import Report
     from greenloop.lsp.server import Server
+
+TextOf = Callable[[str], str | None]  # a file's text by its workspace path
 
 # Failing tests of one file that are shown.
 MOST = 100
@@ -39,7 +43,7 @@ class Owner:
 
 @dataclass(frozen=True, kw_only=True)
 class Failing:
-    """A test that failed, or a file that could not be collected; `texts` are those of the open files as they ran."""
+    """A test that failed, or a file that could not be collected; `texts` are those of its files as they ran."""
 
     id: str
     outcome: str
@@ -61,16 +65,28 @@ class Checked:
         """Shows what a run of tests found; `texts` are those of the open files at its start."""
         ran = {result.id for result in report.results} | set(report.left_out)
         broken = {error.id.split("::", 1)[0] for error in report.errors}
+        known = self._as_they_ran(root, texts)
+        told_of = {example_of(case) for case in ran} - {""}
         for path in {case.split("::", 1)[0] for case in ran} | set(report.files) | broken:
             owner = Owner(root=root, path=path)
             whole = path in report.files or path in broken
-            old = {} if whole else {id_: each for id_, each in self._failing.get(owner, {}).items() if id_ not in ran}
+            before = {} if whole else self._failing.get(owner, {})
+            old = {id_: each for id_, each in before.items() if id_ not in ran and example_of(id_) not in told_of}
             old.pop(path, None)
-            new = {each.id: each for each in _failing(report, path, texts)}
+            new = {each.id: each for each in _failing(report, path, known)}
             self._failing[owner] = dict(list((old | new).items())[:MOST])
             self._show(owner)
         self.forgive(root)
-        self._end_runs(root, {result.id for result in report.results if result.passed})
+        self._overtake(root, {result.id: result.passed for result in report.results})
+
+    def _as_they_ran(self, root: Path, texts: Mapping[str, str]) -> TextOf:
+        """The texts at the start of a run, those of closed files from the disk: each is read once."""
+
+        @cache
+        def text(path: str) -> str | None:
+            return texts[path] if path in texts else text_of(self._server, root / path)
+
+        return text
 
     def forget(self, root: Path, path: str) -> None:
         """A test file is there no more."""
@@ -103,6 +119,11 @@ class Checked:
         """Whether anything in this test file failed when it ran last."""
         return bool(self._failing.get(Owner(root=root, path=path)))
 
+    def examples(self, root: Path, path: str) -> list[str]:
+        """What of a file has examples in its docstring that failed when they ran last."""
+        failing = self._failing.get(Owner(root=root, path=path), {})
+        return list(dict.fromkeys(filter(None, map(example_of, failing))))
+
     # -- beside refinements -----------------------------------------------------------------------------------------
 
     def _gave_way(self, changed: Hashable) -> None:
@@ -118,16 +139,22 @@ class Checked:
                 self._failing[owner] = {id_: each for id_, each in mine.items() if id_ not in cases}
             self._show(owner)
 
-    def _end_runs(self, root: Path, passed: Collection[str]) -> None:
-        """What an unsolved refinement shows is over where the user has mended it meanwhile."""
-        for run in self._server.runs:
+    def _overtake(self, root: Path, ran: Mapping[str, bool]) -> None:
+        """What a refinement that ended unsolved shows of these tests is over: the user may have typed since.
+
+        Nothing of it is left where all of them pass now.
+        """
+        for run in [run for run in self._server.runs if run.root == root and not run.running]:
             cases = _cases(run)
-            if run.root == root and not run.running and cases and cases <= set(passed):
+            if cases and all(ran.get(case) for case in cases):
                 self._server.board.put(run, {})
+            elif not cases.isdisjoint(ran) and self._server.board.shows(run):
+                run.overtaken |= cases & ran.keys()
+                diagnostics.publish(self._server, run)
 
     def _hidden(self, root: Path) -> set[str]:
         runs = [run for run in self._server.runs if run.root == root and self._server.board.shows(run)]
-        return {case for run in runs for case in _cases(run)}
+        return {case for run in runs for case in run.told}
 
     # -- one file's ---------------------------------------------------------------------------------------------------
 
@@ -142,11 +169,11 @@ class Checked:
         self._server.board.put(owner, by_path)
 
 
-def _failing(report: Report, path: str, texts: Mapping[str, str]) -> list[Failing]:
+def _failing(report: Report, path: str, text: TextOf) -> list[Failing]:
     found = []
     for error in report.errors:
         if error.id.split("::", 1)[0] == path:
-            known = _known(texts, path, error.failure)
+            known = _known(text, path, error.failure)
             found.append(Failing(id=error.id, outcome="error", path=path, line=1, failure=error.failure, texts=known))
     for result in report.results:
         if result.id.split("::", 1)[0] == path and result.outcome in {"failed", "error"}:
@@ -158,15 +185,16 @@ def _failing(report: Report, path: str, texts: Mapping[str, str]) -> list[Failin
                     path=case.path if case else path,
                     line=case.line if case else 1,
                     failure=result.failure,
-                    texts=_known(texts, path, result.failure),
+                    texts=_known(text, path, result.failure),
                 )
             )
     return found
 
 
-def _known(texts: Mapping[str, str], path: str, failure: Failure | None) -> dict[str, str]:
-    paths = {path, *(frame.path for frame in (failure.frames if failure else ()))}
-    return {each: texts[each] for each in paths if each in texts}
+def _known(text: TextOf, path: str, failure: Failure | None) -> dict[str, str]:
+    frames = (frame.path for frame in (failure.frames if failure else ()))
+    own = (each for each in frames if not Path(each).is_absolute() and "site-packages" not in Path(each).parts)
+    return {each: found for each in {path, *own} if (found := text(each)) is not None}
 
 
 def _nearest(here: Find, path: str, line: int) -> int:

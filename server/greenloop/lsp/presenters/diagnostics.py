@@ -56,7 +56,8 @@ def _noted(server: Server, run: Run, note: tuple[str, str]) -> list[tuple[Path, 
 def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
     lines = Lines(server, run.root, problem, attempt)
     # A test that the user took out of its file is nobody's failure any more.
-    mine = [case for case in problem.spec.cases if lines.has(case)]
+    told = run.told
+    mine = [case for case in problem.spec.cases if case.id in told and lines.has(case)]
     if attempt.verdict.status is Status.TAMPERED:
         # What such a run says about single cases is worth nothing; that it lies is shown once.
         return [item for case in mine[:1] for item in _case(server, run, attempt, case, None, lines)]

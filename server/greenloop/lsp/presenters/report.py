@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from greenloop.core.diff import unified
 from greenloop.core.estimate import told
@@ -29,6 +30,9 @@ CELL = 60
 DIFF = 40
 TESTS = 20  # tests that a hover lists
 WIDTH = 100  # characters of a row of prose
+
+# The diffs of each run; each stands beside what it is of, which so keeps its id.
+_KNOWN: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionary()
 
 
 def markdown(run: Run) -> str:
@@ -65,8 +69,8 @@ def table(attempts: Sequence[Attempt]) -> str:
 def best_diff(run: Run) -> str:
     """The change of the result, or of the best attempt so far."""
     if run.outcome is not None and run.changes:
-        before = run.outcome.before
-        return "".join(unified(before.get(path), after, path) for path, after in sorted(run.changes.items()))
+        before, after = run.outcome.before, run.changes
+        return _once(run, run.outcome, lambda: _unified(before, after))
     honest = [attempt for attempt in run.attempts if attempt.verdict.status is not Status.TAMPERED]
     tried = [attempt for attempt in honest if attempt.candidate is not None]
     best = max(tried, key=lambda attempt: attempt.verdict.score, default=None)
@@ -75,8 +79,19 @@ def best_diff(run: Run) -> str:
 
 def diff_of(run: Run, attempt: Attempt) -> str:
     """What an attempt would change in the user's files."""
-    before, after = tried.changed(run, attempt)
+    return _once(run, attempt.candidate, lambda: _unified(*tried.changed(run, attempt))) if attempt.candidate else ""
+
+
+def _unified(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     return "".join(unified(before.get(path), text, path) for path, text in sorted(after.items()))
+
+
+def _once(run: Run, of: object, make: Callable[[], str]) -> str:
+    """What a candidate or an outcome of a run changes: never another, and asked for at every hover."""
+    known = _KNOWN.setdefault(run, {})
+    if id(of) not in known:
+        known[id(of)] = (of, make())
+    return known[id(of)][1]
 
 
 def explanation(attempt: Attempt) -> str:
