@@ -285,7 +285,7 @@ def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
     made = []
     monkeypatch.setattr(pages.page, "attempts", lambda _runs: str(made.append(threading.current_thread())))
-    await pages.report([])
+    await pages.report(None, [])
     assert made != [threading.main_thread()]
 
 
