@@ -206,6 +206,30 @@ def test_a_helper_stands_in_the_cell_of_its_function(end):
     assert changed[::2] == ["a = 1", "assert f() == 2"]
 
 
+@pytest.mark.parametrize("later", [(), ("assert f() == 1",), ("", "x = f()\n\n")])
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("body", ["    return 1", "\n    return 1", "\n\n    x = 1\n\n    return x"])
+def test_a_body_that_was_not_there_stands_below_its_docstring(body, end, later):
+    """Blank rows may be the function's own or those between two cells; a body is never another cell's."""
+    stub = 'def f():\n    """One."""'
+    nb = book("a = 1", stub + end, *later)
+    wanted = ["a = 1", f"{stub}\n{body}{end}", *later]
+    assert back(nb, lambda old: old.replace(stub, f"{stub}\n{body}"), len(later) + 1) == wanted
+    found = landed(nb, nb.text, book(*wanted).text, -1)
+    assert [cell.source for cell in found.cells] == wanted
+
+
+def test_what_is_added_or_taken_away_at_the_end_of_a_cell_stays_there():
+    short, long = ("x = 1", "y = 2"), ("x = 1\n\nz = 3", "y = 2")
+    for old, new in ((short, long), (long, short)):
+        found = landed(book(*old), book(*old).text, book(*new).text, -1)
+        assert tuple(cell.source for cell in found.cells) == new
+
+
+def test_a_body_without_its_function_lands_nowhere():
+    assert landed(book("x = 1", ""), book("x = 1", "").text, "\n\n    return 1\nx = 1\n\n\n\n", -1) is None
+
+
 def test_what_belongs_to_no_cell_goes_on_top_of_the_target():
     nb = book("a = 1", "%%time\nassert f() == 2", "x = 1")
     at_the_end = back(nb, lambda old: old + "\n\ndef f():\n    return 2\n", 1)

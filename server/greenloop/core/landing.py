@@ -18,10 +18,10 @@ def landed(notebook: Notebook, before: str, after: str, home: int) -> Notebook |
     rows = [lines(cell.source) for cell in notebook.cells]
     changed: dict[int, list[Hunk]] = {}
     strays: list[str] = []
+    old = lines(before)
     for hunk in hunks(before, after):
-        moved = _slid(notebook, hunk, lines(before), home)
-        at = _cell_of(notebook, moved, home)
-        if at is None and any(line.strip() for line in lines(before)[hunk.start : hunk.end]):
+        moved, at = _placed(notebook, hunk, old, home)
+        if at is None and (_goes_on(hunk) or any(line.strip() for line in old[hunk.start : hunk.end])):
             return None
         if at is None:
             strays.append("".join(moved.lines).strip("\r\n"))
@@ -36,16 +36,45 @@ def landed(notebook: Notebook, before: str, after: str, home: int) -> Notebook |
     return replace(notebook, cells=tuple(cells))
 
 
-def _slid(notebook: Notebook, hunk: Hunk, old: Sequence[str], home: int) -> Hunk:
-    """An insertion between cells that may as well stand a few rows further down, inside of one, stands there."""
-    start, added = hunk.start, list(hunk.lines)
-    while start == hunk.end + start - hunk.start and added and start < len(old) and old[start] == added[0]:
-        if _cell_of(notebook, Hunk(start=start, end=start, lines=()), home) is not None:
-            break
-        added = [*added[1:], added[0]]
-        start += 1
-    found = Hunk(start=start, end=start + hunk.end - hunk.start, lines=tuple(added))
-    return found if _cell_of(notebook, found, home) is not None else hunk
+def _placed(notebook: Notebook, hunk: Hunk, old: Sequence[str], home: int) -> tuple[Hunk, int | None]:
+    """A change where it lies in a cell, of all places where it would say the same, and that cell; None: in none.
+
+    Blank rows at its ends may as well be those between two cells. What is indented goes on with what stands above it;
+    all else stands as low as it may.
+    """
+    same = _same(hunk, old)
+    if _goes_on(hunk):
+        for each in same:
+            for number, first in enumerate(notebook.firsts):
+                if first < each.start <= notebook.end(number):
+                    return each, number
+        return hunk, None
+    for each in reversed(same):
+        if (number := _cell_of(notebook, each, home)) is not None:
+            return each, number
+    return hunk, None
+
+
+def _same(hunk: Hunk, old: Sequence[str]) -> list[Hunk]:
+    """All pure insertions, or deletions, that make the same of the text as this one, the highest first."""
+    if hunk.lines and hunk.start < hunk.end:
+        return [hunk]
+    found, rows = [hunk], list(hunk.lines) or list(old[hunk.start : hunk.end])
+    size, start, moved = hunk.end - hunk.start, hunk.start, rows
+    while moved and start > 0 and old[start - 1] == moved[-1]:
+        start, moved = start - 1, [moved[-1], *moved[:-1]]
+        found.insert(0, Hunk(start=start, end=start + size, lines=tuple(moved) if hunk.lines else ()))
+    start, moved = hunk.start, rows
+    while moved and start + size < len(old) and old[start + size] == moved[0]:
+        start, moved = start + 1, [*moved[1:], moved[0]]
+        found.append(Hunk(start=start, end=start + size, lines=tuple(moved) if hunk.lines else ()))
+    return found
+
+
+def _goes_on(hunk: Hunk) -> bool:
+    """Is it something new that is a part of a statement above it?"""
+    first = next((line for line in hunk.lines if line.strip()), "")
+    return hunk.start == hunk.end and first[:1].isspace()
 
 
 def _cell_of(notebook: Notebook, hunk: Hunk, home: int) -> int | None:
