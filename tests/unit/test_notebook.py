@@ -238,6 +238,31 @@ def test_what_belongs_to_no_cell_goes_on_top_of_the_target():
     assert at_the_start == ["%%bash\nls", "x = f()", "import re\n\n\nassert x"]
 
 
+def test_an_import_stands_above_the_function_that_needs_it():
+    """A cell between that one and the asserts may call it already."""
+    nb = book("x = 1", "def f(s):\n    return s", "y = f('a')", "assert y == 'b'")
+    body = 're.sub("a", "b", s)'
+    text = back(nb, lambda old: "import re" + old.replace("return s", f"return {body}"), 3)
+    assert text == ["x = 1", f"import re\n\n\ndef f(s):\n    return {body}", "y = f('a')", "assert y == 'b'"]
+
+
+@pytest.mark.parametrize("head", ["%%time", "\n%%time -n 1", "from __future__ import annotations"])
+def test_what_must_come_first_in_a_cell_stays_first(head):
+    nb = book(f"{head}\ndef f():\n    return 1", "assert f() == 2")
+    before = compose(nb, 1).module
+    at = next(n for n, each in enumerate(before.split("\n")) if head.split("\n")[-1] in each and n >= nb.firsts[0])
+    for helper in (["g = 2", "", ""], ["", "", "g = 2"]):
+        after = before.split("\n")
+        after[at:at] = helper
+        found = landed(nb, before, "\n".join(after).replace("return 1", "return g"), 1)
+        assert found.cells[0].source.startswith(head)
+        assert [line for line in found.cells[0].source[len(head) :].split("\n") if line] == [
+            "g = 2",
+            "def f():",
+            "    return g",
+        ]
+
+
 def test_a_change_over_several_cells_is_refused():
     nb = book("a = 1", "b = 2", "assert a")
     assert back(nb, lambda old: old.replace("a = 1\n\n\nb = 2", "c = 3"), 2) is None
