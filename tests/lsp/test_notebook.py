@@ -278,6 +278,16 @@ async def test_a_docstring_in_a_cell(notebooks, tmp_path):
     assert notebooks.text(2) == stub.replace("raise NotImplementedError", "return x * 2")
 
 
+async def test_a_docstring_that_is_the_whole_function(notebooks, tmp_path):
+    stub = 'def double(x):\n    """Twice x.\n\n    >>> double(4)\n    8\n    """'
+    cells = ("import os", stub, "print(double(1))")
+    await begin(notebooks, tmp_path, f"{stub}\n\n    return x * 2", cells=cells)
+    await notebooks.action("Implement from docstring: double", name=2, line=3)
+    await an_edit(notebooks)
+    await notebooks.told("verified")
+    assert [notebooks.text(n) for n in (1, 2, 3)] == ["import os", f"{stub}\n\n    return x * 2", cells[2]]
+
+
 async def test_an_earlier_cell_that_fails_is_named(notebooks, tmp_path):
     await begin(notebooks, tmp_path, cells=("x = {}", "x['a']", BROKEN, "assert double(2) == 4"))
     await notebooks.action("Refine", **AT)

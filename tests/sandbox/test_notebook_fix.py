@@ -125,6 +125,18 @@ def test_a_function_that_is_not_written_yet_goes_to_the_top_of_the_cell(work):
     assert sources((work / "nb.ipynb").read_text()) == ["a = 1", f'{answer}\n\n\nassert slug("A B") == "a-b"']
 
 
+def test_cells_run_in_their_order_with_what_a_result_imports(work):
+    cells = ("names = ['a']", "def slug(text):\n    return text", "done = slug('A')", "assert done == 'a-1'")
+    (work / "nb.ipynb").write_text(notebook(*cells))
+    answer = "import math\n\n\ndef slug(text):\n    return f'{text.lower()}-{math.floor(1.5)}'"
+    done = greenloop_(work, "fix", "nb.ipynb:4", "--apply", answer=answer)
+    assert done.returncode == 0, done.stderr
+    kernel = {}
+    for cell in sources((work / "nb.ipynb").read_text()):
+        exec(cell, kernel)
+    assert kernel["done"] == "a-1"
+
+
 def test_an_earlier_cell_that_fails_by_itself_is_named(work):
     (work / "data.txt").unlink()
     (work / "nb.ipynb").write_text(text := notebook(*CELLS))

@@ -206,12 +206,61 @@ def test_a_helper_stands_in_the_cell_of_its_function(end):
     assert changed[::2] == ["a = 1", "assert f() == 2"]
 
 
+@pytest.mark.parametrize("later", [(), ("assert f() == 1",), ("", "x = f()\n\n")])
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("body", ["    return 1", "\n    return 1", "\n\n    x = 1\n\n    return x"])
+def test_a_body_that_was_not_there_stands_below_its_docstring(body, end, later):
+    """Blank rows may be the function's own or those between two cells; a body is never another cell's."""
+    stub = 'def f():\n    """One."""'
+    nb = book("a = 1", stub + end, *later)
+    wanted = ["a = 1", f"{stub}\n{body}{end}", *later]
+    assert back(nb, lambda old: old.replace(stub, f"{stub}\n{body}"), len(later) + 1) == wanted
+    found = landed(nb, nb.text, book(*wanted).text, -1)
+    assert [cell.source for cell in found.cells] == wanted
+
+
+def test_what_is_added_or_taken_away_at_the_end_of_a_cell_stays_there():
+    short, long = ("x = 1", "y = 2"), ("x = 1\n\nz = 3", "y = 2")
+    for old, new in ((short, long), (long, short)):
+        found = landed(book(*old), book(*old).text, book(*new).text, -1)
+        assert tuple(cell.source for cell in found.cells) == new
+
+
+def test_a_body_without_its_function_lands_nowhere():
+    assert landed(book("x = 1", ""), book("x = 1", "").text, "\n\n    return 1\nx = 1\n\n\n\n", -1) is None
+
+
 def test_what_belongs_to_no_cell_goes_on_top_of_the_target():
     nb = book("a = 1", "%%time\nassert f() == 2", "x = 1")
     at_the_end = back(nb, lambda old: old + "\n\ndef f():\n    return 2\n", 1)
     assert at_the_end == ["a = 1", "%%time\ndef f():\n    return 2\n\n\nassert f() == 2", "x = 1"]
     at_the_start = back(book("%%bash\nls", "x = f()", "assert x"), lambda old: "import re\n" + old, 2)
     assert at_the_start == ["%%bash\nls", "x = f()", "import re\n\n\nassert x"]
+
+
+def test_an_import_stands_above_the_function_that_needs_it():
+    """A cell between that one and the asserts may call it already."""
+    nb = book("x = 1", "def f(s):\n    return s", "y = f('a')", "assert y == 'b'")
+    body = 're.sub("a", "b", s)'
+    text = back(nb, lambda old: "import re" + old.replace("return s", f"return {body}"), 3)
+    assert text == ["x = 1", f"import re\n\n\ndef f(s):\n    return {body}", "y = f('a')", "assert y == 'b'"]
+
+
+@pytest.mark.parametrize("head", ["%%time", "\n%%time -n 1", "from __future__ import annotations"])
+def test_what_must_come_first_in_a_cell_stays_first(head):
+    nb = book(f"{head}\ndef f():\n    return 1", "assert f() == 2")
+    before = compose(nb, 1).module
+    at = next(n for n, each in enumerate(before.split("\n")) if head.split("\n")[-1] in each and n >= nb.firsts[0])
+    for helper in (["g = 2", "", ""], ["", "", "g = 2"]):
+        after = before.split("\n")
+        after[at:at] = helper
+        found = landed(nb, before, "\n".join(after).replace("return 1", "return g"), 1)
+        assert found.cells[0].source.startswith(head)
+        assert [line for line in found.cells[0].source[len(head) :].split("\n") if line] == [
+            "g = 2",
+            "def f():",
+            "    return g",
+        ]
 
 
 def test_a_change_over_several_cells_is_refused():

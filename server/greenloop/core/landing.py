@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from greenloop.core.cells import read
 from greenloop.core.diff import Hunk, end_of, hunks, lines, newline_of
 from greenloop.core.grid import Cell, Notebook
 
@@ -12,40 +13,74 @@ from greenloop.core.grid import Cell, Notebook
 def landed(notebook: Notebook, before: str, after: str, home: int) -> Notebook | None:
     """The notebook with what changed from `before` to `after` (texts on its grid, or its first rows).
 
-    What belongs to no cell, such as a new function at the end, goes to the top of the cell `home`.
-    None where a change spans several cells.
+    What belongs to no cell goes above the first change below it, and where there is none, such as for a new function
+    at the end, to the top of the cell `home`. None where a change spans several cells.
     """
     rows = [lines(cell.source) for cell in notebook.cells]
     changed: dict[int, list[Hunk]] = {}
-    strays: list[str] = []
+    strays: list[tuple[int, str]] = []
+    old = lines(before)
     for hunk in hunks(before, after):
-        moved = _slid(notebook, hunk, lines(before), home)
-        at = _cell_of(notebook, moved, home)
-        if at is None and any(line.strip() for line in lines(before)[hunk.start : hunk.end]):
+        moved, at = _placed(notebook, hunk, old, home)
+        if at is None and (_goes_on(hunk) or any(line.strip() for line in old[hunk.start : hunk.end])):
             return None
         if at is None:
-            strays.append("".join(moved.lines).strip("\r\n"))
+            strays.append((moved.start, "".join(moved.lines).strip("\r\n")))
         else:
             first = notebook.firsts[at]
             changed.setdefault(at, []).append(replace(moved, start=moved.start - first, end=moved.end - first))
     for number, found in changed.items():
         rows[number] = _changed(notebook.cells[number], found)
-    if text := "\n\n\n".join(stray for stray in strays if stray):
-        rows[home] = _on_top(rows[home], text)
+    tops: dict[int, list[str]] = {}
+    for row, text in strays:
+        # What an import is needed for may run long before `home`.
+        at = min((number for number in changed if notebook.firsts[number] >= row), default=home)
+        tops.setdefault(at, []).extend([text] if text else [])
+    for number, texts in tops.items():
+        rows[number] = _on_top(rows[number], "\n\n\n".join(texts)) if texts else rows[number]
     cells = (replace(cell, source="".join(rows[n])) for n, cell in enumerate(notebook.cells))
     return replace(notebook, cells=tuple(cells))
 
 
-def _slid(notebook: Notebook, hunk: Hunk, old: Sequence[str], home: int) -> Hunk:
-    """An insertion between cells that may as well stand a few rows further down, inside of one, stands there."""
-    start, added = hunk.start, list(hunk.lines)
-    while start == hunk.end + start - hunk.start and added and start < len(old) and old[start] == added[0]:
-        if _cell_of(notebook, Hunk(start=start, end=start, lines=()), home) is not None:
-            break
-        added = [*added[1:], added[0]]
-        start += 1
-    found = Hunk(start=start, end=start + hunk.end - hunk.start, lines=tuple(added))
-    return found if _cell_of(notebook, found, home) is not None else hunk
+def _placed(notebook: Notebook, hunk: Hunk, old: Sequence[str], home: int) -> tuple[Hunk, int | None]:
+    """A change where it lies in a cell, of all places where it would say the same, and that cell; None: in none.
+
+    Blank rows at its ends may as well be those between two cells. What is indented goes on with what stands above it;
+    all else stands as low as it may.
+    """
+    same = _same(hunk, old)
+    if _goes_on(hunk):
+        for each in same:
+            for number, first in enumerate(notebook.firsts):
+                if first < each.start <= notebook.end(number):
+                    return each, number
+        return hunk, None
+    for each in reversed(same):
+        if (at := _cell_of(notebook, each, home)) is not None:
+            return each, at
+    return hunk, None
+
+
+def _same(hunk: Hunk, old: Sequence[str]) -> list[Hunk]:
+    """All pure insertions, or deletions, that make the same of the text as this one, the highest first."""
+    if hunk.lines and hunk.start < hunk.end:
+        return [hunk]
+    found, rows = [hunk], list(hunk.lines) or list(old[hunk.start : hunk.end])
+    size, start, moved = hunk.end - hunk.start, hunk.start, rows
+    while moved and start > 0 and old[start - 1] == moved[-1]:
+        start, moved = start - 1, [moved[-1], *moved[:-1]]
+        found.insert(0, Hunk(start=start, end=start + size, lines=tuple(moved) if hunk.lines else ()))
+    start, moved = hunk.start, rows
+    while moved and start + size < len(old) and old[start + size] == moved[0]:
+        start, moved = start + 1, [*moved[1:], moved[0]]
+        found.append(Hunk(start=start, end=start + size, lines=tuple(moved) if hunk.lines else ()))
+    return found
+
+
+def _goes_on(hunk: Hunk) -> bool:
+    """Is it something new that is a part of a statement above it?"""
+    first = next((line for line in hunk.lines if line.strip()), "")
+    return hunk.start == hunk.end and first[:1].isspace()
 
 
 def _cell_of(notebook: Notebook, hunk: Hunk, home: int) -> int | None:
@@ -71,21 +106,29 @@ def _changed(cell: Cell, found: Sequence[Hunk]) -> list[str]:
     }
     newline, ended = newline_of(cell.source), bool(end_of(raw[-1]))
     rows = [row if end_of(row) else row + newline for row in raw]
+    head = _head(raw)
     for hunk in reversed(found):
         fresh = [line.rstrip("\r\n") for line in hunk.lines]
-        rows[hunk.start : hunk.end] = [magics.get(line, line) + newline for line in fresh]
+        start = max(hunk.start, head) if hunk.start == hunk.end else hunk.start
+        rows[start : max(hunk.end, start)] = [magics.get(line, line) + newline for line in fresh]
     if rows and not ended:
         rows[-1] = rows[-1].rstrip("\r\n")
     return rows
 
 
 def _on_top(rows: Sequence[str], text: str) -> list[str]:
-    """New code before everything else in a cell, but for a cell magic, which must come first."""
-    newline = newline_of("".join(rows))
-    at = 1 if rows and rows[0].startswith("%%") else 0
+    """New code before everything else in a cell, but for what must come first."""
+    newline, at = newline_of("".join(rows)), _head(rows)
     fresh = [line.rstrip("\r\n") + newline for line in lines(text)]
     rest = list(rows[at:])
     return [*rows[:at], *fresh, *([newline, newline, *rest] if any(row.strip() for row in rest) else [])]
+
+
+def _head(rows: Sequence[str]) -> int:
+    """How many rows of a cell must stay the first ones: a cell magic, imports from `__future__`."""
+    first = next((n for n, row in enumerate(rows) if row.strip()), None)
+    magic = first + 1 if first is not None and rows[first].startswith("%%") else 0
+    return max([magic, *(part.end for part in read("".join(rows)).parts if part.future)])
 
 
 def changed_cells(old: Notebook, new: Notebook) -> Iterator[tuple[int, str, str]]:
