@@ -118,6 +118,7 @@ def _start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         root=place.root,
         target=target,
         uri=params.uri,
+        open=server.documents.shows(params.uri),
         settings=settings,
         preset=params.preset,
         early=not server.settled.is_set(),
