@@ -33,6 +33,7 @@ def register(server: Server) -> None:
 
 async def _examined(server: Server, root: Path | None, line: Line) -> str:
     findings = await asyncio.to_thread(importlib.import_module, "greenloop.findings")
+    await configuration.known(server)
     settings = configuration.load(server, root)
     line.say("sandboxes, interpreter, model")
     editor = findings.Editor(model=server.abilities.model, keys=server.abilities.keys)
