@@ -190,6 +190,26 @@ async def test_closing_another_document_ends_nothing(editor):
     await editor.told("fixed, verified")
 
 
+async def test_a_document_that_was_not_open_when_it_was_asked_ends_nothing(editor):
+    """Asked for by a list of tests: later somebody has a look at the file, and closes it."""
+    await editor.start(model="play:holdend", opened=["m.py"])
+    number = editor.request("greenloop/refine", target(editor))
+    await editor.under_way()
+    editor.open("test_m.py")
+    editor.close("test_m.py")
+    # As below: the run that ends says that the time is over.
+    (editor.root / "other.py").write_text("def f():\n    pass\n")
+    editor.open("other.py")
+    second = editor.request(
+        "greenloop/refine", {"uri": editor.uri("other.py"), "position": {"line": 0, "character": 4}}
+    )
+    editor.close("other.py")
+    assert (await editor.reply(second))["result"]["reason"] == "cancelled"
+    await editor.call("test/go")
+    result = (await editor.reply(number))["result"]
+    assert result["applied"], (result, editor.got("window/showMessage"))
+
+
 async def test_reloading_the_document_ends_nothing(editor):
     """As `:edit` does: closed and opened in one breath."""
     await editor.start(model="play:holdend")

@@ -106,6 +106,22 @@ async def test_the_doctor_opens_a_read_only_page(bare):
     assert "| ok | workspace |" in text
 
 
+async def test_without_a_folder_the_doctor_examines_the_machine(bare):
+    """The second step of a first user, who has opened nothing yet."""
+    bare.answers["window/showDocument"] = {"success": True}
+    nothing = {"processId": None, "rootUri": None, "workspaceFolders": None}
+    options = {"initializationOptions": {"model": "play:solve"}}
+    await bare.call("initialize", {**nothing, **options, "capabilities": able("refusals")})
+    bare.notify("initialized", {})
+    await bare.call("test/go")
+    await bare.execute("greenloop.doctor")
+    text = (await page_of(bare)).read_text()
+    assert "| ok | model | `play:solve` |" in text
+    assert "| no | workspace |  | `no folder is open` | `Open the folder of a project.` |" in text
+    assert "| interpreter |" not in text
+    assert bare.got("greenloop/refused") == []
+
+
 async def test_an_editor_that_opens_nothing_is_told_where_the_page_is(bare):
     await bare.start(without(EVERYTHING, "window.showDocument"))
     await bare.call("test/go")

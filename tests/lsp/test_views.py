@@ -191,6 +191,16 @@ async def test_the_report_is_the_page(editor):
 # -- choices ------------------------------------------------------------------------------------------------------
 
 
+async def test_choices_wait_for_the_settings_of_an_editor_that_has_just_started(editor):
+    """The first command of a user may be what starts the editor's extension."""
+    editor.answers["workspace/configuration"] = editor.SILENCE
+    await editor.start(able())
+    asked = await editor.wait(lambda m: m.get("method") == "workspace/configuration", "a question for settings")
+    number = editor.request("greenloop/choices")
+    editor.send({"id": asked["id"], "result": [{"model": "play:other"} for _ in asked["params"]["items"]]})
+    assert (await editor.reply(number))["result"]["model"] == "play:other"
+
+
 async def test_what_can_be_chosen(editor):
     await editor.start(able("model"), preset="plain")
     found = await editor.call("greenloop/choices")

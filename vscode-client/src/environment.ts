@@ -9,6 +9,8 @@ import type * as vscode from "vscode";
 const COMPLETE = "greenloop-complete";
 /** Names the process that makes an environment. */
 const MAKER = "greenloop-maker";
+/** Each names a process that runs greenloop from there. */
+const USER = "greenloop-user-";
 const DAY = 24 * 3600 * 1000;
 
 /** The Python of an environment. */
@@ -44,21 +46,41 @@ export async function remove(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
+/** Another window may run for days what is replaced meanwhile: whoever uses an environment is named in it. */
+export async function use(context: vscode.ExtensionContext, python: string): Promise<void> {
+  const used = (await finished(context)).find(({ folder }) => inside(folder) === python);
+  if (used !== undefined) {
+    await writeFile(join(used.folder, `${USER}${process.pid}`), "");
+  }
+}
+
 /** Removes what nobody uses: half-made ones whose maker is gone, and those that were replaced a day ago. */
 export async function sweep(context: vscode.ExtensionContext): Promise<void> {
   const [newest, ...older] = await finished(context);
-  // Another window may still run what was replaced just now.
+  // Another window may be about to run what was replaced just now.
   const replaced = newest !== undefined && Date.now() - newest.at > DAY ? older.map((one) => one.folder) : [];
+  const unused = await Promise.all(replaced.map(async (folder) => ((await inUse(folder)) ? [] : [folder])));
   const whole = new Set([newest, ...older].map((one) => one?.folder));
   const half = (await folders(context)).filter((folder) => !whole.has(folder));
   const left = await Promise.all(half.map(async (folder) => ((await inTheMaking(folder)) ? [] : [folder])));
-  await Promise.all([...replaced, ...left.flat()].map(remove));
+  await Promise.all([...unused.flat(), ...left.flat()].map(remove));
 }
 
 async function inTheMaking(folder: string): Promise<boolean> {
+  return alive(await readFile(join(folder, MAKER), "utf8").catch(() => ""));
+}
+
+async function inUse(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => [] as string[]);
+  return names.some((name) => name.startsWith(USER) && alive(name.slice(USER.length)));
+}
+
+function alive(pid: string): boolean {
+  if (!/^[1-9]\d*$/.test(pid)) {
+    return false;
+  }
   try {
-    const maker = Number(await readFile(join(folder, MAKER), "utf8"));
-    process.kill(maker, 0);
+    process.kill(Number(pid), 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";

@@ -202,6 +202,11 @@ async function choose(host: Host): Promise<void> {
   const picked = chosen.path ?? (await vscode.window.showOpenDialog({ title: placeHolder }))?.[0]?.fsPath;
   if (picked !== undefined) {
     host.problems.forget();
+    if (picked === setting()) {
+      // No change that anybody would hear of; what is there may have been mended.
+      await host.restart();
+      return;
+    }
     await vscode.workspace.getConfiguration("greenloop").update("python", picked, vscode.ConfigurationTarget.Global);
   }
 }

@@ -26,7 +26,7 @@ export type Found =
   | { kind: "fits"; python: Python }
   | { kind: "old"; python: Python }
   | { kind: "without"; python: Python }
-  | { kind: "named"; path: string }
+  | { kind: "named"; path: string; version?: string }
   | { kind: "none" };
 
 // The version alone is imported: nothing of greenloop runs. Import by name and not by metadata, which checkouts lack.
@@ -71,9 +71,10 @@ export function recent(python: Python): boolean {
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
 }
 
-/** The value of the setting `greenloop.python`, with `~` in full; empty where there is none. */
+/** The value of the setting `greenloop.python`, with `~` in full; empty where there is none. The user's alone. */
 export function setting(): string {
-  const value = vscode.workspace.getConfiguration("greenloop").get<string>("python", "").trim();
+  const found = vscode.workspace.getConfiguration("greenloop").inspect("python")?.globalValue;
+  const value = typeof found === "string" ? found.trim() : "";
   return value.startsWith("~/") ? join(homedir(), value.slice(2)) : value;
 }
 
@@ -112,7 +113,10 @@ export async function find(context: vscode.ExtensionContext): Promise<Found> {
   const named = setting();
   if (named !== "") {
     const python = await ask(named, folder);
-    return python === undefined ? { kind: "named", path: named } : judge(python, wanted);
+    if (python === undefined || !recent(python)) {
+      return { kind: "named", path: named, ...(python && { version: python.version.join(".") }) };
+    }
+    return judge(python, wanted);
   }
   let best: Found = { kind: "none" };
   for await (const path of places(context)) {

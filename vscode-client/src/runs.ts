@@ -11,6 +11,8 @@ export class Runs {
   readonly onDidChange = this.changed.event;
   /** The newest first. */
   all: readonly Run[] = [];
+  /** Those that went on when the last server ended. */
+  lost: readonly Run[] = [];
 
   get running(): readonly Run[] {
     return this.all.filter((run) => run.phase !== "over");
@@ -20,7 +22,15 @@ export class Runs {
     return this.all.find((run) => run.uri === named.uri && run.target === named.target);
   }
 
+  /** The server is gone: whoever wants to tell of it finds what is lost until the next one tells of its runs. */
+  end(): void {
+    const going = [...this.lost, ...this.running];
+    this.take([]);
+    this.lost = going;
+  }
+
   take(runs: readonly Run[]): void {
+    this.lost = [];
     this.all = runs;
     void vscode.commands.executeCommand("setContext", "greenloop.running", this.running.length > 0);
     void vscode.commands.executeCommand("setContext", "greenloop.finished", this.all.length > this.running.length);
@@ -42,7 +52,7 @@ export function runsOf(host: Host): Runs {
     client.onNotification(METHODS.runs, (params: RunsParams) => runs.take(params.runs));
     client.onDidChangeState((change) => {
       if (change.newState === State.Stopped) {
-        runs.take([]);
+        runs.end();
       }
     });
   });

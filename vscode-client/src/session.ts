@@ -3,14 +3,15 @@
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, type Middleware } from "vscode-languageclient/node";
 
-import { sweep } from "./environment";
+import { sweep, use } from "./environment";
 import type { Api, Host, Standing } from "./host";
 import { Problems } from "./problem";
 import { ABILITIES } from "./protocol";
 import { find, neutral, type Python } from "./python";
+import { runsOf } from "./runs";
 import { ServerProcess } from "./server";
 import { traceChannel } from "./trace";
-import { broken, crashing, ended, notFound } from "./troubles";
+import { broken, crashing, ended, lost, notFound } from "./troubles";
 
 const SELECTOR = ["file", "vscode-notebook-cell"].map((scheme) => ({ scheme, language: "python" }));
 /** Milliseconds that a server has to answer `initialize`, and to end. */
@@ -135,8 +136,9 @@ export class Session implements Host {
   }
 
   private async begin(): Promise<void> {
-    await this.end();
+    // First of all: what is asked for while the old one ends waits for the new one.
     this.stand("starting", "greenloop is starting.");
+    await this.end();
     const found = await find(this.context);
     if (found.kind !== "fits") {
       const problem = notFound(found, this.context);
@@ -145,6 +147,7 @@ export class Session implements Host {
       return;
     }
     const { python } = found;
+    await use(this.context, python.path).catch((error: unknown) => this.log.debug(String(error)));
     this.log.info(`greenloop ${python.greenloop ?? ""} of ${python.path} (Python ${python.version.join(".")})`);
     const server = new ServerProcess(python.path, await neutral(this.context), this.log);
     const running: Running = { client: this.connect(server), server, python, ending: false };
@@ -227,10 +230,16 @@ export class Session implements Host {
     running.ending = true;
     this.log.error(`The server fell: ${how}. The last that it wrote:`);
     running.server.tail.forEach((line) => this.log.error(`  ${line}`));
+    const runs = runsOf(this);
+    runs.end();
+    const going = runs.lost;
     const now = Date.now();
     this.falls = [...this.falls.filter((at) => now - at < WITHIN), now];
     if (this.falls.length <= RESTARTS) {
       this.log.info(`Restart ${this.falls.length} of ${RESTARTS}.`);
+      if (going.length > 0) {
+        this.problems.show(lost(going.map((run) => run.name)));
+      }
       void this.queue("begin");
     } else {
       this.running = undefined;

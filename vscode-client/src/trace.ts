@@ -2,6 +2,13 @@
 
 import * as vscode from "vscode";
 
+import { METHODS } from "./protocol";
+
+/** A key is in no log: of what is said about one, the first line is left. */
+export function withoutKey(message: string): string {
+  return message.includes(METHODS.key) ? (message.split("\n", 1)[0] ?? "") : message;
+}
+
 /** vscode-languageclient goes by the channel's log level, people by `greenloop.trace.server`: so that is its level. */
 export function traceChannel(subscriptions: vscode.Disposable[]): vscode.LogOutputChannel {
   const channel = vscode.window.createOutputChannel("greenloop messages");
@@ -12,7 +19,7 @@ export function traceChannel(subscriptions: vscode.Disposable[]): vscode.LogOutp
       : vscode.LogLevel.Trace;
   const write = (message: string | Error): void => {
     if (level() === vscode.LogLevel.Trace) {
-      channel.appendLine(`${new Date().toISOString()} ${String(message)}`);
+      channel.appendLine(`${new Date().toISOString()} ${withoutKey(String(message))}`);
     }
   };
   subscriptions.push(

@@ -36,7 +36,10 @@ export function notFound(found: Exclude<Found, { kind: "fits" }>, context: vscod
     case "named":
       return {
         reason: "interpreter",
-        message: `${found.path} (setting greenloop.python) is no Python that answers.`,
+        message:
+          found.version === undefined
+            ? `${found.path} (setting greenloop.python) is no Python that answers.`
+            : `${found.path} (setting greenloop.python) is Python ${found.version}; greenloop runs on 3.11 or newer.`,
         buttons: [CHOOSE, install(version)],
       };
     case "none":
@@ -46,6 +49,16 @@ export function notFound(found: Exclude<Found, { kind: "fits" }>, context: vscod
         buttons: [CHOOSE],
       };
   }
+}
+
+/** The server fell while these were refined. */
+export function lost(names: readonly string[]): Problem {
+  return {
+    reason: "lost",
+    message: `greenloop's server has ended unexpectedly and is started again; not refined to the end: ${names.join(", ")}.`,
+    buttons: [{ title: "Show Attempts", command: "greenloop.attempts.focus" }, LOG],
+    severity: "warning",
+  };
 }
 
 export function crashing(last: string): Problem {

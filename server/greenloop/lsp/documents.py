@@ -91,6 +91,11 @@ class Documents(Workspace):
         text = notebook.text if path == book.paths[0] else books.whole(notebook)
         return Whole(source=text, uri=uri_from_path(book.file))
 
+    def shows(self, uri: str) -> bool:
+        """Whether a document is open; clients quote in several ways, and not always in the same."""
+        name = unquote(uri)
+        return any(unquote(document.uri) == name for document in self.text_documents.values())
+
     def texts(self, root: Path) -> dict[str, str]:
         """The text of every open file under `root`, by its workspace path."""
         inside = {path: document for path, document in self.opened().items() if path.is_relative_to(root)}

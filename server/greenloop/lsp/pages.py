@@ -59,9 +59,9 @@ async def compared(server: Server, run: Run, number: int) -> None:
     await _open(server, _file(run, "compared"), status.named(server, run, text), "The comparison is in")
 
 
-async def findings(server: Server, root: Path, rows: list[Row]) -> None:
-    """What the doctor found about a folder."""
-    await _open(server, _named("doctor", str(root)), page.findings(rows), "The findings are in")
+async def findings(server: Server, root: Path | None, rows: list[Row]) -> None:
+    """What the doctor found about a folder, or about the machine where none is open."""
+    await _open(server, _named("doctor", str(root or "")), page.findings(rows), "The findings are in")
 
 
 async def result(server: Server, run: Run) -> tuple[bool, Path | None, str]:

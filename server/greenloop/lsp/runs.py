@@ -54,8 +54,8 @@ def short(target: Target) -> str:
 class Run:
     """One request to refine one target, and everything that is known about it.
 
-    `uri` is the document it was asked from, `preset` one that was asked for instead of the
-    settings', `early` that these were not all known yet, `began` seconds of the monotonic clock.
+    `uri` is the document it was asked from, `open` that it was open then, `preset` one that was asked for instead of
+    the settings', `early` that these were not all known yet, `began` seconds of the monotonic clock.
     `ahead` is how many runs there are before it, as long as it waits for its turn.
     `refused` is the sentence that ended it without an outcome, `refusal` the word for its kind; `applied` says that its
     result is in the text. `stepped` is the number of the attempt that the user wants to see, None: the newest.
@@ -73,6 +73,7 @@ class Run:
     uri: str
     settings: Settings
     began: float
+    open: bool = False
     preset: str | None = None
     early: bool = False
     token: int | str | None = None

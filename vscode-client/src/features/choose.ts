@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import { beyondStart } from "../ask";
+import { request } from "../ask";
 import type { Host, Register } from "../host";
 import { type Choice, type Choices, METHODS } from "../protocol";
 import { chooseEditorModel } from "./editorModel";
@@ -17,23 +17,9 @@ interface Item extends vscode.QuickPickItem {
   prepare(): Promise<string | undefined>;
 }
 
-async function choices(host: Host): Promise<Choices | undefined> {
-  const restart = "Restart";
-  const client = await beyondStart(host);
-  try {
-    const uri = (vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri)?.toString();
-    const found = await client?.sendRequest<Choices>(METHODS.choices, uri === undefined ? {} : { uri });
-    if (found !== undefined) {
-      return found;
-    }
-  } catch (error) {
-    host.log.warn(`The server could not say what can be chosen: ${String(error)}`);
-  }
-  const said = "greenloop is not running, so it cannot say what there is to choose from.";
-  if ((await vscode.window.showWarningMessage(said, restart)) === restart) {
-    await vscode.commands.executeCommand("greenloop.run.restart");
-  }
-  return undefined;
+function choices(host: Host): Promise<Choices | undefined> {
+  const uri = (vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri)?.toString();
+  return request<Choices>(host, METHODS.choices, uri === undefined ? {} : { uri });
 }
 
 function label(name: string): string {

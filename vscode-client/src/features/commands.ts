@@ -5,6 +5,7 @@
 import * as vscode from "vscode";
 
 import { execute, request, warn } from "../ask";
+import { same } from "../attemptUri";
 import type { Host } from "../host";
 import { type Choices, METHODS, type Named, type Report, type Run } from "../protocol";
 import { runsOf } from "../runs";
@@ -15,19 +16,28 @@ import { attemptIn, openDiff } from "./diff";
 
 type Handler = (...args: unknown[]) => Promise<void>;
 
+const WORKS = new Set(["greenloop.refine", "greenloop.refineAll", "greenloop.runTest"]);
+
 export function register(host: Host): void {
   const runs = runsOf(host);
 
+  async function start(command: string, ...about: object[]): Promise<unknown> {
+    await keepOpen(command, about[0]);
+    return execute(host, command, ...about);
+  }
+
   /** The run that a menu handed over, or of the runs in question that of the editor; else the user is asked. */
   async function which(args: readonly unknown[], isMeant: (run: Run) => boolean, none: string): Promise<Named | undefined> {
-    const given = runIn(args);
-    if (given !== undefined) {
-      return given;
+    const [first] = args;
+    if (first instanceof RunNode || first instanceof AttemptNode) {
+      return first.run;
     }
     const found = runs.all.filter(isMeant);
+    const shown = attemptIn(vscode.window.tabGroups.activeTabGroup.activeTab);
     const here = pythonEditor()?.document.uri.toString();
-    const mine = found.filter((run) => run.uri === here);
-    const only = mine.length === 1 ? mine[0] : found.length === 1 ? found[0] : undefined;
+    const mine = found.filter((run) => (shown === undefined ? run.uri === here : same(run, shown)));
+    // Who looks at an attempt of another run says himself which one he means.
+    const only = mine.length === 1 ? mine[0] : found.length === 1 && shown === undefined ? found[0] : undefined;
     if (only !== undefined) {
       return only;
     }
@@ -58,7 +68,7 @@ export function register(host: Host): void {
   function onSpots(command: string, find: (args: readonly unknown[]) => Spot[], isAboutMany?: string): Handler {
     return async (...args) => {
       for (const { many, ...spot } of nonEmpty(host, find(args), args)) {
-        await execute(host, many && isAboutMany !== undefined ? isAboutMany : command, spot);
+        await start(many && isAboutMany !== undefined ? isAboutMany : command, spot);
       }
     };
   }
@@ -72,7 +82,7 @@ export function register(host: Host): void {
       const spots = nonEmpty(host, spotsOf(args).filter((spot) => !spot.many), args);
       const preset = spots[0] === undefined ? undefined : await pickPreset(host, spots[0].uri);
       for (const spot of preset === undefined ? [] : spots) {
-        await execute(host, "greenloop.refine", { uri: spot.uri, position: spot.position, preset });
+        await start("greenloop.refine", { uri: spot.uri, position: spot.position, preset });
       }
     },
     "greenloop.here.cancel": onRun("greenloop.cancel", (run) => run.phase !== "over", "No refinement is running."),
@@ -123,7 +133,7 @@ export function register(host: Host): void {
     },
   };
   // What lenses and code actions send: their errors are told as those of the palette.
-  host.middleware.executeCommand = (command, args) => execute(host, command, ...(args as object[]));
+  host.middleware.executeCommand = (command, args) => start(command, ...(args as object[]));
   for (const [id, handler] of Object.entries(handlers)) {
     host.context.subscriptions.push(vscode.commands.registerCommand(id, handler));
   }
@@ -157,12 +167,16 @@ async function pickPreset(host: Host, uri: string): Promise<string | undefined> 
   return items === undefined ? undefined : (await vscode.window.showQuickPick(items, options))?.label;
 }
 
-/** The run of a node in the view, or of what the diff editor shows. */
-function runIn([first]: readonly unknown[]): Named | undefined {
-  if (first instanceof RunNode || first instanceof AttemptNode) {
-    return first.run;
+/** What ends with the document that it was asked from: a preview would give way to the next click. */
+async function keepOpen(command: string, about: unknown): Promise<void> {
+  const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
+  if (!WORKS.has(command) || !tab?.isPreview || !(tab.input instanceof vscode.TabInputText)) {
+    return;
   }
-  return attemptIn(vscode.window.tabGroups.activeTabGroup.activeTab);
+  const uri = typeof about === "object" && about !== null && "uri" in about ? about.uri : undefined;
+  if (typeof uri === "string" && vscode.Uri.parse(uri).toString() === tab.input.uri.toString()) {
+    await vscode.commands.executeCommand("workbench.action.keepEditor");
+  }
 }
 
 function named({ uri, target }: Named): Named {

@@ -66,7 +66,9 @@ class Texts implements vscode.TextDocumentContentProvider {
         }
       } catch (error) {
         this.host.log.debug(sentence(error));
-        this.keep(shown, before ?? "");
+        if (before !== undefined) {
+          this.keep(shown, before);
+        }
       }
     }
   }

@@ -3,12 +3,18 @@
 import * as vscode from "vscode";
 import { LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
 
+import { warn } from "../ask";
 import type { Host, Register } from "../host";
+import type { Button } from "../problem";
 import { type CompleteParams, type CompleteResult, type CompletingParams, METHODS } from "../protocol";
 
 const REMEMBERED = "greenloop.editorModel";
 const NONE =
   "The editor has no language model; install one such as GitHub Copilot, or choose another model.";
+const CURES: readonly Button[] = [
+  { title: "Choose Model", command: "greenloop.choose.model" },
+  { title: "Find Extensions", command: "workbench.extensions.search", arguments: ["copilot"] },
+];
 const JUSTIFICATION = "greenloop asks it for code that makes your tests pass.";
 /** Milliseconds that counting tokens may take: the answer does not wait for a number that is only shown. */
 const COUNTING = 1000;
@@ -25,7 +31,7 @@ async function available(): Promise<vscode.LanguageModelChat[]> {
 export async function chooseEditorModel(host: Host): Promise<boolean> {
   const models = await available();
   if (models.length === 0) {
-    void vscode.window.showWarningMessage(NONE);
+    warn(host, "model", NONE, ...CURES);
     return false;
   }
   const [only] = models;

@@ -17,6 +17,8 @@ const SETTINGS: Button = {
   arguments: ["@ext:greenloop.greenloop"],
 };
 const GO: Button = { title: "Go to Function…", command: "workbench.action.gotoSymbol" };
+const FOLDER: Button = { title: "Open Folder…", command: "workbench.action.files.openFolder" };
+const SAVE: Button = { title: "Save As…", command: "workbench.action.files.saveAs" };
 const AGAIN: Button = { title: "Refine Again", command: "greenloop.here.refine" };
 
 /** The buttons for a reason of the server's; one that is not known here has the log. */
@@ -37,13 +39,22 @@ const MILD = new Set(["already-green", "changed", "cancelled"]);
 
 export function refusal(params: RefusedParams): Problem {
   const message = [params.message, params.remedy].filter((part) => part !== "").join(" ");
-  const aboutKey = params.reason === "model" && /\bGive the editor (a|another) key\b/.test(message);
-  return {
-    reason: params.reason,
-    message,
-    buttons: aboutKey ? [KEY, MODEL] : MILD.has(params.reason) ? (CURES[params.reason] ?? []) : (CURES[params.reason] ?? [LOG]),
-    severity: MILD.has(params.reason) ? "information" : "warning",
-  };
+  const isMild = MILD.has(params.reason);
+  return { reason: params.reason, message, buttons: cures(params), severity: isMild ? "information" : "warning" };
+}
+
+function cures({ reason, message, remedy, uri }: RefusedParams): readonly Button[] {
+  if (reason === "model" && /\bGive the editor (a|another) key\b/.test(`${message} ${remedy}`)) {
+    return [KEY, MODEL];
+  }
+  if (reason === "usage" && uri.startsWith("untitled:")) {
+    return [SAVE];
+  }
+  // A file without a folder may have no project around it.
+  if (reason === "usage" && vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri)) === undefined) {
+    return [GO, FOLDER];
+  }
+  return CURES[reason] ?? (MILD.has(reason) ? [] : [LOG]);
 }
 
 export const register: Register = (host) => {

@@ -71,14 +71,27 @@ class Keys {
 
   constructor(private readonly host: Host) {}
 
-  async answer({ provider, variable }: KeyParams): Promise<KeyResult> {
+  async answer({ provider, variable }: KeyParams, token: vscode.CancellationToken): Promise<KeyResult> {
     const found = await this.host.context.secrets.get(place(provider));
-    if (found !== undefined) {
-      return { key: found };
+    if (found !== undefined || this.declined.has(provider)) {
+      return { key: found ?? null };
     }
-    if (this.declined.has(provider) || !(await this.offered(provider, variable))) {
+    const ends: vscode.Disposable[] = [];
+    const isStored = await Promise.race([
+      this.offered(provider, variable),
+      new Promise<boolean>((resolve) => {
+        // The key may come by another way than this question.
+        ends.push(
+          this.host.context.secrets.onDidChange(({ key }) => (key === place(provider) ? resolve(true) : undefined)),
+          token.onCancellationRequested(() => resolve(false)),
+        );
+      }),
+    ]);
+    ends.forEach((end) => void end.dispose());
+    // A message that was not answered is out of sight by now: the next run asks anew.
+    this.asking.delete(provider);
+    if (!isStored && !token.isCancellationRequested) {
       this.declined.add(provider);
-      return { key: null };
     }
     return { key: (await this.host.context.secrets.get(place(provider))) ?? null };
   }
@@ -110,7 +123,7 @@ class Keys {
   private offered(provider: string, variable: string): Promise<boolean> {
     let question = this.asking.get(provider);
     if (question === undefined) {
-      question = this.offer(provider, variable).finally(() => this.asking.delete(provider));
+      question = this.offer(provider, variable);
       this.asking.set(provider, question);
     }
     return question;
@@ -127,7 +140,7 @@ class Keys {
 
 export const register: Register = (host) => {
   const keys = new Keys(host);
-  host.onClient((client) => client.onRequest(METHODS.key, (params: KeyParams) => keys.answer(params)));
+  host.onClient((client) => client.onRequest(METHODS.key, (params: KeyParams, token: vscode.CancellationToken) => keys.answer(params, token)));
   host.context.subscriptions.push(
     vscode.commands.registerCommand("greenloop.keys.set", () => keys.set()),
     vscode.commands.registerCommand("greenloop.keys.forget", () => keys.forget()),

@@ -3,21 +3,34 @@
 
 import * as vscode from "vscode";
 
-import type { Register } from "../host";
+import type { Host, Register } from "../host";
 
 const SECTION = "greenloop";
+
+interface Manifest {
+  contributes: { configuration: { properties: Record<string, { scope?: string }> }[] };
+}
+
 /** Settings of this client, which the server does not know. */
 const OWN = /^(python$|trace\.)/;
 
+/** The keys that are for the user alone, as package.json says. */
+function usersOwn(host: Host): ReadonlySet<string> {
+  const { contributes } = host.context.extension.packageJSON as Manifest;
+  const all = contributes.configuration.flatMap(({ properties }) => Object.entries(properties));
+  return new Set(all.filter(([, { scope }]) => scope === "machine").map(([key]) => key.slice(SECTION.length + 1)));
+}
+
 /** What is set for this resource, by dotted keys; wrong keys too, which the server names. */
-function chosen(resource: vscode.Uri | undefined): Record<string, unknown> {
+function chosen(resource: vscode.Uri | undefined, users: ReadonlySet<string>): Record<string, unknown> {
   const section = vscode.workspace.getConfiguration(SECTION, resource ?? null);
   const found: Record<string, unknown> = {};
   for (const key of leaves(section)) {
     const at = section.inspect(key);
-    const set = [at?.globalValue, at?.workspaceValue, at?.workspaceFolderValue].some((value) => value !== undefined);
-    if (set && !OWN.test(key)) {
-      found[key] = section.get(key);
+    // Not every VS Code looks into objects: a repository's `"greenloop.sandbox": {"network": true}` may pass its scopes.
+    const values = users.has(key) ? [at?.globalValue] : [at?.globalValue, at?.workspaceValue, at?.workspaceFolderValue];
+    if (!OWN.test(key) && values.some((value) => value !== undefined)) {
+      found[key] = users.has(key) ? at?.globalValue : section.get(key);
     }
   }
   return found;
@@ -35,6 +48,7 @@ function leaves(values: object, above = ""): string[] {
 }
 
 export const register: Register = (host) => {
+  const users = usersOwn(host);
   host.middleware.workspace = {
     ...host.middleware.workspace,
     // A change is told without its values, which would be all defaults: the server asks for what is set.
@@ -47,7 +61,7 @@ export const register: Register = (host) => {
       }
       return params.items.map((item): unknown =>
         item.section === SECTION
-          ? chosen(item.scopeUri === undefined ? undefined : vscode.Uri.parse(item.scopeUri))
+          ? chosen(item.scopeUri === undefined ? undefined : vscode.Uri.parse(item.scopeUri), users)
           : others[items.indexOf(item)],
       );
     },

@@ -7,6 +7,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import type { Choices } from "../../src/protocol";
+import { setting } from "../../src/python";
 import { provider } from "../support/provider";
 import { answer, fn, red } from "../support/projects";
 import { until } from "../support/until";
@@ -22,6 +23,16 @@ function own(key: string): unknown {
 async function choices(): Promise<Choices | undefined> {
   const { host } = await api();
   return host.client()?.sendRequest<Choices>("greenloop/choices", { uri: uri("pyproject.toml").toString() });
+}
+
+/** What the server is told of these settings. */
+async function given(): Promise<Record<string, unknown>> {
+  const { host } = await api();
+  const answer = host.middleware.workspace?.configuration;
+  const params = { items: [{ section: "greenloop", scopeUri: uri("").toString() }] };
+  const token = new vscode.CancellationTokenSource().token;
+  const replies = await answer?.(params, token, () => []);
+  return (Array.isArray(replies) ? replies[0] : undefined) as Record<string, unknown>;
 }
 
 async function kept(name: string): Promise<string | undefined> {
@@ -42,16 +53,26 @@ test("a repository cannot choose the model, and may set a limit", async () => {
   const { host } = await api();
   const model = own("model");
   const folder = path.join(root(), ".vscode");
-  fs.mkdirSync(folder, { recursive: true });
-  const settings = { "greenloop.model": "openai/theirs", "greenloop.sandbox.network": true, "greenloop.preset": "self-debug" };
-  fs.writeFileSync(path.join(folder, "settings.json"), JSON.stringify(settings));
-  try {
-    await until("the repository's preset", async () => (await choices())?.preset === "self-debug", () => host.standing);
-    assert.equal((await choices())?.model, model);
-    assert.equal(vscode.workspace.getConfiguration("greenloop").get("sandbox.network"), false);
-  } finally {
-    fs.rmSync(folder, { recursive: true });
-    await until("the end of it", async () => (await choices())?.preset === "plain");
+  const python = setting();
+  const tries = [
+    { "greenloop.model": "openai/theirs", "greenloop.sandbox.network": true, "greenloop.preset": "self-debug" },
+    // Older VS Codes look at the scopes of whole keys only.
+    { "greenloop": { model: "openai/theirs", python: "/theirs" }, "greenloop.sandbox": { network: true, env: ["THEIRS"] }, "greenloop.preset": "self-debug" },
+  ];
+  for (const settings of tries) {
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, "settings.json"), JSON.stringify(settings));
+    try {
+      await until("the repository's preset", async () => (await choices())?.preset === "self-debug", () => host.standing);
+      assert.equal((await choices())?.model, model);
+      const told = await given();
+      assert.deepEqual([told["preset"], told["model"]], ["self-debug", model]);
+      assert.deepEqual([told["sandbox.network"], told["sandbox.env"]], [undefined, undefined], JSON.stringify(told));
+      assert.equal(setting(), python);
+    } finally {
+      fs.rmSync(folder, { recursive: true });
+      await until("the end of it", async () => (await choices())?.preset === "plain");
+    }
   }
 });
 
@@ -125,6 +146,33 @@ test("a key that is refused: one sentence, with a button that sets another", asy
   }
   await vscode.commands.executeCommand("greenloop.discard");
   await isClear("test_wrong.py");
+});
+
+test("a run that waits for a key takes one that is set by the command", async () => {
+  const there = await provider("ck-1", answer(fn("waits", "x * 2")));
+  put([], red("waits"));
+  const module = (await open("waits.py")).document;
+  await open("test_waits.py");
+  try {
+    await keeping(["api.base", "api.key", "model"], async () => {
+      await tell("api.base", there.base);
+      await tell("api.key", "GREENLOOP_TESTS_NO_SUCH_KEY");
+      await tell("model", "deepseek/waits");
+      await act("test_waits.py", 4, `${REFINE}test_waits`);
+      await ask("see", "has no key of DeepSeek");
+      const set = vscode.commands.executeCommand("greenloop.keys.set");
+      await ask("answer", "DeepSeek");
+      await ask("answer", "ck-1");
+      await set;
+      await becomes(module, fn("waits", "x * 2"));
+    });
+  } finally {
+    there.close();
+    const forget = vscode.commands.executeCommand("greenloop.keys.forget");
+    await ask("answer", "DeepSeek");
+    await forget;
+  }
+  await isClear("test_waits.py");
 });
 
 test("a key is set and forgotten by commands", async () => {

@@ -4,6 +4,7 @@ import * as assert from "node:assert/strict";
 
 import * as vscode from "vscode";
 
+import { attemptUri } from "../../src/attemptUri";
 import { answer, fn, red, waiting } from "../support/projects";
 import { until } from "../support/until";
 import { ask, becomes, diagnostics, gate, isClear, open, put, shows, tell, test, uri } from "./kit";
@@ -69,6 +70,40 @@ test("a run is cancelled, its attempts are discarded", async () => {
   await run("greenloop.here.cancel");
   await isClear("test_halt.py");
   assert.equal(module.getText(), files["halt.py"]);
+});
+
+test("who looks at an attempt of one run and cancels, is asked which of the others is meant", async () => {
+  put([answer(fn("shown", "x * 2"))], red("shown"));
+  const shown = (await open("shown.py")).document;
+  await at("test_shown.py", 4);
+  await run("greenloop.here.refine");
+  await becomes(shown, fn("shown", "x * 2"));
+
+  put([answer(waiting("going", "x * 4", gate("going")))], red("going"));
+  await at("test_going.py", 4);
+  await run("greenloop.here.refine");
+  await shows("test_going.py", "Refining test_going");
+  const about = { uri: uri("test_shown.py").toString(), target: "test_shown.py::test_shown", attempt: 1 };
+  await run("vscode.diff", shown.uri, attemptUri({ ...about, file: shown.uri.toString() }), "an attempt");
+  await until("the diff", () => vscode.window.tabGroups.activeTabGroup.activeTab?.input instanceof vscode.TabInputTextDiff);
+  const cancel = run("greenloop.here.cancel");
+  await ask("answer", "test_going");
+  await cancel;
+  await isClear("test_going.py");
+});
+
+test("a run keeps the preview that it was asked from", async () => {
+  put([answer(waiting("glance", "x * 4", gate("glance")))], red("glance"));
+  const editor = await vscode.window.showTextDocument(uri("test_glance.py"), { preview: true });
+  editor.selection = new vscode.Selection(3, 6, 3, 6);
+  const tab = (): vscode.Tab | undefined =>
+    vscode.window.tabGroups.all.flatMap((group) => group.tabs).find((each) => each.label === "test_glance.py");
+  await until("a preview", () => tab()?.isPreview);
+  await run("greenloop.here.refine");
+  await shows("test_glance.py", "Refining test_glance");
+  await until("an editor that stays", () => tab()?.isPreview === false);
+  await run("greenloop.here.cancel");
+  await isClear("test_glance.py");
 });
 
 test("the Test Explorer hands a test to the same commands", async () => {

@@ -50,6 +50,22 @@ test("the editor's own model answers, streamed, without any key", async () => {
   assert.match(model.asked[1]?.messages.join("\n") ?? "", /15 == 10/);
 });
 
+test("a run that is cancelled no longer asks the editor's own model", async () => {
+  const model = await fake();
+  model.answers = [];
+  put([], red("asking"));
+  await open("asking.py");
+  await open("test_asking.py");
+  await withModel("editor", async () => {
+    await act("test_asking.py", 4, `${REFINE}test_asking`);
+    await until("a question", () => model.asked.length === 1);
+    await vscode.commands.executeCommand("greenloop.here.cancel");
+    await until("its end", () => model.asked[0]?.cancelled);
+  });
+  assert.equal(model.asked.length, 1);
+  await isClear("test_asking.py");
+});
+
 test("an editor's model that refuses: one sentence, with a button", async () => {
   const model = await fake();
   const { host } = await api();

@@ -1,13 +1,20 @@
 // Parts that decide by themselves: versions, floods of output, messages that are not repeated, what a refusal offers.
 
 import * as assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
 import { PassThrough } from "node:stream";
 
+import { type ExtensionContext, Uri } from "vscode";
+
+import { finish, fresh, inside, sweep, use } from "../../src/environment";
 import { refusal } from "../../src/features/problems";
 import { Bounded, Lines } from "../../src/output";
+import { withoutKey } from "../../src/trace";
 import { ended } from "../../src/troubles";
 import { atLeast } from "../../src/version";
-import { api, test } from "./kit";
+import { folder } from "../support/places";
+import { api, test, uri } from "./kit";
 
 test("versions: newer fits, older and what is none does not", () => {
   const fits = ["0.1.0", "0.1.0.post1", "0.1.0+local", "0.1", "0.1.1rc1", "0.10.0", "1.0", "v0.2", " 0.1.0\n"];
@@ -79,6 +86,46 @@ test("each reason of a refusal has a button that there is", async () => {
     assert.ok(problem.buttons.length > 0, reason);
     assert.deepEqual(problem.buttons.map((each) => each.command).filter((each) => !known.includes(each)), [], reason);
   }
+});
+
+test("a file that is not saved, or in no folder, has buttons of its own", () => {
+  const buttons = (uri: string): string[] =>
+    refusal({ uri, reason: "usage", message: "No.", remedy: "" }).buttons.map((each) => each.command);
+  assert.deepEqual(buttons("untitled:Untitled-1"), ["workbench.action.files.saveAs"]);
+  assert.deepEqual(buttons("file:///elsewhere/m.py").slice(1), ["workbench.action.files.openFolder"]);
+  assert.deepEqual(buttons(uri("m.py").toString()), ["workbench.action.gotoSymbol"]);
+  return Promise.resolve();
+});
+
+test("an environment that was replaced goes when nobody runs it any more", async () => {
+  const storage = folder("storage");
+  const context = { globalStorageUri: Uri.file(storage) } as ExtensionContext;
+  const day = new Date(Date.now() - 2 * 24 * 3600 * 1000);
+  const made = async (days: number): Promise<string> => {
+    const place = await fresh(context);
+    await finish(place, "0.1.0");
+    const at = new Date(day.getTime() - days * 1000);
+    fs.utimesSync(path.join(place, "greenloop-complete"), at, at);
+    return place;
+  };
+  const [newest, used, unused] = [await made(0), await made(1), await made(2)];
+  try {
+    await use(context, inside(used));
+    // A process that is gone: its number is beyond all that there can be.
+    fs.writeFileSync(path.join(unused, "greenloop-user-99999999"), "");
+    await sweep(context);
+    assert.deepEqual([newest, used, unused].map((each) => fs.existsSync(each)), [true, true, false]);
+  } finally {
+    fs.rmSync(storage, { recursive: true });
+  }
+});
+
+test("a message that hands a key over is shown without it", () => {
+  const head = "Sending response 'greenloop/key - (3)'. Processing request took 2ms.";
+  assert.equal(withoutKey(`${head}\nResult: {\n    "key": "sk-1"\n}`), head);
+  const other = "Sending request 'greenloop/attempt - (4)'.\nParams: {}";
+  assert.equal(withoutKey(other), other);
+  return Promise.resolve();
 });
 
 test("the last words of a process are short", () => {

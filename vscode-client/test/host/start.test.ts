@@ -8,10 +8,10 @@ import * as vscode from "vscode";
 
 import type { Api } from "../../src/host";
 import type { Choices } from "../../src/protocol";
-import { answer, fn, red } from "../support/projects";
+import { answer, fn, red, waiting } from "../support/projects";
 import { alive, beneath, servers } from "../support/processes";
 import { until } from "../support/until";
-import { act, api, ask, becomes, diagnostics, isClear, open, put, root, set, test, told } from "./kit";
+import { act, api, ask, becomes, diagnostics, gate, isClear, open, put, root, rows, set, shows, test, told } from "./kit";
 
 const REFINE = "Refine until tests pass: ";
 
@@ -82,6 +82,25 @@ test("a killed server is started again, and nothing of it is left", async () => 
   await becomes(module, fn("killed", "x * 2"));
 });
 
+test("a server that falls in the middle of a run: what is lost is said", async () => {
+  await ready();
+  const { host } = await api();
+  const from = host.problems.told.length;
+  put([answer(waiting("fallen", "x * 2", gate("fallen")))], red("fallen"));
+  await open("fallen.py");
+  await open("test_fallen.py");
+  await act("test_fallen.py", 4, `${REFINE}test_fallen`);
+  await shows("test_fallen.py", "Refining test_fallen");
+  await until("the run in the view", async () => (await rows()).some((row) => row.includes("test_fallen")));
+  process.kill(server() ?? 0, "SIGKILL");
+  const problem = await told("lost", from);
+  assert.match(problem.message, /not refined to the end: test_fallen\./);
+  await until("another server", () => server() !== undefined);
+  await ready();
+  await vscode.commands.executeCommand("greenloop.discard");
+  await isClear("test_fallen.py");
+});
+
 test("an interpreter that is none: one message with a button that fixes it", async () => {
   const { host } = await api();
   const python = vscode.workspace.getConfiguration("greenloop").get<string>("python");
@@ -96,6 +115,25 @@ test("an interpreter that is none: one message with a button that fixes it", asy
     assert.equal(server(), undefined);
     await ask("press", "is no Python that answers", "Choose Interpreter");
     await ask("see-pick", "greenloop: Choose Interpreter");
+    // Whatever is asked for then has the same answer, with the same buttons.
+    const before = host.problems.told.length;
+    await vscode.commands.executeCommand("greenloop.choose.model");
+    assert.deepEqual(host.problems.told.slice(before), [problem]);
+  } finally {
+    await set("python", python);
+  }
+  await ready();
+});
+
+test("a Python that is too old: its version is named", async () => {
+  const python = vscode.workspace.getConfiguration("greenloop").get<string>("python");
+  const { host } = await api();
+  const from = host.problems.told.length;
+  const old = path.join(root(), "python3.9");
+  fs.writeFileSync(old, `#!/bin/sh\necho '{"path": "", "version": [3, 9, 2], "greenloop": null}'\n`, { mode: 0o755 });
+  await set("python", old);
+  try {
+    assert.match((await told("interpreter", from)).message, /python3\.9 \(setting greenloop\.python\) is Python 3\.9\.2/);
   } finally {
     await set("python", python);
   }

@@ -26,6 +26,7 @@ PATIENCE = 2.0
 def register(server: Server) -> None:
     @server.feature(CHOICES)
     async def choices(params: Any) -> dict[str, Any]:
+        await configuration.known(server)
         roots = server.documents.roots()
         uri = params.get("uri") if isinstance(params, Mapping) else None
         place = places.of_or_none(server, uri) if isinstance(uri, str) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +17,9 @@ from greenloop.lsp.given import section
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
+
+# Seconds that a request waits for the settings of an editor that has just started.
+HURRIED = 1.0
 
 
 def register(server: Server) -> None:
@@ -33,6 +38,13 @@ async def settle(server: Server) -> None:
         params = lsp.RegistrationParams(registrations=[registration])
         server.runs.spawn(_register(server, params))
     await ask(server)
+
+
+async def known(server: Server) -> None:
+    """Returns when the editor has told its settings: somebody may be faster than its answer. Never waits for long."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(HURRIED):
+            await server.settled.wait()
 
 
 async def _register(server: Server, params: lsp.RegistrationParams) -> None:

@@ -150,16 +150,16 @@ def left(server: Server, uris: Collection[str]) -> None:
     """The user closed these documents: the runs that he started from there end, unless one is opened again at once."""
     # Clients quote in several ways, and not always in the same.
     names = {unquote(uri) for uri in uris}
-    if any(run.cancellable and unquote(run.uri) in names for run in server.runs):
+    if any(run.cancellable and run.open and unquote(run.uri) in names for run in server.runs):
         server.runs.spawn(_left(server, names))
 
 
 async def _left(server: Server, names: set[str]) -> None:
     def again() -> bool:
-        return any(unquote(document.uri) in names for document in server.documents.text_documents.values())
+        return any(map(server.documents.shows, names))
 
     if not await server.documents.wait_until(again, REOPEN):
-        server.runs.cancel(lambda run: unquote(run.uri) in names)
+        server.runs.cancel(lambda run: run.open and unquote(run.uri) in names)
 
 
 async def _begin(server: Server) -> None:

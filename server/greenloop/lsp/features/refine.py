@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
 log = logging.getLogger(__name__)
-
-# Seconds that a run waits for the settings of an editor that has just started.
-HURRIED = 1.0
 
 
 def register(server: Server) -> None:
@@ -121,6 +117,7 @@ def _start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         root=place.root,
         target=target,
         uri=params.uri,
+        open=server.documents.shows(params.uri),
         settings=settings,
         preset=params.preset,
         early=not server.settled.is_set(),
@@ -212,9 +209,7 @@ async def _work(server: Server, run: Run) -> Landing | None:
 async def _settled(server: Server, run: Run) -> None:
     """Somebody was faster than the editor's answer about its settings."""
     if run.early:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(HURRIED):
-                await server.settled.wait()
+        await configuration.known(server)
         run.settings = configuration.load(server, run.root, preset=run.preset)
 
 
