@@ -73,6 +73,11 @@ class Checks:
         """Somebody asked for tests: they run now, together with what is under way."""
         self._start(Check(root=asked.root, settings=asked.settings, asked=[asked]))
 
+    def concern(self, root: Path, path: str) -> bool:
+        """Is a file tested, or something for its sake?"""
+        check = self._under_way.get(root)
+        return check is not None and check.concerns(path, None)
+
     def leave(self, root: Path, path: str) -> None:
         """A file was closed: what was to be tested for its sake is not; a check that is left with nothing ends."""
         check = self._under_way.get(root)

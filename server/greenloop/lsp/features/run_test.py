@@ -15,7 +15,7 @@ from greenloop.core.redact import clean
 from greenloop.lsp import cells, client, interest, meant, places
 from greenloop.lsp.asked import Asked, Tally
 from greenloop.lsp.edits import text_of
-from greenloop.lsp.features import configuration, tests
+from greenloop.lsp.features import configuration, lifecycle, tests
 from greenloop.lsp.presenters.testing import sentence
 from greenloop.lsp.protocol import position_of
 
@@ -167,7 +167,15 @@ def _watched(server: Server, uri: str) -> tuple[places.Place, Settings] | None:
 
 
 def _closed(server: Server, uri: str) -> None:
-    """Nobody looks at what its tests would say any more."""
+    """Nobody looks at what its tests would say any more, unless it is opened again at once."""
     place = places.of_or_none(server, uri)
-    if place is not None:
+    if place is not None and server.checks.concern(place.root, place.path):
+        server.runs.spawn(_left(server, place))
+
+
+async def _left(server: Server, place: places.Place) -> None:
+    def again() -> bool:
+        return server.documents.at(place.root / place.path) is not None
+
+    if not await server.documents.wait_until(again, lifecycle.REOPEN):
         server.checks.leave(place.root, place.path)

@@ -5,7 +5,7 @@ Where a refinement shows the same test, these give way; where it has put a fix i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
 TextOf = Callable[[str], str | None]  # a file's text by its workspace path
+
+# Of a test that failed and raised nothing.
+UNSAID = "failed without an exception, as an xfail(strict=True) that passes"
 
 # Failing tests of one file that are shown.
 MOST = 100
@@ -93,6 +96,14 @@ class Checked:
         owner = Owner(root=root, path=path)
         self._failing.pop(owner, None)
         self._server.board.put(owner, {})
+
+    def passed(self, root: Path, cases: Collection[str]) -> None:
+        """Somebody else ran these tests, and they passed."""
+        for owner in [owner for owner in self._failing if owner.root == root]:
+            mine = self._failing[owner]
+            if not mine.keys().isdisjoint(cases):
+                self._failing[owner] = {id_: each for id_, each in mine.items() if id_ not in cases}
+                self._show(owner)
 
     def clear(self, is_meant: Callable[[Path], bool]) -> None:
         """Takes back what is shown of some files, until their tests run again."""
@@ -213,7 +224,7 @@ def diagnostic(server: Server, root: Path, failing: Failing) -> tuple[Path, lsp.
     name = failing.id.split("::")[-1] if "::" in failing.id else f"{failing.id} cannot be collected"
     item = lsp.Diagnostic(
         range=range_of(server, root / path, line),
-        message=f"{clean(name)}: {why(failure, found) if failure else found}",
+        message=f"{clean(name)}: {why(failure, found) if failure else UNSAID if found == 'failed' else found}",
         severity=lsp.DiagnosticSeverity.Error,
         code=found,
         source="greenloop",
