@@ -54,6 +54,12 @@ def is_test(item: Definition, outline: Outline, names: Names = USUAL) -> bool:
     return by_name and _is_test_class(owner, outline, names)
 
 
+def is_stray(item: Definition, outline: Outline) -> bool:
+    """A test of unittest's, for a file that pytest does not take for one of tests: code it is none."""
+    owner = outline.classes.get(item.owner) if item.owner and item.name.startswith("test") else None
+    return owner is not None and _is_unittest(owner, outline.classes)
+
+
 def _is_test_class(item: Definition, outline: Outline, names: Names) -> bool:
     """One of pytest's own kind."""
     if not _matches(item.name, names.classes) or f"{item.qualname}.__init__" in outline.names:
