@@ -114,12 +114,13 @@ async def _told(server: Server, asked: Asked) -> None:
 
 def tell(server: Server, asked: Asked, tally: Tally) -> None:
     """One short message for whoever asked."""
-    if not tally.results and not tally.broken and not tally.left:
-        client.tell(server, f"No test is known to reach {asked.name}.", lsp.MessageType.Warning)
+    if not (tally.results or tally.broken or tally.left or tally.lost):
+        none = f"There are no tests in {asked.name}." if asked.selectors else f"No test is known to reach {asked.name}."
+        client.tell(server, none, lsp.MessageType.Warning)
         return
-    text = sentence(tally.results, tally.broken, tally.left, tally.seconds)
+    text = sentence(tally.results, tally.broken, tally.left, tally.lost, tally.seconds)
     text = asked.cells.named(text) if asked.cells is not None else text
-    good = not tally.broken and not tally.left and not tally.failing
+    good = not (tally.broken or tally.left or tally.lost or tally.failing)
     client.tell(server, text, lsp.MessageType.Info if good else lsp.MessageType.Warning)
 
 
