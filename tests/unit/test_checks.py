@@ -459,6 +459,14 @@ async def test_what_a_refinement_has_put_right_goes(house):
     assert house.published["m.py"] == []
 
 
+async def test_a_file_can_be_collected_where_a_refinement_ran_its_tests(house):
+    house.play.broken = ("test_m.py",)
+    await house.ask(selectors=("test_m.py",)).over
+    assert house.published["test_m.py"] == [(0, "SyntaxError")]
+    house.board.put(refinement(house, outcome=outcome(solved=True), applied=True), {})
+    assert house.published["test_m.py"] == []
+
+
 async def test_what_it_only_offers_stays(house):
     await house.ask(selectors=("test_m.py",)).over
     house.board.put(refinement(house, outcome=outcome(solved=True)), {})

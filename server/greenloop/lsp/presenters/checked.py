@@ -99,6 +99,7 @@ class Checked:
 
     def passed(self, root: Path, cases: Collection[str]) -> None:
         """Somebody else ran these tests, and they passed."""
+        cases = _and_files(cases)
         for owner in [owner for owner in self._failing if owner.root == root]:
             mine = self._failing[owner]
             if not mine.keys().isdisjoint(cases):
@@ -141,7 +142,7 @@ class Checked:
         """What a run shows has changed: its tests are shown once, by it."""
         if not isinstance(changed, Run) or changed.started is None:
             return
-        cases = _cases(changed)
+        cases = _and_files(_cases(changed))
         for owner in [owner for owner in self._failing if owner.root == changed.root]:
             mine = self._failing[owner]
             if cases.isdisjoint(mine):
@@ -165,7 +166,7 @@ class Checked:
 
     def _hidden(self, root: Path) -> set[str]:
         runs = [run for run in self._server.runs if run.root == root and self._server.board.shows(run)]
-        return {case for run in runs for case in run.told}
+        return _and_files({case for run in runs for case in run.told})
 
     # -- one file's ---------------------------------------------------------------------------------------------------
 
@@ -260,3 +261,8 @@ def _finder(server: Server, root: Path, failing: Failing) -> Find:
 
 def _cases(run: Run) -> set[str]:
     return {case.id for case in run.started.problem.spec.cases} if run.started else set()
+
+
+def _and_files(cases: Collection[str]) -> set[str]:
+    """With the files that they stand in: where a test ran, its file can be collected."""
+    return {*cases, *(case.split("::", 1)[0] for case in cases)}
