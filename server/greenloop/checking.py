@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop import walls, workspace
+from greenloop.calibration import PYTEST_BROKE
 from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
 from greenloop.core.nouns import CaseResult, Execution, Place, Run
 from greenloop.core.records import Collected, CollectError, Reach, collect_errors, collected, of_kind, reached
@@ -31,7 +32,8 @@ class Report:
     """What a run of tests came to.
 
     `results` are the cases that ran to an end of their own, `places` where each case stands; `errors` are the files
-    that could not be collected; `left_out` are ids of cases that the time did not suffice for.
+    that could not be collected; `left_out` are ids of cases that did not run: the time did not
+    suffice for them, or pytest `ended` before it was done.
     `reach` is empty where the run was not traced.
     `files` ran whole: what is not in `places` of theirs is no test any more.
     """
@@ -40,6 +42,7 @@ class Report:
     places: Mapping[str, Collected] = field(default_factory=dict)
     errors: tuple[CollectError, ...] = ()
     left_out: tuple[str, ...] = ()
+    ended: bool = False
     reach: Mapping[str, Sequence[Reach]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -127,7 +130,7 @@ def _unusable(execution: Execution, place: Place, buffers: Mapping[str, bytes]) 
         fault = start_fault(execution, place.environment)
     if fault is not None:
         return CannotVerify(fault.sentence, remedy=fault.remedy)
-    if failures or any(of_kind(execution, "finished")):
+    if failures or (execution.status != PYTEST_BROKE and any(of_kind(execution, "finished"))):
         return None
     rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
     return CannotVerify(
@@ -156,6 +159,7 @@ def _report(run: Run, execution: Execution, settings: Settings) -> Report:
         places={case.id: case for case in collected(execution)},
         errors=collect_errors(execution),
         left_out=tuple(result.id for result in results if result.id not in known),
+        ended=execution.killed != "timeout",
         reach=reached(execution),
         files=tuple(selector for selector in run.selectors if "::" not in selector) if collected(execution) else (),
         seconds=execution.seconds,

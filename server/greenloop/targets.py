@@ -14,11 +14,11 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
 from greenloop import sources, syntax
-from greenloop.collecting import USUAL, Names, is_test, names_of
+from greenloop.collecting import USUAL, Names, is_stray, is_test, names_of
 from greenloop.core.errors import UsageProblem
 from greenloop.core.nouns import Region, Target, TargetKind
 from greenloop.sources import is_test_file as is_test_file  # noqa: PLC0414 - one of this module's answers
-from greenloop.syntax import Definition
+from greenloop.syntax import Definition, Outline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,8 @@ def at(
 
     A test class is the target on its own lines, outside its methods, but not on blank lines and comments between
     them. A class elsewhere is one when its docstring has examples and the line is in its header or docstring.
-    On an overload the function itself is meant. `names` are those that pytest takes for tests.
+    On an overload the function itself is meant; a test of unittest's is none outside of test files.
+    `names` are those that pytest takes for tests.
     """
     outline = syntax.outline(text, path)
     here = outline.at(line)
@@ -46,6 +47,8 @@ def at(
     if is_test_file(path, python_files):
         return _target(here, path, TargetKind.TEST) if is_test(here, outline, names) else None
     if here.kind == "function":
+        if is_stray(here, outline):
+            return None
         if syntax.is_overload(here):
             here = syntax.lookup(outline.definitions, here.qualname) or here
         return _target(here, path, TargetKind.FUNCTION)
@@ -88,12 +91,14 @@ def all_targets(
     outline = syntax.outline(text, path)
     if is_test_file(path, python_files):
         return [_target(item, path, TargetKind.TEST) for item in outline.definitions if is_test(item, outline, names)]
-    return [_target(item, path, TargetKind.FUNCTION) for item in outline.definitions if _is_target(item)]
+    return [_target(item, path, TargetKind.FUNCTION) for item in outline.definitions if _is_target(item, outline)]
 
 
-def _is_target(item: Definition) -> bool:
+def _is_target(item: Definition, outline: Outline) -> bool:
     """Outside of test files."""
-    return item.examples if item.kind == "class" else not syntax.is_overload(item)
+    if item.kind == "class":
+        return item.examples
+    return not (syntax.is_overload(item) or is_stray(item, outline))
 
 
 class Heading(NamedTuple):
@@ -115,7 +120,7 @@ def headings(
     tests = is_test_file(path, python_files)
     kind = TargetKind.TEST if tests else TargetKind.FUNCTION
     for item, rows in outline.placed():
-        if is_test(item, outline, names) if tests else _is_target(item):
+        if is_test(item, outline, names) if tests else _is_target(item, outline):
             name = item.qualname.replace(".", "::") if tests else item.qualname
             yield Heading(
                 kind, item.qualname, f"{path}::{name}", item.start + rows, item.kind == "class", item.examples

@@ -257,6 +257,21 @@ def test_a_function_with_examples_can_be_run(tmp_path, monkeypatch):
     assert [each.title for each in inside.actions("m.py", 0)] == titles
 
 
+def test_where_a_file_cannot_be_collected_all_of_it_is_meant(tmp_path, monkeypatch):
+    """At the import of what nobody has written yet."""
+    inside = Inside(tmp_path, FILES, FULL, monkeypatch)
+    where = lsp.Range(start=lsp.Position(line=1, character=0), end=lsp.Position(line=1, character=20))
+    data = {"test": "test_m.py"}
+    ours = lsp.Diagnostic(range=where, message="test_m.py cannot be collected", source="greenloop", data=data)
+    refine, run = inside.actions("test_m.py", 1, diagnostics=[ours])
+    uri = inside.uri("test_m.py")
+    assert (refine.title, refine.kind) == ("Refine until tests pass: test_m.py", "quickfix")
+    assert refine.command.arguments == [{"uri": uri, "test": "test_m.py"}]
+    assert run.command.arguments == [{"uri": uri}]
+    # In the code whose syntax is broken, the function there.
+    assert inside.actions("m.py", 0, diagnostics=[ours])[0].title == "Refine until tests pass: double"
+
+
 def test_conventions_of_the_project_count(tmp_path, monkeypatch):
     (tmp_path / "pytest.ini").write_text("[pytest]\npython_functions = check_\npython_classes = *Spec\n")
     text = "class SizeSpec:\n    def check_one(self):\n        pass\n"

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from greenloop.lsp import pages
-from greenloop.lsp.presenters import report
+from greenloop.lsp.presenters import report, status
 from greenloop.lsp.runs import Phase
 
 from .conftest import EVERYTHING, FILES, without
@@ -298,3 +298,17 @@ def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     assert "return x * 2" in first
     assert inside.hover("test_m.py", 3) == first
     assert len(compared) == 1
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("Not solved after 2 attempts: nothing new is left to try.", "f is not solved after 2 attempts: nothing new"),
+        ("The tests changed.", "f is not solved: The tests changed."),
+        ("", "f is not solved"),
+    ],
+)
+def test_that_it_is_not_solved_is_said_once(why, told):
+    said = status.not_solved("f", why)
+    assert said.startswith(told)
+    assert said.lower().count("not solved") == 1

@@ -100,6 +100,18 @@ async def test_the_progress_button_cancels(editor):
     assert (state["cancelled"], state["tokens"]) == (1, 0)
 
 
+async def test_a_document_that_is_opened_again_at_once_was_not_left(editor):
+    """As editors reload a file."""
+    await editor.start()
+    editor.change("m.py", "# WAIT\n")
+    await run_test(editor)
+    await editor.wait(lambda m: m.get("method") == "$/progress", "progress")
+    editor.close("test_m.py")
+    editor.open("test_m.py")
+    editor.notify("test/go")
+    await editor.told("1 failed in 0.1 s")
+
+
 async def test_shutdown_ends_what_is_under_way(editor):
     await editor.start(**SAVE)
     save(editor, "m.py", "# WAIT\n")
@@ -125,3 +137,13 @@ async def test_what_ran_again_after_a_refinement_ended_unsolved_is_shown_as_it_e
     await run_test(editor)
     await editor.told("1 passed")
     assert editor.shown() == []
+
+
+async def test_a_test_that_is_found_green_fails_no_more(editor):
+    """Another refinement may have mended it, as when all tests of a file are refined."""
+    await editor.start(model="play:green")
+    await run_test(editor)
+    await editor.diagnosed(red)
+    await editor.action("Refine")
+    await editor.told("already green")
+    assert [item["code"] for item in editor.shown()] == ["already-green"]

@@ -145,6 +145,28 @@ async def test_the_examples_of_a_function_run_with_the_tests_that_reach_it(real)
     await real.told("No test is known to reach other.")
 
 
+@pytest.mark.parametrize(
+    ("conftest", "text", "told"),
+    [
+        ("raise RuntimeError('boom')\n", TESTS, "no tests ran in "),
+        ("raise RuntimeError('boom')\n", TESTS, "; conftest.py cannot be collected"),
+        ("", "x = 1\n", "There are no tests in test_m.py."),
+        (
+            "",
+            "import os\n\ndef test_a():\n    os._exit(3)\n\ndef test_b():\n    pass\n",
+            "1 failed, 1 not run, for pytest",
+        ),
+        ("", "import sys\nsys.exit(1)\n", "pytest broke down before it collected anything"),
+    ],
+)
+async def test_why_nothing_ran_is_what_is_told(real, conftest, text, told):
+    (real.root / "conftest.py").write_text(conftest)
+    await begin(real)
+    real.change("test_m.py", text)
+    await real.execute("greenloop.runTest", {"uri": real.uri("test_m.py")})
+    await real.told(told)
+
+
 async def lenses(editor, name):
     found = await editor.call("textDocument/codeLens", {"textDocument": {"uri": editor.uri(name)}})
     return [each["command"] for each in found]

@@ -33,6 +33,7 @@ from greenloop.lsp.asked import Asked
 from greenloop.lsp.board import Board
 from greenloop.lsp.checks import BATCH, QUIET, REST, SOON, Checks
 from greenloop.lsp.presenters.cases import range_of
+from greenloop.lsp.presenters.checked import Failing, diagnostic
 from greenloop.lsp.results import Results
 from greenloop.lsp.runs import Phase, Run, Runs
 from greenloop.settings import Settings
@@ -458,6 +459,14 @@ async def test_what_a_refinement_has_put_right_goes(house):
     assert house.published["m.py"] == []
 
 
+async def test_a_file_can_be_collected_where_a_refinement_ran_its_tests(house):
+    house.play.broken = ("test_m.py",)
+    await house.ask(selectors=("test_m.py",)).over
+    assert house.published["test_m.py"] == [(0, "SyntaxError")]
+    house.board.put(refinement(house, outcome=outcome(solved=True), applied=True), {})
+    assert house.published["test_m.py"] == []
+
+
 async def test_what_it_only_offers_stays(house):
     await house.ask(selectors=("test_m.py",)).over
     house.board.put(refinement(house, outcome=outcome(solved=True)), {})
@@ -471,6 +480,13 @@ async def test_what_the_user_has_mended_ends_what_an_unsolved_refinement_shows(h
     house.play.outcomes["test_m.py::test_b"] = "passed"
     await house.ask(selectors=("test_m.py",)).over
     assert house.published["m.py"] == []
+
+
+async def test_a_test_that_fails_without_an_exception_says_so(house):
+    _path, item = diagnostic(
+        house, house.root, Failing(id="test_m.py::test_b", outcome="failed", path="test_m.py", line=4)
+    )
+    assert item.message == "test_b: failed without an exception, as an xfail(strict=True) that passes"
 
 
 # -- examples in docstrings ----------------------------------------------------------------------------------------

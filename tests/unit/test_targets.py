@@ -388,6 +388,15 @@ def test_an_overload_stands_for_its_function(line):
     assert [each.line for each in targets.headings(OVERLOADS, "m.py")] == [8]
 
 
+def test_a_test_of_unittest_is_no_function_where_its_file_is_none_of_tests():
+    """As in a Django project's `tests.py`: to refine it would be to change the test."""
+    text = "class Tests(TestCase):\n    def test_a(self):\n        pass\n    def made(self):\n        pass\n"
+    assert [targets.at(text, "app/tests.py", line) for line in (1, 2, 3)] == [None] * 3
+    assert targets.at(text, "app/tests.py", 4).qualname == "Tests.made"
+    assert [each.qualname for each in targets.all_targets(text, "app/tests.py")] == ["Tests.made"]
+    assert targets.at(text, "app/tests.py", 3, python_files=("tests.py",)).kind is TargetKind.TEST
+
+
 def test_a_byte_order_mark_hides_nothing():
     assert targets.at("\ufeffdef first():\n    pass\n", "m.py", 1).qualname == "first"
     assert targets.at("\ufeffclass TestA:\n    def test_b(self):\n        pass\n", "test_m.py", 2).end == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from greenloop.core.nouns import CaseResult
@@ -22,11 +22,15 @@ DOCTEST = "doctest:"
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """What somebody who asked gets: how each case ended, files that could not be collected, how many were left out."""
+    """What somebody who asked gets: how each case ended, files that could not be collected, how many were left out.
+
+    `left` for want of time, `lost` because pytest ended before it was done.
+    """
 
     results: tuple[CaseResult, ...] = ()
     broken: tuple[str, ...] = ()
     left: int = 0
+    lost: int = 0
     seconds: float = 0.0
 
     @property
@@ -60,7 +64,8 @@ class Asked:
 class Check:
     """What is to be tested in a folder, and for whom.
 
-    It begins after a `moment` (seconds) where nobody asked. `left` cases were not run for want of time.
+    It begins after a `moment` (seconds) where nobody asked. `left` cases were not run for want of time, `lost`
+    because pytest ended before it was done.
     `told`: all results are shown; traces are still recorded. `stopped`: nothing of it shall be shown any more.
     `before` is the one whose place it takes, until it has begun.
     """
@@ -71,6 +76,7 @@ class Check:
     asked: list[Asked] = field(default_factory=list)
     moment: float = 0.0
     left: int = 0
+    lost: int = 0
     told: bool = False
     begun: bool = False
     stopped: bool = False
@@ -88,6 +94,13 @@ class Check:
         if self.pausing is not None:
             self.pausing.cancel()
 
+    def count(self, report: Report) -> None:
+        """What of a report's cases did not run, and why."""
+        if report.ended:
+            self.lost += len(report.left_out)
+        else:
+            self.left += len(report.left_out)
+
     def concerns(self, path: str, target: str | None) -> bool:
         """Whether it is about this file, and about this target where one is named."""
         if any(each.path == path and target in (None, each.target) for each in self.asked):
@@ -95,8 +108,8 @@ class Check:
         return target is None and path in self.saved
 
 
-def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int) -> Tally:
-    """What of a check is the answer to this request; `left` cases were not run."""
+def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int, lost: int) -> Tally:
+    """What of a check is the answer to this request; `left` and `lost` cases were not run."""
     results = tuple(result for report in reports for result in report.results)
     broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
     if asked.function:
@@ -109,11 +122,13 @@ def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int) 
     else:
         mine = tuple(result for result in results if _named(result.id, asked.selectors))
         files = {selector.split("::", 1)[0] for selector in asked.selectors}
-        broken = {file: None for file in broken if file in files}
+        # Without a conftest none of them could be collected.
+        broken = {file: None for file in broken if file in files or PurePosixPath(file).name == "conftest.py"}
     return Tally(
         results=mine,
         broken=tuple(broken),
         left=left,
+        lost=lost,
         seconds=sum(report.seconds for report in reports),
     )
 

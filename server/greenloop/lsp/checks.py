@@ -73,6 +73,11 @@ class Checks:
         """Somebody asked for tests: they run now, together with what is under way."""
         self._start(Check(root=asked.root, settings=asked.settings, asked=[asked]))
 
+    def concern(self, root: Path, path: str) -> bool:
+        """Is a file tested, or something for its sake?"""
+        check = self._under_way.get(root)
+        return check is not None and check.concerns(path, None)
+
     def leave(self, root: Path, path: str) -> None:
         """A file was closed: what was to be tested for its sake is not; a check that is left with nothing ends."""
         check = self._under_way.get(root)
@@ -212,7 +217,7 @@ class Checks:
             report = await self._run(check, memory, selectors, buffers, traced=traced, left=left)
             if check.stopped:
                 break
-            check.left += len(report.left_out)
+            check.count(report)
             self._server.results.put(check.root, grouped(report.results))
             self.shown.take(check.root, report, texts)
             reports.append(report)
@@ -245,7 +250,7 @@ class Checks:
             seconds=check.settings.sandbox.seconds,
         )
         if not check.stopped:
-            check.left += len(report.left_out)
+            check.count(report)
             self._server.results.put(check.root, grouped(report.results))
             self.shown.take(check.root, report, texts)
         return report
@@ -279,7 +284,9 @@ class Checks:
             return
         self._server.results.put(check.root, grouped(report.results))
         self.shown.take(check.root, report, {**texts, **grid(cells.notebook)})
-        asked.over.set_result(tallied(asked, memory, [report], len(report.left_out)))
+        own = Check(root=check.root, settings=check.settings)
+        own.count(report)
+        asked.over.set_result(tallied(asked, memory, [report], own.left, own.lost))
 
     async def _run(
         self,
@@ -326,14 +333,12 @@ class Checks:
     def _tell(self, check: Check, memory: Memory, reports: Sequence[Report]) -> None:
         for asked in check.asked:
             if not asked.over.done():
-                asked.over.set_result(tallied(asked, memory, reports, check.left))
-        if check.saved and check.left:
-            seconds = check.settings.suite.seconds
-            self._say(
-                check,
-                "not-tested",
-                f"{check.left} tests that this file concerns were not run: suite.seconds = {seconds:g}.",
-            )
+                asked.over.set_result(tallied(asked, memory, reports, check.left, check.lost))
+        if check.saved and (check.left or check.lost):
+            seconds = f"suite.seconds = {check.settings.suite.seconds:g}"
+            why = seconds if check.left else "pytest ended before it was done"
+            number = check.left + check.lost
+            self._say(check, "not-tested", f"{number} tests that this file concerns were not run: {why}.")
 
     def _refused(self, check: Check, error: GreenloopError) -> None:
         if check.stopped:

@@ -103,7 +103,8 @@ def _run(server: Server, uri: str, place: places.Place, target: Target, run: Run
         and not server.results.is_reached(place.root, target.path, target.qualname)
     ):
         return []
-    return [command(f"{RUN}: {short(target)}", "greenloop.runTest", {"uri": uri, "target": target.selector})]
+    about: dict[str, object] = {"uri": uri, **({"target": target.selector} if target.qualname else {})}
+    return [command(f"{RUN}: {short(target)}", "greenloop.runTest", about)]
 
 
 def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:

@@ -119,9 +119,9 @@ def has_tests(place: Place) -> bool:
 
 
 def is_class(place: Place, target: Target) -> bool:
-    """Is the target a class, of tests or with examples?"""
+    """Is the test a class of them? Where it is not defined in this text (in a notebook) its name tells."""
     found = _definition(place, target)
-    return found is not None and found.kind == "class"
+    return found.kind == "class" if found is not None else not target.qualname.rpartition(".")[2].startswith("test")
 
 
 def has_examples(place: Place, target: Target) -> bool:

@@ -79,8 +79,15 @@ def _meant(server: Server, place: places.Place, line: int, ours: Sequence[lsp.Di
     tests = [item.data["test"] for item in ours if isinstance(item.data, Mapping) and "test" in item.data]
     if tests and (target is None or target.kind is not TargetKind.TEST):
         # A failing test that nobody refines; whoever sends no data with a diagnostic gets what stands there.
-        return (places.named(server, place.root, str(tests[0])) or target), 0
+        return (places.named(server, place.root, str(tests[0])) or target or _whole(place, str(tests[0]))), 0
     return target, line
+
+
+def _whole(place: places.Place, path: str) -> Target | None:
+    """The test file that cannot be collected, as where it imports what nobody has written yet: all of it is meant."""
+    if path != place.path or not places.has_tests(place):
+        return None
+    return Target(kind=TargetKind.TEST, path=path, qualname="", selector=path, start=1, end=1, name_line=1)
 
 
 def _chosen(

@@ -196,6 +196,9 @@ async def _work(server: Server, run: Run) -> Landing | None:
         run.phase, run.outcome = Phase.SETTLING, outcome
         server.stirred()
         server.runs.release(run)
+        if outcome.reason is StopReason.ALREADY_GREEN:
+            ran = (case for attempt in outcome.attempts for case in attempt.verdict.cases)
+            server.checks.shown.passed(run.root, {case.id for case in ran if case.passed})
         return await _finish(server, run, outcome)
     except GreenloopError as error:
         status.failed(server, run, error)

@@ -15,7 +15,7 @@ from greenloop.core.redact import clean
 from greenloop.lsp import cells, client, interest, meant, places
 from greenloop.lsp.asked import Asked, Tally
 from greenloop.lsp.edits import text_of
-from greenloop.lsp.features import configuration, tests
+from greenloop.lsp.features import configuration, lifecycle, tests
 from greenloop.lsp.presenters.testing import sentence
 from greenloop.lsp.protocol import position_of
 
@@ -114,12 +114,13 @@ async def _told(server: Server, asked: Asked) -> None:
 
 def tell(server: Server, asked: Asked, tally: Tally) -> None:
     """One short message for whoever asked."""
-    if not tally.results and not tally.broken and not tally.left:
-        client.tell(server, f"No test is known to reach {asked.name}.", lsp.MessageType.Warning)
+    if not (tally.results or tally.broken or tally.left or tally.lost):
+        none = f"There are no tests in {asked.name}." if asked.selectors else f"No test is known to reach {asked.name}."
+        client.tell(server, none, lsp.MessageType.Warning)
         return
-    text = sentence(tally.results, tally.broken, tally.left, tally.seconds)
+    text = sentence(tally.results, tally.broken, tally.left, tally.lost, tally.seconds)
     text = asked.cells.named(text) if asked.cells is not None else text
-    good = not tally.broken and not tally.left and not tally.failing
+    good = not (tally.broken or tally.left or tally.lost or tally.failing)
     client.tell(server, text, lsp.MessageType.Info if good else lsp.MessageType.Warning)
 
 
@@ -167,7 +168,15 @@ def _watched(server: Server, uri: str) -> tuple[places.Place, Settings] | None:
 
 
 def _closed(server: Server, uri: str) -> None:
-    """Nobody looks at what its tests would say any more."""
+    """Nobody looks at what its tests would say any more, unless it is opened again at once."""
     place = places.of_or_none(server, uri)
-    if place is not None:
+    if place is not None and server.checks.concern(place.root, place.path):
+        server.runs.spawn(_left(server, place))
+
+
+async def _left(server: Server, place: places.Place) -> None:
+    def again() -> bool:
+        return server.documents.at(place.root / place.path) is not None
+
+    if not await server.documents.wait_until(again, lifecycle.REOPEN):
         server.checks.leave(place.root, place.path)

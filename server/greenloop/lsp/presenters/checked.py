@@ -5,7 +5,7 @@ Where a refinement shows the same test, these give way; where it has put a fix i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
 TextOf = Callable[[str], str | None]  # a file's text by its workspace path
+
+# Of a test that failed and raised nothing.
+UNSAID = "failed without an exception, as an xfail(strict=True) that passes"
 
 # Failing tests of one file that are shown.
 MOST = 100
@@ -94,6 +97,15 @@ class Checked:
         self._failing.pop(owner, None)
         self._server.board.put(owner, {})
 
+    def passed(self, root: Path, cases: Collection[str]) -> None:
+        """Somebody else ran these tests, and they passed."""
+        cases = _and_files(cases)
+        for owner in [owner for owner in self._failing if owner.root == root]:
+            mine = self._failing[owner]
+            if not mine.keys().isdisjoint(cases):
+                self._failing[owner] = {id_: each for id_, each in mine.items() if id_ not in cases}
+                self._show(owner)
+
     def clear(self, is_meant: Callable[[Path], bool]) -> None:
         """Takes back what is shown of some files, until their tests run again."""
         for owner in [owner for owner in self._failing if is_meant(owner.root / owner.path)]:
@@ -130,7 +142,7 @@ class Checked:
         """What a run shows has changed: its tests are shown once, by it."""
         if not isinstance(changed, Run) or changed.started is None:
             return
-        cases = _cases(changed)
+        cases = _and_files(_cases(changed))
         for owner in [owner for owner in self._failing if owner.root == changed.root]:
             mine = self._failing[owner]
             if cases.isdisjoint(mine):
@@ -154,7 +166,7 @@ class Checked:
 
     def _hidden(self, root: Path) -> set[str]:
         runs = [run for run in self._server.runs if run.root == root and self._server.board.shows(run)]
-        return {case for run in runs for case in run.told}
+        return _and_files({case for run in runs for case in run.told})
 
     # -- one file's ---------------------------------------------------------------------------------------------------
 
@@ -213,7 +225,7 @@ def diagnostic(server: Server, root: Path, failing: Failing) -> tuple[Path, lsp.
     name = failing.id.split("::")[-1] if "::" in failing.id else f"{failing.id} cannot be collected"
     item = lsp.Diagnostic(
         range=range_of(server, root / path, line),
-        message=f"{clean(name)}: {why(failure, found) if failure else found}",
+        message=f"{clean(name)}: {why(failure, found) if failure else UNSAID if found == 'failed' else found}",
         severity=lsp.DiagnosticSeverity.Error,
         code=found,
         source="greenloop",
@@ -249,3 +261,8 @@ def _finder(server: Server, root: Path, failing: Failing) -> Find:
 
 def _cases(run: Run) -> set[str]:
     return {case.id for case in run.started.problem.spec.cases} if run.started else set()
+
+
+def _and_files(cases: Collection[str]) -> set[str]:
+    """With the files that they stand in: where a test ran, its file can be collected."""
+    return {*cases, *(case.split("::", 1)[0] for case in cases)}

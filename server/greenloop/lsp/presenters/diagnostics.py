@@ -165,7 +165,7 @@ def _headed(run: Run, attempt: Attempt, where: lsp.Range) -> lsp.Diagnostic:
         code, head = "solved", f"{run.name} is solved"
     elif not run.running:
         why = outcome.message if outcome is not None else run.refused
-        head = f"{run.name} is not solved: {clean(why)}" if why else f"{run.name} is not solved"
+        head = status.not_solved(run.name, clean(why))
         if outcome is not None and outcome.reason not in status.OUTSIDE:
             severity, code = lsp.DiagnosticSeverity.Warning, "unsolved"
         else:

@@ -81,7 +81,14 @@ def sentence(run: Run, outcome: Outcome, landing: Landing | None) -> str:
         why = f"; not applied: {landing.why}" if landing and landing.why else "; not applied by itself"
         typed = ", also together with what you typed" if landing and landing.merged else ""
         return f"{run.name}: {standing(outcome)}{typed}{why}.{apply}"
-    return f"{run.name} is not solved: {(message or outcome.reason.value).rstrip('.')}.{apply}"
+    return f"{not_solved(run.name, message or outcome.reason.value).rstrip('.')}.{apply}"
+
+
+def not_solved(name: str, why: str) -> str:
+    """`double is not solved: …`, or `double is not solved after 2 attempts: …`."""
+    if why.startswith("Not solved "):
+        return f"{name} is not{why.removeprefix('Not')}"
+    return f"{name} is not solved: {why}" if why else f"{name} is not solved"
 
 
 def standing(outcome: Outcome) -> str:

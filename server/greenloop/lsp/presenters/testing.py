@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from greenloop.core.nouns import CaseResult
 
 
-def sentence(results: Sequence[CaseResult], broken: Sequence[str], left: int, seconds: float) -> str:
+def sentence(results: Sequence[CaseResult], broken: Sequence[str], left: int, lost: int, seconds: float) -> str:
     """`3 passed, 1 failed in 0.2 s`."""
     counted = Counter(result.outcome for result in results)
     words = {"error": "broken", "xfailed": "expected to fail", "xpassed": "passed unexpectedly"}
@@ -16,5 +16,7 @@ def sentence(results: Sequence[CaseResult], broken: Sequence[str], left: int, se
     parts = [f"{counted[outcome]} {words.get(outcome, outcome)}" for outcome in order if counted[outcome]]
     if left:
         parts.append(f"{left} not run for want of time")
+    if lost:
+        parts.append(f"{lost} not run, for pytest ended before")
     text = f"{', '.join(parts) or 'no tests ran'} in {seconds:.1f} s"
     return "; ".join([text, *(f"{file} cannot be collected" for file in broken)])
