@@ -120,8 +120,7 @@ def register(server: Server) -> None:
 def _followed(server: Server, path: Path, changes: Sequence[lsp.TextDocumentContentChangeEvent]) -> None:
     document = server.documents.at(path)
     if document is None:
-        # Its opening was never heard of.
-        server.freshness.lost(path)
+        server.freshness.unheard(path)
         return
     if any(isinstance(change, lsp.TextDocumentContentChangeWholeDocument) for change in changes):
         server.freshness.found(path)
