@@ -511,6 +511,14 @@ async def test_over_a_buffer_whose_opening_was_never_told_nothing_lands(editor):
     assert not editor.edits
 
 
+async def test_a_change_that_comes_after_its_buffer_was_closed_is_only_late(editor):
+    await editor.start()
+    editor.close("m.py")
+    changed(editor, {"text": "# late\n" + FILES["m.py"]})
+    assert (await refine(editor))["applied"]
+    assert editor.text("m.py") == FIXED
+
+
 async def test_touched_and_not_changed_is_no_change(editor, project):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))

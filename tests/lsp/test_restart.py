@@ -137,6 +137,20 @@ async def test_a_solved_result_is_offered_again_and_lands(editor, kept):
     assert not await applies(editor)
 
 
+async def test_in_a_file_that_lies_in_no_folder_of_the_workspace(editor, kept):
+    """An editor that was started for a single file knows no folder."""
+    kept()
+    params = {"processId": None, "rootUri": None, "capabilities": EVERYTHING}
+    await editor.call("initialize", params | {"initializationOptions": {"model": "play:solve"}})
+    editor.notify("initialized", {})
+    for name in FILES:
+        editor.open(name)
+    await editor.call("test/settled")
+    assert await applies(editor)
+    await editor.action("Apply refined double")
+    await editor.told("m.py:2 fixed, verified")
+
+
 async def test_what_an_action_puts_in_by_itself_is_kept_as_applied(editor, kept):
     """Editors that take edits only from actions say nothing of it."""
     number = kept()

@@ -6,8 +6,8 @@ This module must not know what language the text is written in.
 
 from __future__ import annotations
 
-import difflib
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _CONTEXT = 3  # unchanged lines around a hunk, as patch programs expect
 _EFFORT = 1000  # edits up to which hunks are minimal; beyond that the cost would grow with the square
+_LEAST = 50  # the same between two lines that were found again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,13 +188,13 @@ def _equal(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     ]
 
 
-def _shortest(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _shortest(old: Sequence[str], new: Sequence[str], effort: int = _EFFORT) -> list[tuple[int, int]]:
     """Myers' greedy algorithm: walks the edit graph by number of edits, then back along the trace."""
     if not old or not new:
         return []
     trace: list[dict[int, int]] = []
     reach = {1: 0}
-    for edits in range(min(len(old) + len(new), _EFFORT) + 1):
+    for edits in range(min(len(old) + len(new), effort) + 1):
         trace.append(dict(reach))
         for k in range(-edits, edits + 1, 2):
             down = k == -edits or (k != edits and reach[k - 1] < reach[k + 1])
@@ -203,8 +204,42 @@ def _shortest(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
             reach[k] = x
             if x >= len(old) and x - k >= len(new):
                 return _walk_back(trace, len(old), len(new))
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    return [(block.a + n, block.b + n) for block in matcher.get_matching_blocks() for n in range(block.size)]
+    return _anchored(old, new)
+
+
+def _anchored(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Equal pairs around the lines that each text has once and both have; nothing is equal where there are none.
+
+    Its time grows with the texts, not with their square: blank lines alone would make hours of a reformatted file.
+    """
+    counts, others = Counter(old), Counter(new)
+    places = {line: there for there, line in enumerate(new) if others[line] == 1}
+    common = [(here, places[line]) for here, line in enumerate(old) if counts[line] == 1 and line in places]
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    ends = [(len(old), len(new))] if (kept := _rising(common)) else []
+    for here, there in [*kept, *ends]:
+        pairs += [(i + a, j + b) for a, b in _shortest(old[i:here], new[j:there], _LEAST)]
+        if here < len(old):
+            pairs.append((here, there))
+        i, j = here + 1, there + 1
+    return pairs
+
+
+def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest part of these pairs, whose first numbers rise, in which the second rise too."""
+    lowest: list[int] = []
+    heads: list[int] = []
+    before: list[int] = []
+    for number, (_here, there) in enumerate(pairs):
+        at = bisect_left(lowest, there)
+        before.append(heads[at - 1] if at else -1)
+        lowest[at : at + 1], heads[at : at + 1] = [there], [number]
+    result, at = [], heads[-1] if heads else -1
+    while at >= 0:
+        result.append(pairs[at])
+        at = before[at]
+    return result[::-1]
 
 
 def _walk_back(trace: Sequence[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:

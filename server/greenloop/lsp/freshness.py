@@ -26,9 +26,11 @@ class Freshness:
         self._seen: dict[Path, bytes | None] = {}
         self._stamps: dict[Path, tuple[int, int] | None] = {}
         self._lost: set[Path] = set()
+        self._closed: set[Path] = set()
 
     def opened(self, path: Path) -> None:
         self.found(path)
+        self._closed.discard(path)
         self._see(path)
 
     def saved(self, path: Path) -> None:
@@ -38,6 +40,7 @@ class Freshness:
 
     def closed(self, path: Path) -> None:
         self.found(path)
+        self._closed.add(path)
         self._seen.pop(path, None)
         self._stamps.pop(path, None)
 
@@ -49,6 +52,11 @@ class Freshness:
     def lost(self, path: Path) -> None:
         """A message about the buffer could not be read: what it holds is not known."""
         self._lost.add(path)
+
+    def unheard(self, path: Path) -> None:
+        """A change came of a buffer that is not open: after its closing it is late, else its opening was not heard."""
+        if path not in self._closed:
+            self.lost(path)
 
     def found(self, path: Path) -> None:
         """The whole text of the buffer came, or it was closed."""

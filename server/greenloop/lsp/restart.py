@@ -38,6 +38,14 @@ async def look(server: Server, roots: Sequence[Path], about: Collection[Path] | 
                     await _bring_back(server, root, earlier, settings)
 
 
+async def look_around(server: Server, uri: str) -> None:
+    """The same for the project around a file that lies in no workspace folder; once for each."""
+    place = places.of_or_none(server, uri)
+    if place is not None and place.root not in server.strays:
+        server.strays.add(place.root)
+        await look(server, [place.root])
+
+
 async def _bring_back(server: Server, root: Path, earlier: past.Earlier, settings: Settings) -> None:
     notebook = server.documents.notebook(root / earlier.file, root)
     if notebook is not None:
@@ -50,7 +58,7 @@ async def _bring_back(server: Server, root: Path, earlier: past.Earlier, setting
         # Some editors keep what a dead server showed.
         for each in earlier.paths:
             server.board.wipe(root / each)
-    if run is not None and server.documents.root_of(root) is not None:
+    if run is not None and (root in server.strays or server.documents.root_of(root) is not None):
         server.runs.bring_back(run)
         said = f"What became of {run.target.selector} before this server began is known again."
         server.window_log_message(lsp.LogMessageParams(type=lsp.MessageType.Info, message=said))

@@ -126,6 +126,8 @@ class Server(LanguageServer):
         self.given = Given()
         self.asked = 0
         self.warned: set[str] = set()
+        # Projects outside the workspace folders, in which what earlier servers left was looked for.
+        self.strays: set[Path] = set()
         # Cleared while the editor is asked for its settings for the first time.
         self.settled = asyncio.Event()
         self.settled.set()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.diff import apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
+from greenloop.core.diff import _anchored, apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
 
 TEXTS = st.text(alphabet="ab\r\n\x0c\u2028", max_size=30)
 
@@ -48,6 +48,27 @@ def common(a, b):
 def test_hunks_are_minimal(old, new):
     removed = sum(hunk.end - hunk.start for hunk in hunks(old, new))
     assert removed == len(lines(old)) - common(lines(old), lines(new))
+
+
+@pytest.mark.timeout(20)
+def test_a_file_that_was_reformatted_as_a_whole_stays_affordable():
+    """Every line that says something is another, every blank line the same: hours for a method that counts those."""
+    old = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(1250))
+    spaced, tabs = old.replace("    ", "\t").replace("(x)", "( x )"), old.replace("    ", "\t")
+    assert apply_hunks(old, hunks(old, spaced)) == spaced
+    assert len(hunks(old, tabs)) == 1250
+    assert merge(old, old.replace("x + 7\n", "x * 7\n"), spaced) is None
+    assert merge(old, old.replace("x + 7\n", "x * 7\n"), tabs) is None
+    assert merge(old, "import os\n" + old, tabs) == "import os\n" + tabs
+
+
+@given(st.lists(st.sampled_from("abcdefghij"), max_size=30), st.lists(st.sampled_from("abcdefghij"), max_size=30))
+def test_hunks_beyond_all_effort_give_the_new_text(old, new):
+    before, after = ("".join(f"{line}\n" for line in each) for each in (old, new))
+    pairs = _anchored(lines(before), lines(after))
+    assert [here for here, _there in pairs] == sorted({here for here, _there in pairs})
+    assert [there for _here, there in pairs] == sorted({there for _here, there in pairs})
+    assert all(lines(before)[here] == lines(after)[there] for here, there in pairs)
 
 
 def test_very_different_texts_stay_affordable():

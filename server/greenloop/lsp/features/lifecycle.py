@@ -72,6 +72,8 @@ def register(server: Server) -> None:
         if found is not None:
             server.freshness.opened(found[0])
             server.board.again(found[0])
+            if server.documents.root_of(found[0]) is None:
+                server.runs.spawn(restart.look_around(server, params.text_document.uri))
         noticed(server, found[0] if found else None)
         for tell in server.opened:
             tell(params.text_document.uri)
@@ -118,8 +120,7 @@ def register(server: Server) -> None:
 def _followed(server: Server, path: Path, changes: Sequence[lsp.TextDocumentContentChangeEvent]) -> None:
     document = server.documents.at(path)
     if document is None:
-        # Its opening was never heard of.
-        server.freshness.lost(path)
+        server.freshness.unheard(path)
         return
     if any(isinstance(change, lsp.TextDocumentContentChangeWholeDocument) for change in changes):
         server.freshness.found(path)
