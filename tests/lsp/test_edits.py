@@ -141,6 +141,18 @@ async def test_refused_by_the_editor_it_is_kept(editor):
     ]
 
 
+async def test_refused_and_then_taken_it_is_told_once(editor):
+    editor.answers["workspace/applyEdit"] = {"applied": False}
+    await editor.start()
+    assert not (await refine(editor))["applied"]
+    editor.answers["workspace/applyEdit"] = editor.apply
+    await editor.action("Apply refined double")
+    await editor.told("m.py:2 fixed, verified")
+    await editor.call("test/settled")
+    said = [*editor.got("window/showMessage"), *editor.got("window/showMessageRequest")]
+    assert sum("m.py:2 fixed" in each["message"] for each in said) == 1
+
+
 async def test_two_clicks_apply_once(editor):
     await editor.start(model="play:partial")
     assert not (await refine(editor))["applied"]

@@ -252,6 +252,8 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
         run.phase, run.now = Phase.LANDING, "putting it into the editor"
         server.stirred()
     edit = _edit(server, run, steps)
+    # What is on its way now is told of here, not by whoever notices what came late.
+    run.sent = {}
     disk = {step.path: on_disk(run.root / step.path) for step in steps}
     params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
     request = asyncio.ensure_future(client.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit"))
