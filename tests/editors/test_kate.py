@@ -40,7 +40,7 @@ class Kate(Released):
     def _start(self, line):
         told, tell = os.pipe()
         screen = ["Xvfb", "-displayfd", str(tell), "-screen", "0", "1280x900x24", "-nolisten", "tcp"]
-        self.screen = subprocess.Popen(screen, pass_fds=[tell], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.xvfb = subprocess.Popen(screen, pass_fds=[tell], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(tell)
         with open(told) as stream:
             self.environment["DISPLAY"] = f":{stream.readline().strip()}"
@@ -66,8 +66,8 @@ class Kate(Released):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, 9)
         self.process.wait()
-        self.screen.terminate()
-        self.screen.wait()
+        self.xvfb.terminate()
+        self.xvfb.wait()
         self.said.close()
 
     # -- what is seen -------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_a_docstring_becomes_an_implementation_and_what_is_typed_meanwhile_stays
     editor = kate("m.py", 2, done.partition("\n\n\n")[0] + "\n", **{"m.py": DOCSTRING})
     editor.click()
     editor.keys("ctrl+Home", "Down")
-    editor.action(1, "Implement from docstring")
+    editor.action(2, "Implement from docstring, Run in the sandbox")
     editor.keys("ctrl+End", "n", "equal", "1", "Return", "ctrl+Home", "Down")
     run = editor.wait("result", editor.run)
     assert run.outcome.solved, run
