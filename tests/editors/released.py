@@ -86,8 +86,23 @@ class Released(ABC):
         return runs[0] if runs and runs[0].state == "finished" else None
 
 
+def started(kind, folder):
+    """For a fixture: starts editors of a kind, and ends them after the test."""
+    running = []
+
+    def start(*words, **files):
+        running.append(kind(folder, *words, **files))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.end()
+
+
 class Terminal(Released):
     """An editor in a terminal that nobody sees."""
+
+    save_all: str  # its command
 
     def _start(self, *command):
         # A server of its own for each terminal, so that nothing of the user's is touched.
@@ -119,6 +134,15 @@ class Terminal(Released):
         self.normal()
         self.type(f":{text}")
         self.keys("Enter")
+
+    def saved(self, name, text):
+        """Saves everything until the file has that text."""
+
+        def holds():
+            self.command(self.save_all)
+            return self.seen(lambda: self.file(name) == text, 1)
+
+        self.wait(f"{text!r} in {name}", holds)
 
     def normal(self):
         """Leaves menus, pop-ups and typing."""

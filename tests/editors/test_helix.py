@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from .conftest import block
-from .released import DOCSTRING, RIGHT, TEST, WRONG, Terminal
+from .released import DOCSTRING, RIGHT, TEST, WRONG, Terminal, started
 
 pytestmark = pytest.mark.needs("helix")
 
@@ -15,6 +15,7 @@ class Helix(Terminal):
     """A running Helix with one file open, the cursor at a line."""
 
     setup = "helix"
+    save_all = "write-all"
 
     def __init__(self, folder, name, line, answers, **files):
         super().__init__(folder, answers, **files)
@@ -40,27 +41,10 @@ class Helix(Terminal):
         self.keys("Enter")
         self.wait("end of the menu", lambda: title not in self.screen())
 
-    def saved(self, name, text):
-        """Saves everything until the file has that text."""
-
-        def holds():
-            self.command("write-all")
-            return self.seen(lambda: self.file(name) == text, 1)
-
-        self.wait(f"{text!r} in {name}", holds)
-
 
 @pytest.fixture
 def helix(tmp_path):
-    running = []
-
-    def start(*words, **files):
-        running.append(Helix(tmp_path, *words, **files))
-        return running[-1]
-
-    yield start
-    for each in running:
-        each.end()
+    yield from started(Helix, tmp_path)
 
 
 def test_a_red_test_goes_green_in_a_file_that_was_closed(helix):

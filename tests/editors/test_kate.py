@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import HERE, block
-from .released import DOCSTRING, RIGHT, TEST, WRONG, Released
+from .released import DOCSTRING, RIGHT, TEST, WRONG, Released, started
 
 pytestmark = pytest.mark.needs("kate")
 
@@ -141,15 +141,7 @@ def _section():
 
 @pytest.fixture
 def kate(tmp_path):
-    running = []
-
-    def start(*words, **files):
-        running.append(Kate(tmp_path, *words, **files))
-        return running[-1]
-
-    yield start
-    for each in running:
-        each.end()
+    yield from started(Kate, tmp_path)
 
 
 def test_what_setup_writes_is_what_the_page_says():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from .conftest import blocks
-from .released import DOCSTRING, RIGHT, TEST, WRONG, Terminal
+from .released import DOCSTRING, RIGHT, TEST, WRONG, Terminal, started
 
 pytestmark = pytest.mark.needs("ale")
 
@@ -17,6 +17,7 @@ class Vim(Terminal):
     """A running Vim with one file open, the cursor at a line."""
 
     setup = "vim"
+    save_all = "wall"
 
     def __init__(self, folder, name, line, answers, **files):
         super().__init__(folder, answers, **files)
@@ -43,27 +44,10 @@ class Vim(Terminal):
         self.type(entry.partition(")")[0])
         self.keys("Enter")
 
-    def saved(self, name, text):
-        """Saves everything until the file has that text."""
-
-        def holds():
-            self.command("wall")
-            return self.seen(lambda: self.file(name) == text, 1)
-
-        self.wait(f"{text!r} in {name}", holds)
-
 
 @pytest.fixture
 def vim(tmp_path):
-    running = []
-
-    def start(*words, **files):
-        running.append(Vim(tmp_path, *words, **files))
-        return running[-1]
-
-    yield start
-    for each in running:
-        each.end()
+    yield from started(Vim, tmp_path)
 
 
 def test_a_red_test_goes_green_in_a_file_that_was_closed(vim):
