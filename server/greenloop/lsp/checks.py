@@ -240,15 +240,7 @@ class Checks:
         self, check: Check, examples: Sequence[str], buffers: Mapping[str, bytes], texts: Mapping[str, str]
     ) -> Report:
         """They are no tests that a file has, and none that other files concern: nothing is remembered of them."""
-        report = await (await self._server.tester()).run_tests(
-            check.root,
-            examples,
-            buffers=buffers,
-            settings=check.settings,
-            keeper=self._server.keeper,
-            traced=False,
-            seconds=check.settings.sandbox.seconds,
-        )
+        report = await self._verdicts(check.root, examples, buffers, check.settings)
         if not check.stopped:
             check.count(report)
             self._server.results.put(check.root, grouped(report.results))
@@ -265,15 +257,7 @@ class Checks:
         texts: Mapping[str, str],
     ) -> None:
         """A notebook's tests, told at once and remembered by nobody: their files exist in the sandbox only."""
-        report = await (await self._server.tester()).run_tests(
-            check.root,
-            asked.selectors,
-            buffers={**buffers, **cells.buffers},
-            settings=asked.settings,
-            keeper=self._server.keeper,
-            traced=False,
-            seconds=asked.settings.sandbox.seconds,
-        )
+        report = await self._verdicts(check.root, asked.selectors, {**buffers, **cells.buffers}, asked.settings)
         if check.stopped or asked.over.done():
             return
         failures = [error.failure for error in report.errors]
@@ -298,17 +282,31 @@ class Checks:
         traced: bool,
         left: float,
     ) -> Report:
-        report = await (await self._server.tester()).run_tests(
-            check.root,
-            selectors,
-            buffers=buffers,
-            settings=check.settings,
-            keeper=self._server.keeper,
-            traced=traced,
-            seconds=memory.allowed(selectors, check.settings, left),
-        )
+        seconds = memory.allowed(selectors, check.settings, left)
+        report = await self._verdicts(check.root, selectors, buffers, check.settings, traced=traced, seconds=seconds)
         memory.take(report, traced=traced)
         return report
+
+    async def _verdicts(
+        self,
+        root: Path,
+        selectors: Sequence[str],
+        buffers: Mapping[str, bytes],
+        settings: Settings,
+        *,
+        traced: bool = False,
+        seconds: float | None = None,
+    ) -> Report:
+        """`seconds`: how long that may take, by default what the settings allow one verification."""
+        return await (await self._server.tester()).run_tests(
+            root,
+            selectors,
+            buffers=buffers,
+            settings=settings,
+            keeper=self._server.keeper,
+            traced=traced,
+            seconds=settings.sandbox.seconds if seconds is None else seconds,
+        )
 
     async def _traced(self, check: Check, memory: Memory) -> None:
         """After a rest, what the tests come through now is recorded, unless that takes long."""

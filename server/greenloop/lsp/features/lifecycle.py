@@ -132,13 +132,15 @@ def noticed(server: Server, path: Path | None) -> None:
     if path is not None:
         server.board.changed(path)
         _notice_undo(server, path)
-        _notice_arrivals(server)
+        _notice_arrivals(server, path)
     server.documents.changed()
 
 
-def _notice_arrivals(server: Server) -> None:
-    """A result that was given up, or given with an action, may be in the text by now; or in a file just opened."""
+def _notice_arrivals(server: Server, path: Path) -> None:
+    """A result that was given up, or given with an action, may be in this file's text by now."""
     for run in server.runs:
+        if _name(run, path) not in run.sent:
+            continue
         landing = edits.arrived(server, run)
         if landing is not None and run.outcome is not None:
             server.runs.spawn(restart.applied(run))
