@@ -22,9 +22,9 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenloop.core import canary
-from greenloop.core.nouns import CaseResult
-from greenloop.core.records import result
+from greenloop.core.records import CaseResult
+from greenloop.core.report import result
+from greenloop.verdict import canary
 
 PROJECTS = ("packaging", "more-itertools", "attrs")
 NEEDS = ("pytest", "hypothesis", "pretend", "tomli_w", "cloudpickle", "pympler")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from greenloop import workspace
-from greenloop.core.nouns import Environment, Failure
-from greenloop.faults import environment_fault
-from greenloop.settings import Settings
+from greenloop.core.records import Environment, Failure
+from greenloop.project import workspace
+from greenloop.project.environment_faults import environment_fault
+from greenloop.project.settings import Settings
 
 # What a text says -> the promise. Searched in this order in what the test said in the sandbox, then on the host.
 _INSIDE = (

@@ -27,9 +27,9 @@ from typing import Any
 
 import psutil
 
-from greenloop.core.nouns import Completion, Hole, Message
-from greenloop.embedded import client, machine, server, weights
-from greenloop.models import local
+from greenloop.core.records import Completion, Hole, Message
+from greenloop.models.embedded import client, hardware, server, weights
+from greenloop.models.providers import local
 
 CONTEXT = 4096
 CODE = (Path(__file__).parent / "model_code.txt").read_text(encoding="utf-8")
@@ -162,7 +162,7 @@ PAIRS = (
     Pair("two runs that take turns", ("the slot alone", {"cache": 0}, taking_turns),
          ("prompts in memory", {}, taking_turns)),
     Pair("priority, idle machine", ("nice 0", {"nice": 0}, repair), ("nice 5", {}, repair)),
-    Pair("threads", ("all cores", {}, repair), ("one less", {"threads": max(1, machine.threads() - 1)}, repair)),
+    Pair("threads", ("all cores", {}, repair), ("one less", {"threads": max(1, hardware.threads() - 1)}, repair)),
 )  # fmt: skip
 
 
@@ -180,7 +180,7 @@ def serving(orders: dict[str, Any]) -> Any:
     path = weights.present()
     if path is None:
         sys.exit("The weights are not there: run `greenloop model pull`.")
-    usual = {"context": CONTEXT, "slots": 1, "threads": machine.threads(), "idle": 600, "nice": 5}
+    usual = {"context": CONTEXT, "slots": 1, "threads": hardware.threads(), "idle": 600, "nice": 5}
     with tempfile.TemporaryDirectory() as folder:
         environ = {"GOMP_SPINCOUNT": "1000", **os.environ, "XDG_STATE_HOME": folder}
         (Path(folder) / "greenloop").mkdir()

@@ -31,11 +31,12 @@ import differences
 import parity_table
 from parity_table import Row, summary, table
 
-from greenloop import engine, interpreters, settings
-from greenloop.core import canary
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import CaseResult, Execution, Run
-from greenloop.core.records import collected, end_of, results
+from greenloop.core.records import CaseResult, Execution, Run
+from greenloop.core.report import case_results, collected, end_of
+from greenloop.engine import refine
+from greenloop.project import interpreters, settings
+from greenloop.verdict import canary
 
 HERE = Path(__file__).resolve().parent
 AGAIN = 60.0  # seconds of a suite up to which it runs twice in the sandbox
@@ -139,7 +140,7 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
     A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
     """
     found, _warnings = settings.load(folder)
-    back_end, place = await engine.prepare(folder, found)
+    back_end, place = await refine.prepare(folder, found)
     session = await back_end.open(place)
     try:
         executions = []
@@ -157,7 +158,7 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
 
 
 def outcomes(execution: Execution) -> dict[str, CaseResult]:
-    return {result.id: result for result in results(execution)}
+    return {result.id: result for result in case_results(execution)}
 
 
 def canaried(folder: Path, execution: Execution) -> float:

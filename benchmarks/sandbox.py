@@ -27,12 +27,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from greenloop import acceptance, interpreters, registry
-from greenloop.core.nouns import Case, Environment, Limits, Place, Problem, Region, Run, Spec, Status
+from greenloop.core import registry
 from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records import Case, Environment, Limits, Place, Problem, Region, Run, Spec, Status
 from greenloop.core.verdict import judge
-from greenloop.sandboxes._learning import Learnt
-from greenloop.settings import Settings, load
+from greenloop.project import interpreters
+from greenloop.project.settings import Settings, load
+from greenloop.sandboxes.backends._warmup import Learnt
+from greenloop.verdict import acceptance
 
 MASKED = (".env*", "*.pem", ".git")
 TEST = "from m import double\n\n\ndef test_double():\n    assert double(4) == 8\n"

@@ -12,7 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from greenloop import syntax, targets
+from greenloop.project import targets
+from greenloop.project.syntax import definitions
 
 CLASS = '''\
 class TestThing{n}:
@@ -84,7 +85,7 @@ def main() -> None:
     rng = random.Random(1)
     text = text_of(lines)
     total = text.count("\n")
-    print(f"{total} lines, {len(text)} characters, {len(syntax.definitions(text))} definitions")
+    print(f"{total} lines, {len(text)} characters, {len(definitions.definitions(text))} definitions")
 
     def at(source: str, path: str) -> Callable[[], object]:
         line = rng.randrange(1, total)

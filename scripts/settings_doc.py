@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from greenloop import registry, settings
+from greenloop.core import registry
+from greenloop.project import settings
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
 

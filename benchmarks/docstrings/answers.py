@@ -16,15 +16,17 @@ from typing import Any
 from benchmarks.docstrings import task
 from benchmarks.docstrings.task import Docstring
 
-from greenloop import registry, templates
-from greenloop.core.nouns import Attempt, Completion, Draft, Move, Problem, Role, Status, Verdict
+from greenloop.core import registry
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.prompt import assemble
-from greenloop.core.tokens import estimate
-from greenloop.models import local
-from greenloop.settings import Settings
-from greenloop.specs import _function, designer, properties
-from greenloop.specs._outline import outline
+from greenloop.core.records import Attempt, Completion, Draft, Move, Problem, Role, Status, Verdict
+from greenloop.core.text.tokens import estimate
+from greenloop.drafting.prompt import assemble
+from greenloop.models.providers import local
+from greenloop.project import templates
+from greenloop.project.settings import Settings
+from greenloop.specs.kinds import designer, properties
+from greenloop.specs.kinds._stub_view import outline
+from greenloop.specs.properties import signature
 
 CONTEXT = ("source", "examples")
 TEMPERATURES = (0.0, 0.6, 0.75, 0.9, 1.0)  # of the candidates
@@ -35,7 +37,7 @@ SEED = 7
 async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, Completion]]:
     """Each with its name."""
     found = [(f"designer-{number}", asked) for number, asked in enumerate(_designed(wanted), 1)]
-    head = _function.read(wanted.region, wanted.text)
+    head = signature.read(wanted.region, wanted.text)
     found += [("properties-1", properties.question(head))] if head else []
     tools: Any = Tools(ask=None, run=None, session=None, user=Nobody(), rng=random.Random(0))  # type: ignore[arg-type]
     excerpts = [each for name in CONTEXT for each in await registry.load("context", name).gather(problem, tools)]

@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop import engine, walls
-from greenloop.core.nouns import CaseResult, Run
 from greenloop.core.ports import Session
-from greenloop.keeper import Keeper
-from greenloop.runners.pytest import parse
-from greenloop.settings import Settings
+from greenloop.core.records import CaseResult, Run
+from greenloop.core.report import case_results
+from greenloop.engine import refine
+from greenloop.project.settings import Settings
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import Keeper
 
 SECONDS = 5.0
 PASSED, NEVER = "passed", "never"  # never: it did not end
@@ -39,7 +40,7 @@ class Ground:
         execution = await self.session.run(Run(selectors=tuple(selectors), files=laid, seconds=seconds))
         if execution.broken:
             raise RuntimeError(execution.broken)
-        ended = [result for result in parse(execution) if result.outcome != "missing"]
+        ended = [result for result in case_results(execution) if result.outcome != "missing"]
         return {result.id: seen(result) for result in ended}
 
 
@@ -58,8 +59,8 @@ def seen(result: CaseResult) -> str:
 @asynccontextmanager
 async def opened(root: Path) -> AsyncIterator[Ground]:
     settings, keeper = Settings(), Keeper()
-    place = await engine.place_of(root, settings)
-    _sandbox, session = await walls.opened(place, settings, engine.quiet, keeper)
+    place = await refine.place_of(root, settings)
+    _sandbox, session = await selection.opened(place, settings, refine.quiet, keeper)
     try:
         yield Ground(session=session)
     finally:

@@ -17,15 +17,15 @@ from benchmarks.docstrings import ground, task
 from benchmarks.docstrings.ground import NEVER, PASSED
 from benchmarks.docstrings.task import Docstring
 
-from greenloop import sources
+from greenloop.bench.ast_edits import Source, applied
 from greenloop.bench.operators import edits
-from greenloop.bench.places import Source, applied
-from greenloop.core.attempting import read
 from greenloop.core.compose import compose
-from greenloop.core.gate import check
-from greenloop.core.nouns import Attempt, Draft, Move, Problem, Reply, Role, Spec, Status, Usage, Verdict
-from greenloop.specs import designer, properties
-from greenloop.specs._outline import outline
+from greenloop.core.records import Attempt, Draft, Move, Problem, Reply, Role, Spec, Status, Usage, Verdict
+from greenloop.drafting.candidates.gate import check
+from greenloop.engine.attempt_steps import read
+from greenloop.project import sources
+from greenloop.specs.kinds import designer, properties
+from greenloop.specs.kinds._stub_view import outline
 
 ANSWERS = 9  # of a task
 MUTANTS = 4

@@ -13,10 +13,10 @@ from typing import Any
 from benchmarks.docstrings.ground import NEVER, PASSED
 
 from greenloop.bench.figures import wilson
-from greenloop.core.nouns import Case, Provenance
-from greenloop.core.poll import Ballot, Poll, Ruling
-from greenloop.core.sheet import equation
-from greenloop.polling import normal
+from greenloop.core.generated_tests import equation
+from greenloop.core.records import Case, Provenance
+from greenloop.core.votes import Ballot, Poll, Ruling
+from greenloop.specs.voting import normal
 
 Row = Mapping[str, Any]
 Rule = Callable[[Poll], Ruling]

@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks.docstrings import task, thresholds
 from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, Row, Score, rates, score
 
-from greenloop import registry
 from greenloop.bench.figures import wilson
+from greenloop.core import registry
 
 QUESTIONS = (0, 1, 3)
 

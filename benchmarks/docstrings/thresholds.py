@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from greenloop.core.poll import Poll, Ruling, clusters, splitting
+from greenloop.core.votes import Poll, Ruling, clusters, splitting
 
 
 def consensus(*, majority: float, share: float) -> Callable[[Poll], Ruling]:

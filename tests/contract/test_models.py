@@ -7,12 +7,12 @@ import json
 import pytest
 
 import openai_api
-from greenloop import registry
+from greenloop.core import registry
 from greenloop.core.errors import ModelProblem
-from greenloop.core.nouns import Completion, Hole, Message
 from greenloop.core.ports import Infiller, slots
-from greenloop.models import replay
-from greenloop.settings import ApiSettings, Settings
+from greenloop.core.records import Completion, Hole, Message
+from greenloop.models.providers import replay
+from greenloop.project.settings import ApiSettings, Settings
 
 ASK = Completion(messages=(Message(role="user", content="Write f."),))
 HOLE = Hole(prefix="def f():\n    return ", suffix="\n", stop=("\n",))

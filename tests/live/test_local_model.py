@@ -13,10 +13,10 @@ import psutil
 import pytest
 
 from greenloop.core.errors import ContextTooLong
-from greenloop.core.nouns import Completion, Hole, Message
-from greenloop.embedded import lock, server
-from greenloop.models import litellm, local
-from greenloop.settings import ApiSettings, EmbeddedSettings, Settings
+from greenloop.core.records import Completion, Hole, Message
+from greenloop.models.embedded import lock, server
+from greenloop.models.providers import litellm, local
+from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
 
 pytestmark = [pytest.mark.needs("model"), pytest.mark.timeout(300)]
 
@@ -102,7 +102,7 @@ async def test_nobody_gets_an_answer_without_the_key(running):
 
 async def test_it_is_shared_with_other_processes(running):
     code = (
-        "import asyncio; from greenloop.embedded import server; from greenloop.settings import *;"
+        "import asyncio; from greenloop.models.embedded import server; from greenloop.project.settings import *;"
         "print(asyncio.run(server.start(Settings(embedded=EmbeddedSettings(context=1024)))).pid)"
     )
     others = [

@@ -7,7 +7,7 @@ from lsprotocol import types as lsp
 from lsprotocol.converters import get_converter
 
 from greenloop.core.events import Started
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Case,
     CaseResult,
@@ -24,12 +24,12 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.lsp import interest
-from greenloop.lsp.abilities import abilities
-from greenloop.lsp.documents import Documents
-from greenloop.lsp.runs import Phase, Run
+from greenloop.lsp.connection.capabilities import abilities
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.runs import prewarm
+from greenloop.lsp.runs.runs import Phase, Run
 from greenloop.lsp.server import create_server
-from greenloop.settings import Settings
+from greenloop.project.settings import Settings
 
 CONVERTER = get_converter()
 PROFILES = sorted(path.stem for path in (Path(__file__).parent / "capabilities").glob("*.json"))
@@ -44,7 +44,7 @@ class Inside:
     """A server whose folder holds `files`, all of them open."""
 
     def __init__(self, root, files, capabilities, monkeypatch, **settings):
-        monkeypatch.setattr(interest, "shown", lambda _server, _root: None)
+        monkeypatch.setattr(prewarm, "shown", lambda _server, _root: None)
         self.root, self.files = root, files
         self.server = server = create_server()
         server.abilities = abilities(CONVERTER.structure(capabilities, lsp.ClientCapabilities))

@@ -15,7 +15,8 @@ from pathlib import Path
 from attempting import attempted
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
-from greenloop.core.nouns import (
+from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.records import (
     Attempt,
     Case,
     CaseResult,
@@ -42,10 +43,10 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.core.sheet import Check, sheet
-from greenloop.lsp import client, edits, user
+from greenloop.lsp.connection import client_requests
 from greenloop.lsp.features import doctor, lifecycle, pull_model
 from greenloop.lsp.presenters import diagnostics
+from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
 
 TEST = "test_m.py::test_double"
@@ -84,8 +85,8 @@ class Play:
 
     async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
-        from greenloop.checking import Report
-        from greenloop.core.records import Collected, Reach
+        from greenloop.core.report import Collected, Reach
+        from greenloop.engine.run_tests import Report
 
         text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()
         self.calls.append(f"tests {' '.join(selectors)}")
@@ -443,7 +444,7 @@ class Play:
 
 def without_model(go=None):
     """No model is there until one was downloaded, which takes two reports; `go` is waited for in between."""
-    from greenloop.embedded import choice, machine, weights
+    from greenloop.models.embedded import default_model, hardware, weights
 
     found = []
 
@@ -457,7 +458,7 @@ def without_model(go=None):
         progress(1 << 30, 1 << 30)
         found.append("play:solve")
 
-    choice.choose, weights.pull, machine.check = choose, pull, lambda _size, _context: None
+    default_model.choose, weights.pull, hardware.check = choose, pull, lambda _size, _context: None
     weights.present = lambda: Path("/models/weights.gguf") if found else None
 
 
@@ -468,14 +469,14 @@ async def harmless(*_arguments):
 
 def examined(go):
     """The doctor finds the same everywhere, and what it was told of the editor; it waits for `go`."""
-    from greenloop import findings
+    from greenloop.engine.doctor import report
 
     async def examine(root, settings, *, promises, editor):
         await go.wait()
-        row = findings.Row(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
-        return [row, findings.Row(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
+        row = report.Row(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
+        return [row, report.Row(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
 
-    findings.examine = examine
+    report.examine = examine
 
 
 def unshowable():
@@ -499,9 +500,9 @@ def main():
     if "--examined" in sys.argv:
         examined(play.go)
     if "--in-a-hurry" in sys.argv:
-        user.SHOWN = user.LOOKED_FOR = 0.3
+        editor_user.SHOWN = editor_user.LOOKED_FOR = 0.3
     if "--impatient" in sys.argv:
-        client.SOON = edits.REPLY = edits.LATE = lifecycle.CLEANUP = 0.5
+        client_requests.SOON = apply_edit.REPLY = apply_edit.LATE = lifecycle.CLEANUP = 0.5
     if "--unshowable" in sys.argv:
         unshowable()
     server = create_server(engine=play)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.core.nouns import CaseResult
-from greenloop.lsp import meant
-from greenloop.lsp.questions import Question
-from greenloop.lsp.runs import Phase
+from greenloop.core.records import CaseResult
+from greenloop.lsp.runs import command_arguments
+from greenloop.lsp.runs.questions import Question
+from greenloop.lsp.runs.runs import Phase
 
 from .conftest import EVERYTHING
 from .inside import PROFILES, Inside, captured, outcome, tried
@@ -289,7 +289,7 @@ def test_a_command_at_a_position_means_the_run_of_what_stands_there(tmp_path, mo
 
     def meant_at(name, row):
         argument = {"uri": inside.uri(name), "position": {"line": row, "character": 0}}
-        is_meant = meant.chosen(inside.server, (argument,))
+        is_meant = command_arguments.chosen(inside.server, (argument,))
         return [run for run in (one, other) if is_meant(run)]
 
     assert meant_at("test_m.py", 12) == [one]

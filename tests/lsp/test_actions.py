@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.uris import path_from_uri
+from greenloop.core.text.uris import path_from_uri
 
 from .conftest import EVERYTHING, without
 

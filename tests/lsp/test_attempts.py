@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from greenloop.lsp import pages
-from greenloop.lsp.presenters import report, status
-from greenloop.lsp.runs import Phase
+from greenloop.lsp.presenters import hover_text, notifications
+from greenloop.lsp.runs.runs import Phase
 
 from .conftest import EVERYTHING, FILES, without
 from .inside import Inside, outcome
@@ -284,7 +284,7 @@ def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
 async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
     made = []
-    monkeypatch.setattr(pages.page, "attempts", lambda _runs: str(made.append(threading.current_thread())))
+    monkeypatch.setattr(pages.page_text, "attempts", lambda _runs: str(made.append(threading.current_thread())))
     await pages.report(None, [])
     assert made != [threading.main_thread()]
 
@@ -292,8 +292,8 @@ async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
 def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
     inside.run(phase=Phase.OVER, outcome=outcome(solved=False))
-    compared, unified = [], report.unified
-    monkeypatch.setattr(report, "unified", lambda *texts: compared.append(texts) or unified(*texts))
+    compared, unified = [], hover_text.unified
+    monkeypatch.setattr(hover_text, "unified", lambda *texts: compared.append(texts) or unified(*texts))
     first = inside.hover("test_m.py", 3)
     assert "return x * 2" in first
     assert inside.hover("test_m.py", 3) == first
@@ -309,6 +309,6 @@ def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     ],
 )
 def test_that_it_is_not_solved_is_said_once(why, told):
-    said = status.not_solved("f", why)
+    said = notifications.not_solved("f", why)
     assert said.startswith(told)
     assert said.lower().count("not solved") == 1

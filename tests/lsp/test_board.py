@@ -5,10 +5,10 @@ import random
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.lsp.abilities import Abilities
-from greenloop.lsp.board import Board
-from greenloop.lsp.convert import line_range
-from greenloop.lsp.documents import Documents
+from greenloop.lsp.connection.capabilities import Abilities
+from greenloop.lsp.connection.convert import line_range
+from greenloop.lsp.diagnostics_store import Board
+from greenloop.lsp.documents.open_documents import Documents
 
 TEXT = "def test_a():\n    assert f(1) == 2\n\n\ndef test_b():\n    assert f(2) == 3\n"
 

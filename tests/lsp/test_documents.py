@@ -6,8 +6,8 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.core.diff import lines
-from greenloop.lsp.convert import (
+from greenloop.core.text.diff import lines
+from greenloop.lsp.connection.convert import (
     FileEdit,
     action_kind,
     contains,
@@ -17,7 +17,7 @@ from greenloop.lsp.convert import (
     text_edits,
     workspace_edit,
 )
-from greenloop.lsp.documents import Documents
+from greenloop.lsp.documents.open_documents import Documents
 
 ENCODINGS = [lsp.PositionEncodingKind.Utf8, lsp.PositionEncodingKind.Utf16, lsp.PositionEncodingKind.Utf32]
 PIECES = ["a", "é", "😋", "\t", "\x0c", "\u2028", "\x1c", "x = 1", "", "\n", "\r\n", "\r", "\n\n"]
@@ -180,8 +180,8 @@ class Clock:
 async def test_a_pause_in_the_typing_is_waited_for(monkeypatch, typing, quiet, at):
     documents = opened("x\n")
     clock = Clock(documents, *typing)
-    monkeypatch.setattr("greenloop.lsp.documents.time", clock)
-    monkeypatch.setattr("greenloop.lsp.documents.asyncio.sleep", clock.sleep)
+    monkeypatch.setattr("greenloop.lsp.documents.open_documents.time", clock)
+    monkeypatch.setattr("greenloop.lsp.documents.open_documents.asyncio.sleep", clock.sleep)
     if typing:
         await clock.sleep(0.0)
     assert await documents.quiet(0.3, 5.0) is quiet

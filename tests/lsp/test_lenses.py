@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from greenloop.core.nouns import Verified
+from greenloop.core.records import Verified
 from greenloop.lsp.features.code_lens import Refresher
-from greenloop.lsp.results import Result
-from greenloop.lsp.runs import Phase
+from greenloop.lsp.runs.runs import Phase
+from greenloop.lsp.testing.results import Result
 
 from .conftest import EVERYTHING, Editor, spawn, without
 from .inside import Inside, outcome

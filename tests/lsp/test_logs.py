@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from greenloop.core.errors import UsageProblem
-from greenloop.lsp import logs
+from greenloop.lsp.connection import logs
 
 from .conftest import EVERYTHING, Editor, spawn, without
 from .test_shown import target
@@ -105,7 +105,7 @@ async def test_nothing_of_the_users_is_told_or_kept(fresh, capfd):
     logging.getLogger("another").info("GET /?key=%s", secret)
     got = [text for _level, text in await received(4)]
     assert got == [
-        f"greenloop.lsp.logs: {logs.path().read_text().splitlines()[0].split(': ', 1)[1]}",
+        f"greenloop.lsp.connection.logs: {logs.path().read_text().splitlines()[0].split(': ', 1)[1]}",
         "greenloop.test: A run failed (ValueError)",
         "pygls.protocol: Error in … ValueError",
         "another: warning; greenloop.showLog opens the log.",

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.basis import here
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Candidate,
     Case,
@@ -27,8 +26,9 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.history import History
-from greenloop.lsp.past import OLDEST
+from greenloop.engine.history.provenance import here
+from greenloop.engine.history.store import History
+from greenloop.lsp.runs.history_runs import OLDEST
 
 from .conftest import EVERYTHING, FILES, Editor, stand_in, without
 

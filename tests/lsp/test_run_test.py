@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.sandboxes._supervisor import alive
+from greenloop.sandboxes.backends._supervisor import alive
 
 from .conftest import EVERYTHING, served
 

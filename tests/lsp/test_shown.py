@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import Finding
-from greenloop.lsp.runs import Phase
+from greenloop.core.records import Finding
+from greenloop.lsp.runs.runs import Phase
 
 from .conftest import EVERYTHING, FILES, without
 from .inside import Inside

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import docket
-from greenloop.core.nouns import Region
-from greenloop.core.uris import path_from_uri
+from greenloop.core.records import Region
+from greenloop.core.text.uris import path_from_uri
+from greenloop.specs import stored_tests
 
 from .conftest import EVERYTHING, FILES, without
 
@@ -113,8 +113,8 @@ async def test_what_was_struck_out_is_shown_as_such(editor, tmp_path, monkeypatc
     # The next run takes it over.
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     region = Region(path="m.py", qualname="double", start=1, end=2)
-    known = docket.load(editor.root, region, FILES["m.py"])
-    docket.save(known, known.spec("m"), "m")
+    known = stored_tests.load(editor.root, region, FILES["m.py"])
+    stored_tests.save(known, known.spec("m"), "m")
     assert "- ~~`assert double(2) == 4`~~ struck out by you" in (await editor.hover())["value"]
     await editor.action("Discard", name="m.py", line=1)
     assert SHOW in titles(await editor.actions("m.py", 1)), "the file is there"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from greenloop.history import History
+from greenloop.engine.history.store import History
 
 from .conftest import FILES, Editor, spawn
 

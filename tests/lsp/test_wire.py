@@ -12,13 +12,13 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from greenloop.core.nouns import Target, TargetKind
-from greenloop.lsp import transport
+from greenloop.core.records import Target, TargetKind
+from greenloop.lsp.connection import stdio
+from greenloop.lsp.connection.stdio import Inbox, Outbox
 from greenloop.lsp.presenters.progress import Bar
-from greenloop.lsp.runs import Run
+from greenloop.lsp.runs.runs import Run
 from greenloop.lsp.server import create_server
-from greenloop.lsp.transport import Inbox, Outbox
-from greenloop.settings import Settings
+from greenloop.project.settings import Settings
 
 from .conftest import HERE, environment, served
 from .stand_in import Play
@@ -101,14 +101,14 @@ def test_the_end_in_the_middle_of_a_message_is_the_end():
 
 
 def test_a_message_that_is_too_long_is_passed_over(monkeypatch):
-    monkeypatch.setattr(transport, "LONGEST", 100)
-    monkeypatch.setattr(transport, "PIECE", 7)
+    monkeypatch.setattr(stdio, "LONGEST", 100)
+    monkeypatch.setattr(stdio, "PIECE", 7)
     inbox = Inbox(io.BytesIO(frame(b"x" * 101) + frame(b"x" * 100) + frame(b"after")))
     assert [inbox.read(), inbox.read(), inbox.read(), inbox.read()] == [b"", b"x" * 100, b"after", None]
 
 
 def test_a_line_without_end_is_read_in_pieces(monkeypatch):
-    monkeypatch.setattr(transport, "LINE", 8)
+    monkeypatch.setattr(stdio, "LINE", 8)
     stream = io.BytesIO(b"x" * 1000 + b"\r\n\r\n")
     assert Inbox(stream).read() == b""
 
@@ -208,8 +208,8 @@ async def test_a_client_that_stops_reading_costs_little_and_gets_everything_late
 
 def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
     size = 1 << 20  # more than any pipe holds
-    monkeypatch.setattr(transport, "MUCH", 1000)
-    monkeypatch.setattr(transport, "MOST", 2 * size + 1000)
+    monkeypatch.setattr(stdio, "MUCH", 1000)
+    monkeypatch.setattr(stdio, "MOST", 2 * size + 1000)
     source, sink = os.pipe()
     ended = []
     outbox = Outbox(os.fdopen(sink, "wb"), given_up=lambda: ended.append(True))

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from cast import Docstring
-from greenloop import inside
-from greenloop.core.nouns import Environment, Limits, Place
 from greenloop.core.ports import Session
-from greenloop.sandboxes.bubblewrap import Bubblewrap
+from greenloop.core.records import Environment, Limits, Place
+from greenloop.sandboxes import payload
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
 MASKED = (".env*", "*.pem", "id_rsa*", ".git")
 
@@ -92,10 +92,10 @@ def open_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Environme
     if not python.exists():
         pytest.skip("needs /usr/bin/python3, because the Python of these tests is root's alone")
     lent = {}
-    for name, path in inside.borrowed_packages().items():
+    for name, path in payload.borrowed_packages().items():
         (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / name)
         lent[name] = folder / name
-    monkeypatch.setattr(inside, "borrowed_packages", lambda: lent)
+    monkeypatch.setattr(payload, "borrowed_packages", lambda: lent)
     version = python.resolve().name.removeprefix("python").split(".")
     return Environment(
         executable=python,

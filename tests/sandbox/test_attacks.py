@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from greenloop.verdict.acceptance import Bench, accept
 
-from greenloop.acceptance import Bench, accept
-from greenloop.core.nouns import Case, Environment, Evidence, Limits, Place, Problem, Run, Spec, Status, Verdict
 from greenloop.core.ports import Session
-from greenloop.core.redact import clean
+from greenloop.core.records import Case, Environment, Evidence, Limits, Place, Problem, Run, Spec, Status, Verdict
+from greenloop.core.text.redact import clean
 from greenloop.core.verdict import judge
-from greenloop.sandboxes import docker
-from greenloop.sandboxes.bubblewrap import Bubblewrap
-from greenloop.settings import Settings
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.backends import docker
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
 from .attacks import ATTACKS, FAKES, table
 from .attacks.machine import VARIABLE, Machine, Wants, Watch

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop import settings
-from greenloop.bench import arms, breaking, mbpp, mutants, results
+from greenloop.bench import arms, mbpp, mutants, mutate_project, results
 from greenloop.bench.figures import figures
 from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.nouns import Reply, Usage
+from greenloop.core.records import Reply, Usage
+from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -119,7 +119,7 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
     def plan(_problem, _attempts):
         raise KeyError("x")
 
-    monkeypatch.setattr("greenloop.search.patient.plan", plan)
+    monkeypatch.setattr("greenloop.drafting.search.patient.plan", plan)
     both = arms.checked([arms.parse("plain:search=patient"), arms.parse("plain")])
     experiment = replace(experiment, arms=both, tasks=experiment.tasks[:2], model=Model([RIGHT], [RIGHT]))
     done = await run(experiment, quiet)
@@ -203,7 +203,7 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
     for task in made:
         assert len(task.shown) == 2
         assert any(case.startswith("test_inputs.py") for case in task.cases)
-        assert breaking.changed(task.solution["solution.py"], task.files["solution.py"]) == 1
+        assert mutate_project.changed(task.solution["solution.py"], task.files["solution.py"]) == 1
     done = await run(replace(experiment, tasks=[*experiment.tasks, *made], settings=table), quiet)
     assert [d.run["right"] for d in done] == [True] * 5
     # A mutant fails before the run, by a test that is shown.
@@ -219,4 +219,4 @@ async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path)
         [mbpp.parse(ROWS[0])], found, count=1, lines=2, seed=7, shown=2, unwanted=lambda _: False, say=quiet
     )
     assert len(task.operators) == 2
-    assert breaking.changed(task.solution["solution.py"], task.files["solution.py"]) == 2
+    assert mutate_project.changed(task.solution["solution.py"], task.files["solution.py"]) == 2

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.bench import arms, breaking, mbpp, plans, projects, sources, tasks
+from greenloop.bench import arms, mbpp, mutate_project, plans, projects, sources, tasks
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import UsageProblem
-from greenloop.core.nouns import Reply, Role, Usage
+from greenloop.core.records import Reply, Role, Usage
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -97,7 +97,7 @@ async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_p
     assert {task.function for task in found} <= {"shapes.py::Box.__init__", "shapes.py::Box.area", "shapes.py::largest"}
     for task in found:
         assert task.files.keys() == {"shapes.py"}
-        assert breaking.changed(SHAPES, task.files["shapes.py"]) == 1
+        assert mutate_project.changed(SHAPES, task.files["shapes.py"]) == 1
         # What fails with the user's own code judges nobody.
         assert set(task.shown) <= set(task.cases)
         assert "test_shapes.py::test_that_fails" not in task.cases

@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 
 from containers import BUSY, one, own_containers, place, tried, until
-from greenloop import walls
-from greenloop.container import base, cargo, engine, shape
-from greenloop.container.engine import BOOT, MARK, OWNER
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Limits, Lines, Run, Status
-from greenloop.core.records import collected, reached, results, watched
+from greenloop.core.records import Limits, Lines, Run, Status
+from greenloop.core.report import case_results, collected, reached, watched
 from greenloop.core.verdict import judge
-from greenloop.keeper import Keeper
-from greenloop.sandboxes import _container, _container_test, _seccomp, docker
-from greenloop.settings import SandboxSettings, Settings
+from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.backends import _container, _container_check, _seccomp, docker
+from greenloop.sandboxes.container import base, engine, hardening, upload
+from greenloop.sandboxes.container.engine import BOOT, MARK, OWNER
+from greenloop.sandboxes.pool import Keeper
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(600)]  # the first opening ever makes the image
 
@@ -68,7 +68,7 @@ async def test_a_pass_and_a_failure_with_what_was_expected(opened, root):
         "from m import double\n\ndef test_good():\n    assert double(2) == 4\n\ndef test_bad():\n    assert double(2) == 5\n"
     )
     execution = await (await opened()).run(Run(selectors=("test_m.py",)))
-    good, bad = results(execution)
+    good, bad = case_results(execution)
     assert good.passed
     assert (bad.outcome, bad.failure.type, bad.failure.frames[-1].path) == ("failed", "AssertionError", "test_m.py")
     assert (bad.failure.observed, bad.failure.expected) == ("4", "5")
@@ -86,7 +86,7 @@ async def test_the_oracle_keeps_the_candidate_in_a_process_that_changes_nothing(
     )
     (root / "test_m.py").write_text("from m import double\n\n\ndef test_a():\n    assert double(2) == (4, 5)\n")
     execution = await (await opened()).run(Run(selectors=("test_m.py",), oracle=("m",)))
-    assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, results(execution)
+    assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, case_results(execution)
     (told,) = [record for record in execution.records if record["kind"] == "oracle"]
     assert (told["calls"], told["unfit"]) == (1, "")
 
@@ -95,7 +95,7 @@ async def test_doctest_examples_are_cases(opened, root):
     (root / "d.py").write_text(
         'def f(x):\n    """\n    >>> f(1)\n    2\n    >>> f(2)\n    5\n    """\n    return x + 1\n'
     )
-    found = results(await (await opened()).run(Run(selectors=("doctest:d.py::f",))))
+    found = case_results(await (await opened()).run(Run(selectors=("doctest:d.py::f",))))
     assert [(case.id, case.outcome) for case in found] == [
         ("d.py::f::doctest-1", "passed"),
         ("d.py::f::doctest-2", "failed"),
@@ -193,7 +193,7 @@ async def test_more_memory_than_allowed_cannot_be_had(opened):
     files = {"test_h.py": b"def test_h():\n    held = []\n    while True:\n        held.append(bytearray(1 << 20))\n"}
     execution = await session.run(Run(selectors=("test_h.py",), files=files, seconds=20))
     assert not execution.broken
-    found = results(execution)
+    found = case_results(execution)
     assert execution.killed == "memory" or found[0].failure.type == "MemoryError", (execution, found)
     assert (await tried(session, "pass")).passed
 
@@ -274,16 +274,16 @@ async def test_the_self_test_notices_a_wall_with_a_hole(opened, monkeypatch, wea
     session = await opened()
     # The worker would give up by itself what the engine does not take away.
     monkeypatch.setattr(_seccomp, "program", lambda _machine="": None)
-    whole = shape.flags
+    whole = hardening.flags
     monkeypatch.setattr(
-        "greenloop.container.box.flags",
+        "greenloop.sandboxes.container.connection.flags",
         lambda wanted, engine: {**whole(wanted, engine), **weak, **_root_of(wanted, weak)},
     )
-    problem = await asyncio.to_thread(_container_test.tried, session.engine, session.image, Limits())
+    problem = await asyncio.to_thread(_container_check.tried, session.engine, session.image, Limits())
     assert complaint in problem
 
 
-def _root_of(wanted: shape.Shape, weak: dict) -> dict:
+def _root_of(wanted: hardening.Shape, weak: dict) -> dict:
     return {"tmpfs": {**weak["tmpfs"], wanted.root: "mode=755"}} if "tmpfs" in weak else {}
 
 
@@ -423,8 +423,8 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
 async def test_a_killed_process_leaves_no_container(root, tmp_path):
     script = tmp_path / "owner.py"
     script.write_text(
-        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.nouns import *\n"
-        "from greenloop.sandboxes import docker\nfrom greenloop.settings import Settings\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records import *\n"
+        "from greenloop.sandboxes.backends import docker\nfrom greenloop.project.settings import Settings\n"
         "async def main():\n"
         "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"
         "        version=sys.version_info[:2], source='test', has_pytest=True)\n"
@@ -473,7 +473,7 @@ async def test_an_image_that_cannot_be_had_is_refused(root):
 
 
 async def test_a_workspace_that_is_too_large_is_refused(opened, root, monkeypatch):
-    monkeypatch.setattr(cargo, "MOST_BYTES", 1000)
+    monkeypatch.setattr(upload, "MOST_BYTES", 1000)
     (root / "data").mkdir()
     (root / "data" / "big.bin").write_bytes(bytes(2000))
     with pytest.raises(CannotVerify, match="data alone"):
@@ -482,7 +482,7 @@ async def test_a_workspace_that_is_too_large_is_refused(opened, root, monkeypatc
 
 
 async def test_the_sdk_is_imported_late():
-    code = "import sys, greenloop.sandboxes.docker as d; d.create(d.Settings()); sys.exit('docker' in sys.modules)"
+    code = "import sys, greenloop.sandboxes.backends.docker as d; d.create(d.Settings()); sys.exit('docker' in sys.modules)"
     asked = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], env=dict(os.environ), check=False)
     assert asked.returncode == 0
 
@@ -491,7 +491,7 @@ async def test_whoever_opens_it_is_told_what_goes_on(tmp_path):
     (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
     settings, keeper = Settings(sandbox=SandboxSettings(kind="docker")), Keeper()
     said: list[str] = []
-    sandbox, session = await walls.opened(place(tmp_path), settings, said.append, keeper)
+    sandbox, session = await selection.opened(place(tmp_path), settings, said.append, keeper)
     try:
         assert said == ["looking for a sandbox (docker)", "opening the sandbox (docker)"]
         sandbox.say("making an image")

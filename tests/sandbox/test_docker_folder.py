@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 
 from containers import one, own_containers, place, tried
-from greenloop.core.nouns import Run
-from greenloop.core.records import results
-from greenloop.sandboxes import _container, docker
-from greenloop.settings import Settings
+from greenloop.core.records import Run
+from greenloop.core.report import case_results
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.backends import _container, docker
 
 pytestmark = [
     pytest.mark.needs("docker"),
@@ -63,7 +63,7 @@ async def test_what_a_test_writes_beside_itself_is_gone(shared, root, leave):
     files = {"test_tried.py": f"def test_it():\n{body}".encode(), "new/m.py": b""}
     box = shared._box
     execution = await shared.run(Run(selectors=("test_tried.py",), files=files, without=("gone.txt",)))
-    assert one(execution).passed, results(execution)
+    assert one(execution).passed, case_results(execution)
     assert shared._box is box or box is None, "the container was thrown away"
     look = (
         "import os\nfound = {os.path.join(f, n) for f, d, x in os.walk(os.getcwd()) for n in d + x}\n"

@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 
 from containers import place, tried
-from greenloop.container import base
-from greenloop.core.nouns import Run
-from greenloop.sandboxes import docker
-from greenloop.settings import Settings
+from greenloop.core.records import Run
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.backends import docker
+from greenloop.sandboxes.container import base
 
 pytestmark = [
     pytest.mark.needs("docker"),

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from containers import BUSY, own_containers, place, tried, until
-from greenloop.container import environment, image, prune
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Run
-from greenloop.core.records import results
-from greenloop.sandboxes import docker
-from greenloop.settings import SandboxSettings, Settings
+from greenloop.core.records import Run
+from greenloop.core.report import case_results
+from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.sandboxes.backends import docker
+from greenloop.sandboxes.container import environment, image, prune
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(900)]
 
@@ -68,7 +68,7 @@ async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(
     async def outcomes(text: str, **more) -> list[str]:
         execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
         assert not execution.broken, execution.broken
-        return [result.outcome for result in results(execution)]
+        return [result.outcome for result in case_results(execution)]
 
     assert await outcomes("v = 1\n", baseline=True) == ["passed"]
     await session._learning
@@ -264,7 +264,7 @@ async def test_an_installed_project_is_found_without_being_installed(opened, roo
     )
     assert (await tried(session, body)).passed
     files = {"test_given.py": b"def test_given(given): assert given == 5\n"}
-    assert results(await session.run(Run(selectors=("test_given.py",), files=files)))[0].passed
+    assert case_results(await session.run(Run(selectors=("test_given.py",), files=files)))[0].passed
 
 
 # -- runtimes and other engines ---------------------------------------------------------------------------------
@@ -394,8 +394,8 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
 
 async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     session = await opened()
-    monkeypatch.setattr("greenloop.container.box.START_SECONDS", 0.5)
-    monkeypatch.setattr("greenloop.container.box.Box.supervise", _silent)
+    monkeypatch.setattr("greenloop.sandboxes.container.connection.START_SECONDS", 0.5)
+    monkeypatch.setattr("greenloop.sandboxes.container.connection.Box.supervise", _silent)
     session.end()
     execution = await session.run(Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "did not answer in time" in execution.broken
@@ -408,7 +408,7 @@ def _silent(box, hash_seed, *, anew=False):
 
 
 def test_the_key_tells_base_python_and_packages(tmp_path):
-    from greenloop import locks
+    from greenloop.project import locks
 
     (tmp_path / "requirements.txt").write_text("a\n")
     first = locks.find(tmp_path)

@@ -6,7 +6,7 @@ import pytest
 
 from cast import Asked, Cast, Knowing
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Provenance, Role, StopReason, Verified
+from greenloop.core.records import Provenance, Role, StopReason, Verified
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]

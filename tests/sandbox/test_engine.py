@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import course, engine, settings, walls
 from greenloop.core.errors import CannotVerify, SandboxBroke, UsageProblem
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.nouns import Execution, Outcome, Status, StopReason, Verified
-from greenloop.keeper import Keeper
-from greenloop.sandboxes._resident import ResidentSession
+from greenloop.core.records import Execution, Outcome, Status, StopReason, Verified
+from greenloop.engine import refine, run
+from greenloop.project import settings
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.backends._resident import ResidentSession
+from greenloop.sandboxes.pool import Keeper
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -45,8 +47,8 @@ class Play:
             command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap", **keys},
         )
         assert not warnings
-        request = engine.Request(root=self.root, target=target, buffers=buffers or {})
-        self.outcome = await engine.refine(
+        request = refine.Request(root=self.root, target=target, buffers=buffers or {})
+        self.outcome = await refine.refine(
             request, settings=found, emit=self.events.append, say=self.said.append, keeper=self.keeper
         )
         assert isinstance(self.events[-1], Finished)
@@ -375,14 +377,14 @@ async def test_a_pytest_that_breaks_down_is_named(play):
 
 
 async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
-    original = course.Course._verify
+    original = run.Course._verify
 
     async def and_change(self, files, bench):
         verdict = await original(self, files, bench)
         (play.root / "test_m.py").write_text(TEST.replace("10", "11"))
         return verdict
 
-    monkeypatch.setattr(course.Course, "_verify", and_change)
+    monkeypatch.setattr(run.Course, "_verify", and_change)
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert (outcome.solved, outcome.reason) == (False, StopReason.CHANGED)
     assert "changed while the run" in outcome.message
@@ -434,7 +436,7 @@ async def test_with_the_network_on_every_result_says_so(play):
 
 @pytest.mark.parametrize("when", ["baseline", "candidate"])
 async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkeypatch, when):
-    tested, run = walls._tested, ResidentSession.run
+    tested, run = selection._tested, ResidentSession.run
 
     async def both(kind, *rest):
         return None if kind == "docker" else await tested(kind, *rest)
@@ -442,7 +444,7 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
     async def breaks(self, what):
         return Execution(broken="It fell over.") if what.baseline is (when == "baseline") else await run(self, what)
 
-    monkeypatch.setattr(walls, "_tested", both)
+    monkeypatch.setattr(selection, "_tested", both)
     monkeypatch.setattr(ResidentSession, "run", breaks)
     files, case = {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double"
     if when == "baseline":

@@ -16,9 +16,10 @@ from typing import Any
 import psutil
 import pytest
 
-from greenloop import engine, settings
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import StopReason
+from greenloop.core.records import StopReason
+from greenloop.engine import refine
+from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -456,9 +457,9 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         )
         assert not warnings
         model = Unasked()
-        request = engine.Request(root=root, target=seed.target)
+        request = refine.Request(root=root, target=seed.target)
         try:
-            outcome = await engine.refine(request, settings=found, emit=lambda _event: None, model=model)
+            outcome = await refine.refine(request, settings=found, emit=lambda _event: None, model=model)
         except CannotVerify as error:
             return Told(f"{error} {error.remedy}", model.calls)
         if outcome.reason is not StopReason.ENVIRONMENT:

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.nouns import Attempt, Candidate, Case, Problem, Region, Run, Spec
+from greenloop.core.records import Attempt, Candidate, Case, Problem, Region, Run, Spec
 from greenloop.core.verdict import judge
-from greenloop.feedback import docs, runtime_trace
+from greenloop.drafting.feedback import docs, runtime_trace
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -191,4 +191,4 @@ async def test_the_look_up_imports_nothing_of_the_workspace(tried):
     (problem.root / "m2.py").write_text("import math\nraise SystemExit('imported')\n")
     asked = [{"kind": "attribute", "owner": "m2", "name": "missing", "modules": ["m2"]}]
     execution = await tools.session.run(Run(selectors=(docs.FILE,), files={docs.FILE: docs.inquiry(asked)}))
-    assert docs.results(execution)[0].failure.message == "{}"
+    assert docs.case_results(execution)[0].failure.message == "{}"

@@ -9,11 +9,11 @@ import time
 import pytest
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Place, Run, Status
+from greenloop.core.records import Place, Run, Status
 from greenloop.core.verdict import judge
-from greenloop.sandboxes import none
-from greenloop.sandboxes._supervisor import alive, descendants
-from greenloop.settings import SandboxSettings, Settings
+from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.sandboxes.backends import none
+from greenloop.sandboxes.backends._supervisor import alive, descendants
 
 CONSENT = Settings(sandbox=SandboxSettings(unsafe=True))
 

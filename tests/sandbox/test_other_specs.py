@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import engine, settings
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.events import Tested
-from greenloop.core.nouns import Outcome, StopReason, Verified
+from greenloop.core.records import Outcome, StopReason, Verified
+from greenloop.engine import refine
+from greenloop.project import settings
 from specifying import Answers
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -56,8 +57,8 @@ class Stage:
             if isinstance(event, Tested):
                 self.attempts.append(event.attempt)
 
-        request = engine.Request(root=self.root, target=target, comment=comment)
-        return await engine.refine(request, settings=found, emit=emit, say=self.said.append, user=user)
+        request = refine.Request(root=self.root, target=target, comment=comment)
+        return await refine.refine(request, settings=found, emit=emit, say=self.said.append, user=user)
 
     @property
     def errors(self) -> list[str]:
@@ -187,13 +188,13 @@ async def test_a_score_may_be_enough_below_one(stage):
 def instructions(monkeypatch):
     """What the runs that begin are told beside tests and code."""
     seen = []
-    original = engine.Course._looped
+    original = refine.Course._looped
 
     async def looped(self, problem, started, parts, keep):
         seen.append(problem.instruction)
         return await original(self, problem, started, parts, keep)
 
-    monkeypatch.setattr(engine.Course, "_looped", looped)
+    monkeypatch.setattr(refine.Course, "_looped", looped)
     return seen
 
 

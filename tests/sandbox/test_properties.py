@@ -12,9 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from containers import place
-from greenloop import guests
 from greenloop.core.compose import compose
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Candidate,
     Environment,
@@ -29,11 +28,12 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.verdict import judge
-from greenloop.feedback import counterexample
-from greenloop.sandboxes import docker, none
-from greenloop.sandboxes.bubblewrap import Bubblewrap
-from greenloop.settings import SandboxSettings, Settings
-from greenloop.specs import properties
+from greenloop.drafting.feedback import counterexample
+from greenloop.project.settings import SandboxSettings, Settings
+from greenloop.sandboxes import bundled_hypothesis
+from greenloop.sandboxes.backends import docker, none
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop.specs.kinds import properties
 
 STUB = '''def sort(xs: list[int]) -> list[int]:
     """The numbers in rising order.
@@ -57,7 +57,7 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(autouse=True)
 def _lent() -> None:
-    assert guests.archive(), (
+    assert bundled_hypothesis.archive(), (
         "greenloop's own Hypothesis must be of pure Python: pip install -c constraints.txt hypothesis"
     )
 
@@ -171,7 +171,7 @@ async def test_the_projects_own_hypothesis_wins(at):
     asked = problem(at, WHERE, "where")
     async with opened(Bubblewrap(), at, asked, "own: 'guests.zip' not in result") as tried:
         assert "guests.zip" in (await tried.told(WHERE))
-    installed = Path(guests.metadata.distribution("hypothesis").locate_file(""))
+    installed = Path(bundled_hypothesis.metadata.distribution("hypothesis").locate_file(""))
     own = replace(at, variables={"PYTHONPATH": str(installed)}, environment=replace(at.environment, extra=(installed,)))
     async with opened(Bubblewrap(), own, asked, "own: 'guests.zip' not in result") as tried:
         verdict = await tried.verdict(WHERE)
@@ -180,7 +180,7 @@ async def test_the_projects_own_hypothesis_wins(at):
 
 @bubblewrap
 async def test_where_hypothesis_cannot_run_there_are_no_properties_and_a_doubt(at, monkeypatch):
-    monkeypatch.setattr(guests, "archive", lambda: b"")
+    monkeypatch.setattr(bundled_hypothesis, "archive", lambda: b"")
     async with opened(Bubblewrap(), at, problem(at)) as tried:
         assert tried.spec.cases == ()
         assert tried.spec.doubts == (

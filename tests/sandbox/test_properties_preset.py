@@ -6,7 +6,7 @@ import pytest
 
 from cast import Cast, Docstring
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Provenance, Role, Verified
+from greenloop.core.records import Provenance, Role, Verified
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 

@@ -12,11 +12,11 @@ from textwrap import dedent
 
 import pytest
 
-from greenloop.core import records
-from greenloop.core.nouns import Environment, Execution, Place, Run
-from greenloop.sandboxes import _mounts, _resident
-from greenloop.sandboxes._supervisor import descendants
-from greenloop.sandboxes.bubblewrap import Bubblewrap
+from greenloop.core import report
+from greenloop.core.records import Environment, Execution, Place, Run
+from greenloop.sandboxes.backends import _mounts, _resident
+from greenloop.sandboxes.backends._supervisor import descendants
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
 TEST = "from m import v\ndef test_a(): assert v == 1\ndef test_b(): assert v in (1, 2)\n"
 
@@ -42,7 +42,7 @@ async def session(tmp_path, lay, plain_environment):
 
 def outcomes(execution: Execution) -> dict[str, str]:
     assert not execution.broken, execution.broken
-    return {result.id.partition("::")[2]: result.outcome for result in records.results(execution)}
+    return {result.id.partition("::")[2]: result.outcome for result in report.case_results(execution)}
 
 
 async def ran(session: _resident.ResidentSession, files: Mapping[str, str] | None = None, **more) -> dict[str, str]:
@@ -84,10 +84,10 @@ async def test_a_failure_tells_the_same_either_way(session):
     await taught(session)
     again = await session.run(wrong)
     for execution in (fresh, again):
-        failure = records.results(execution)[0].failure
+        failure = report.case_results(execution)[0].failure
         assert (failure.type, failure.observed, failure.expected) == ("AssertionError", "2", "1")
         assert [(frame.path, frame.line) for frame in failure.frames] == [("test_m.py", 2)]
-    assert records.results(fresh)[0].failure.text == records.results(again)[0].failure.text
+    assert report.case_results(fresh)[0].failure.text == report.case_results(again)[0].failure.text
 
 
 async def test_nothing_of_a_run_reaches_the_next(session):

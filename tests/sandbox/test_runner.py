@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import inside
+from greenloop.sandboxes import payload
 
-protocol = inside.protocol()
+protocol = payload.protocol()
 KEY = b"k" * 32
 
 
@@ -44,7 +44,7 @@ class Driven:
 @contextmanager
 def supervisor(root: Path, scratch: Path) -> Iterator[Driven]:
     environ = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
-    argv = [sys.executable, "-s", "-B", str(inside.folder() / "runner.py")]
+    argv = [sys.executable, "-s", "-B", str(payload.folder() / "supervisor.py")]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as process:
         try:
             ready = protocol.read(process.stdout)
@@ -101,9 +101,9 @@ def test_the_worker_drops_to_a_user():
     if not python.exists():
         pytest.skip("needs an interpreter that everybody may read")
     script = (
-        f"import os, resource, sys; sys.path.insert(0, {str(inside.folder())!r}); import worker\n"
+        f"import os, resource, sys; sys.path.insert(0, {str(payload.folder())!r}); import worker\n"
         "request = dict(uid=4242, seconds=5, memory=1 << 30, disk=1 << 20, processes=9, count_processes=True)\n"
-        "worker.become(4242); worker.limit(request)\n"
+        "worker.become_user(4242); worker.set_limits(request)\n"
         "print(os.getresuid(), os.getresgid(), os.getgroups(), resource.getrlimit(resource.RLIMIT_NPROC))\n"
     )
     done = subprocess.run([str(python), "-c", script], capture_output=True, text=True, timeout=20, check=False)

@@ -6,12 +6,14 @@ import json
 
 import pytest
 
-from greenloop import engine, proofs, settings
-from greenloop.core.diff import unified
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.nouns import Status
-from greenloop.sandboxes._cold import ColdSession
-from greenloop.sandboxes._resident import ResidentSession
+from greenloop.core.records import Status
+from greenloop.core.text.diff import unified
+from greenloop.engine import refine
+from greenloop.project import settings
+from greenloop.sandboxes.backends._one_shot import ColdSession
+from greenloop.sandboxes.backends._resident import ResidentSession
+from greenloop.verdict import proofs
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -33,8 +35,8 @@ def play(tmp_path, monkeypatch):
         found, warnings = settings.load(root, command_line=chosen)
         assert not warnings
         events = []
-        request = engine.Request(root=root, target=target)
-        return await engine.refine(request, settings=found, emit=events.append), events
+        request = refine.Request(root=root, target=target)
+        return await refine.refine(request, settings=found, emit=events.append), events
 
     return run
 

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from greenloop import engine, settings
-from greenloop.core.nouns import Verified
+from greenloop.core.records import Verified
+from greenloop.engine import refine
+from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -147,7 +148,7 @@ async def test_shape(name, tmp_path, monkeypatch):
         root,
         command_line={"model": f"scripted:{script}", "preset": "plain", "sandbox.kind": "bubblewrap"},
     )
-    outcome = await engine.refine(engine.Request(root=root, target=target), settings=found, emit=lambda _event: None)
+    outcome = await refine.refine(refine.Request(root=root, target=target), settings=found, emit=lambda _event: None)
     assert outcome.solved, outcome.message
     assert outcome.verified is Verified.VERIFIED
     assert outcome.after == {path: files[path].replace(old, new)}

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop import bed, calibration, interpreters, settings
-from greenloop.bed import Bed
-from greenloop.calibration import calibrate
-from greenloop.core.nouns import Execution, Limits, Place, TargetKind
-from greenloop.sandboxes.bubblewrap import Bubblewrap
-from greenloop.snapshot import Snapshot
-from greenloop.targets import parse_target
+from greenloop.core.records import Execution, Limits, Place, TargetKind
+from greenloop.localize import baseline, context
+from greenloop.localize.baseline import calibrate
+from greenloop.localize.context import Bed
+from greenloop.project import interpreters, settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.project.targets import parse_target
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -42,7 +43,7 @@ def test_a_longer_time_by_the_users_own_wish_is_never_cut():
     assert laid(300.0, seconds=300.0).limits(Execution(seconds=100.0)).seconds == 300.0
 
 
-async def calibrated(root: Path, files: dict[str, str], **values) -> tuple[calibration.Calibration, list[str]]:
+async def calibrated(root: Path, files: dict[str, str], **values) -> tuple[baseline.Calibration, list[str]]:
     for name, text in files.items():
         (root / name).write_text(text)
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
@@ -73,7 +74,7 @@ async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
     known, said = await calibrated(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
     assert not known.fault
     assert list(known.outcomes.values()) == ["failed"]
-    assert known.limits.seconds > 1.5 * bed.SLOWER
+    assert known.limits.seconds > 1.5 * context.SLOWER
     assert any("once more with 20 s" in text for text in said)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop import bed, interpreters, settings
-from greenloop.calibration import calibrate
-from greenloop.core.nouns import Limits, Place
-from greenloop.sandboxes.bubblewrap import Bubblewrap
-from greenloop.snapshot import Snapshot
-from greenloop.targets import parse_target
+from greenloop.core.records import Limits, Place
+from greenloop.localize import context
+from greenloop.localize.baseline import calibrate
+from greenloop.project import interpreters, settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.project.targets import parse_target
+from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -30,7 +31,7 @@ def calibrated(tmp_path, lay):
         place = Place(root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=seconds))
         session = Counting(await Bubblewrap().open(place))
         try:
-            table = bed.Bed(
+            table = context.Bed(
                 target=parse_target(target, root).target,
                 snapshot=Snapshot(root=root, buffers={}),
                 session=session,

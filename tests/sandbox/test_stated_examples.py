@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop import regions, targets
-from greenloop.core import records
-from greenloop.core.nouns import Problem, Run, Spec
-from greenloop.specs import examples
+from greenloop.core import report
+from greenloop.core.records import Problem, Run, Spec
+from greenloop.localize import regions
+from greenloop.project import targets
+from greenloop.specs.kinds import examples
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -88,7 +89,7 @@ async def test_what_a_docstring_states_is_red_on_the_stub_and_green_on_a_right_b
         code = {} if body is None else {"pkg/numbers.py": body}
         files = {path: content.encode() for path, content in {**spec.files, **code}.items()}
         results = {
-            each.id: each for each in records.results(await session.run(Run(selectors=spec.selectors, files=files)))
+            each.id: each for each in report.case_results(await session.run(Run(selectors=spec.selectors, files=files)))
         }
         assert results.keys() == {case.id for case in spec.cases}
         return [case.line for case in spec.cases if not results[case.id].passed]

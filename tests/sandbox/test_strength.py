@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import engine, settings
 from greenloop.core.errors import UsageProblem
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Candidate,
     Case,
@@ -21,7 +20,9 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.strength import Mutant, Strength, mutants, report, told
+from greenloop.engine import refine
+from greenloop.project import settings
+from greenloop.verdict.mutation_testing import Mutant, Strength, mutants, report, told
 
 STUB = "def grade(points):\n    raise NotImplementedError\n"
 GRADE = 'def grade(points):\n    if points >= 50:\n        return "pass"\n    if points < 0:\n        raise ValueError\n    return "fail"\n'
@@ -64,7 +65,7 @@ def walled(bare_python: Path) -> settings.Settings:
 @pytest.mark.timeout(180)
 async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
     problem, outcome = result(tmp_path)
-    found = await engine.strength_of(problem, outcome, settings=walled, seconds=150)
+    found = await refine.strength_of(problem, outcome, settings=walled, seconds=150)
     assert found.tests == 2
     assert 0 < found.killed < found.tried
     lines = report(found)
@@ -81,9 +82,9 @@ async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
 @pytest.mark.timeout(180)
 async def test_a_test_of_the_boundary_kills_its_changes(tmp_path, walled):
     tests = TESTS + "\n\ndef test_edges():\n    assert [grade(49), grade(50), grade(0)] == ['fail', 'pass', 'fail']\n"
-    weak = await engine.strength_of(*result(tmp_path), settings=walled, seconds=75)
+    weak = await refine.strength_of(*result(tmp_path), settings=walled, seconds=75)
     problem, outcome = result(tmp_path, tests=tests)
-    strong = await engine.strength_of(problem, outcome, settings=walled, seconds=75)
+    strong = await refine.strength_of(problem, outcome, settings=walled, seconds=75)
     assert strong.share > weak.share
     assert not [each for each in strong.survivors if each.line == 2]
 
@@ -92,7 +93,7 @@ async def test_only_a_solved_result_can_be_tried(tmp_path, walled):
     problem, _outcome = result(tmp_path)
     unsolved = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=StopReason.STALLED, message="", attempts=())
     with pytest.raises(UsageProblem, match="no solved result"):
-        await engine.strength_of(problem, unsolved, settings=walled)
+        await refine.strength_of(problem, unsolved, settings=walled)
 
 
 def test_changes_are_spread_over_the_lines_compile_and_differ(tmp_path):

@@ -14,24 +14,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from greenloop import basis, engine
 from greenloop.cli.main import main
 from greenloop.core.errors import BaselineChanged, CannotVerify, UsageProblem
-from greenloop.core.nouns import (
-    Attempt,
-    Case,
-    Outcome,
-    Problem,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
-from greenloop.history import History
-from greenloop.settings import SandboxSettings, Settings
-from greenloop.verification.ground import Request
-from greenloop.verification.trial import verify
+from greenloop.core.records import Attempt, Case, Outcome, Problem, Spec, Status, StopReason, Verdict, Verified
+from greenloop.engine import refine
+from greenloop.engine.history import provenance
+from greenloop.engine.history.store import History
+from greenloop.engine.verify.setup import Request
+from greenloop.engine.verify.verify import verify
+from greenloop.project.settings import SandboxSettings, Settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -398,7 +389,7 @@ def test_the_command_says_what_was_tampered_with(work, command):
 @pytest.fixture
 async def past(work, settings) -> int:
     """A run in the history that turned `double` right."""
-    _sandbox, place = await engine.prepare(work, settings)
+    _sandbox, place = await refine.prepare(work, settings)
     spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4),), selectors=(DOUBLE,))
     problem = Problem(root=work, spec=spec, regions=(), originals={}, files={}, neighbours=(ONE,))
     history = History.open()
@@ -408,7 +399,7 @@ async def past(work, settings) -> int:
         preset="plain",
         model="m",
         sandbox="bubblewrap",
-        basis=basis.of(place, problem, {DOUBLE: "failed", ONE: "passed"}),
+        basis=provenance.of(place, problem, {DOUBLE: "failed", ONE: "passed"}),
     )
     attempt = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
     outcome = Outcome(
@@ -427,7 +418,7 @@ async def past(work, settings) -> int:
 
 
 async def test_a_past_result_holds_again(work, past, settings):
-    from greenloop.verification.record import rerun
+    from greenloop.engine.verify.replay import rerun
 
     found = await rerun(past, settings=lambda _root: settings)
     assert found.verified, found.reason
@@ -437,7 +428,7 @@ async def test_a_past_result_holds_again(work, past, settings):
 
 
 async def test_a_past_result_says_what_changed_around_it(work, past, settings, bare_python):
-    from greenloop.verification.record import rerun
+    from greenloop.engine.verify.replay import rerun
 
     write(work, {"m.py": "SOMETHING = 'else'\n", "n.py": "N = 1\n"})
     site = next((bare_python.parent.parent / "lib").glob("python*/site-packages"))

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core import canary
-from greenloop.core.nouns import Limits, Run, Status
+from greenloop.core import report
+from greenloop.core.records import Limits, Run, Status
 from greenloop.core.verdict import judge
-from greenloop.runners import pytest as runner
-from greenloop.sandboxes._supervisor import alive, descendants
+from greenloop.sandboxes.backends._supervisor import alive, descendants
+from greenloop.verdict import canary
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -89,7 +89,7 @@ async def test_nothing_outside_can_be_reached(tmp_path, lay, snapshot, opened, m
         session = await opened(root, writable=writable, variables={"GREENLOOP_TEST_ALLOWED": "yes"})
         execution = await session.run(Run(selectors=("test_p.py",)))
     assert not execution.broken
-    found = eval(runner.parse(execution)[0].failure.message)
+    found = eval(report.case_results(execution)[0].failure.message)
     assert found["network"] == "ConnectionRefusedError"
     assert found["interfaces"] == [(1, "lo")]
     assert found["outside"] == "FileNotFoundError"
@@ -126,7 +126,7 @@ async def test_the_interpreters_own_folder_is_the_only_part_of_home_that_shows(t
     root = lay(tmp_path / "w", {"test_p.py": "import os\ndef test_p(): assert 0, sorted(os.listdir('/'))\n"})
     session = await opened(root)
     execution = await session.run(Run(selectors=("test_p.py",)))
-    listed = runner.parse(execution)[0].failure.message
+    listed = report.case_results(execution)[0].failure.message
     for name in ("boot", "mnt", "media", "srv", "var", "opt"):
         assert f"'{name}'" not in listed
 
@@ -343,6 +343,6 @@ async def test_what_the_records_cannot_see_the_canary_does(tmp_path, lay, opened
             twin = await session.run(
                 Run(selectors=("test_m.py",), files={**files, "test_m.py": found.texts[mode].encode()})
             )
-            bad[mode] = canary.violations(mode, found.mutated[mode], runner.parse(twin))
+            bad[mode] = canary.violations(mode, found.mutated[mode], report.case_results(twin))
         assert bool(bad[canary.Mode.NEGATED] or bad[canary.Mode.LITERAL]) is caught
         assert not bad[canary.Mode.EQUAL]

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from cast import Cast, Knowing
-from greenloop.cli.apply import write
-from greenloop.core.nouns import Outcome, Verified
+from greenloop.cli.apply_result import write
+from greenloop.core.records import Outcome, Verified
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]

@@ -1,7 +1,7 @@
 """An attempt as engines without a model play it: every event in its order, then the attempt itself."""
 
 from greenloop.core.events import Checked, Planned, Proposed, Tested, Token
-from greenloop.core.nouns import Attempt, Candidate, Draft, Move, Role, Status, Usage
+from greenloop.core.records import Attempt, Candidate, Draft, Move, Role, Status, Usage
 
 ERRORS = {Status.PASSED: "", Status.TAMPERED: "Tampered"}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from greenloop import engine, settings
 from greenloop.core.events import Specified, Tested
-from greenloop.core.nouns import Completion, Outcome, Reply, Role, Usage
+from greenloop.core.records import Completion, Outcome, Reply, Role, Usage
+from greenloop.engine import refine
+from greenloop.project import settings
 
 
 class Cast:
@@ -99,8 +100,8 @@ class Docstring:
             self.root, command_line={"model": "local", "sandbox.kind": "bubblewrap", **told}, environ={}
         )
         assert not warnings
-        request = engine.Request(root=self.root, target=f"m.py::{name}")
-        return await engine.refine(request, settings=found, emit=self.events.append, user=user, model=model)
+        request = refine.Request(root=self.root, target=f"m.py::{name}")
+        return await refine.refine(request, settings=found, emit=self.events.append, user=user, model=model)
 
     @property
     def specified(self) -> list[Specified]:

@@ -6,12 +6,9 @@ import re
 from dataclasses import replace
 
 from attempting import attempted
-from greenloop import syntax
-from greenloop.checking import Report
-from greenloop.core.diff import lines, newline_of
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Finished, Started
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Case,
     CaseResult,
@@ -28,7 +25,10 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.core.records import Collected, Reach
+from greenloop.core.report import Collected, Reach
+from greenloop.core.text.diff import lines, newline_of
+from greenloop.engine.run_tests import Report
+from greenloop.project.syntax import definitions
 
 VALUE = re.compile(r"(    value = )\w+")
 ENDS = {"solve": 40, "partial": 14, "unsolved": 18, "asks": 7, "refuse": 6, "crash": 4, "green": 4, "slow": 7}
@@ -63,7 +63,7 @@ class Dice:
         for selector in selectors:
             path, _, name = selector.partition("::")
             text = _text(root, path, buffers) or ""
-            found = [each for each in syntax.definitions(text, path) if each.name.startswith("test")]
+            found = [each for each in definitions.definitions(text, path) if each.name.startswith("test")]
             cases += [Case(id=f"{path}::{e.name}", path=path, line=e.end) for e in found if name in ("", e.name)]
         reach = {case.id: (Reach(path=case.path, firstlineno=1, name="f0", depth=1),) for case in cases}
         return Report(
@@ -150,10 +150,10 @@ def _problem(request):
         text = _text(root, each, request.buffers)
         if text is not None:
             texts[each] = text
-    found = syntax.lookup(syntax.definitions(texts.get(module, ""), module), name)
+    found = definitions.lookup(definitions.definitions(texts.get(module, ""), module), name)
     if found is None or not VALUE.search("".join(lines(texts[module])[found.start - 1 : found.end])):
         raise CannotVerify(f"There is no function {name} in {module}.", remedy="Write it.")
-    test = syntax.lookup(syntax.definitions(texts.get(tests, ""), tests), f"test_{name}")
+    test = definitions.lookup(definitions.definitions(texts.get(tests, ""), tests), f"test_{name}")
     case = Case(id=f"{tests}::test_{name}", path=tests, line=test.end if test else 1)
     return Problem(
         root=root,

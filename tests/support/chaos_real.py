@@ -4,9 +4,9 @@ import asyncio
 import re
 
 from chaos_engine import VALUE, Dice
-from greenloop import checking
-from greenloop import engine as real_engine
-from greenloop.core.nouns import Reply, Usage
+from greenloop.core.records import Reply, Usage
+from greenloop.engine import refine as real_engine
+from greenloop.engine import run_tests
 
 
 class Copyist:
@@ -41,10 +41,10 @@ class Real(Dice):
         await real_engine.warm(root, settings, keeper)
 
     async def prepare(self, root, settings, keeper):
-        await checking.prepare(root, settings, keeper)
+        await run_tests.prepare(root, settings, keeper)
 
     async def run_tests(self, root, selectors, **how):
-        return await checking.run_tests(root, selectors, **how)
+        return await run_tests.run_tests(root, selectors, **how)
 
     async def reverify(self, problem, files, *, settings):
         return await real_engine.reverify(problem, files, settings=settings)

@@ -12,8 +12,8 @@ from pathlib import Path
 from chaos_engine import Dice
 from chaos_real import Real
 from chaos_texts import digest
-from greenloop.lsp.edits import text_of
-from greenloop.lsp.runs import Run
+from greenloop.lsp.runs.apply_edit import text_of
+from greenloop.lsp.runs.runs import Run
 from greenloop.lsp.server import create_server, serve
 
 

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.container import engine
-from greenloop.container.engine import MARK, OWNER
-from greenloop.core.nouns import CaseResult, Environment, Execution, Place, Run
-from greenloop.core.records import results
-from greenloop.sandboxes import _container, docker
+from greenloop.core.records import CaseResult, Environment, Execution, Place, Run
+from greenloop.core.report import case_results
+from greenloop.sandboxes.backends import _container, docker
+from greenloop.sandboxes.container import engine
+from greenloop.sandboxes.container.engine import MARK, OWNER
 
 BUSY = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass\n"
 
@@ -31,7 +31,7 @@ def place(root: Path, **more) -> Place:
 
 def one(execution: Execution) -> CaseResult:
     assert not execution.broken, execution.broken
-    found = results(execution)
+    found = case_results(execution)
     assert len(found) == 1, (found, execution.output)
     return found[0]
 

@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.nouns import Problem, Region, Spec
 from greenloop.core.ports import Nobody, Tools, User
-from greenloop.core.source import definitions, start_of
+from greenloop.core.python.ast_source import definitions, start_of
+from greenloop.core.records import Problem, Region, Spec
 
 
 def about(root: Path, text: str, name: str, path: str = "m.py") -> Problem:

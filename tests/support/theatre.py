@@ -9,13 +9,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from doubling import PROBLEM, code, executed, unwritten
-from greenloop import registry, settings
-from greenloop.core import loop
+from greenloop.core import registry
 from greenloop.core.events import Planned, Started
-from greenloop.core.nouns import Attempt, Completion, Outcome, Problem, Reply, Role, Usage
 from greenloop.core.ports import Nobody, Tools
-from greenloop.course import Course
-from greenloop.roles import Models
+from greenloop.core.records import Attempt, Completion, Outcome, Problem, Reply, Role, Usage
+from greenloop.engine import loop
+from greenloop.engine.run import Course
+from greenloop.models.roles import Models
+from greenloop.project import settings
 
 SECRET = "correct horse battery"
 

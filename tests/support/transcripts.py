@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop import engine, registry, settings
+from greenloop.core import registry
 from greenloop.core.events import Event, Planned, Tested
-from greenloop.core.nouns import Attempt, Completion, Hole, Outcome, Role
 from greenloop.core.ports import Model
-from greenloop.models import replay
-from greenloop.roles import Models
+from greenloop.core.records import Attempt, Completion, Hole, Outcome, Role
+from greenloop.engine import refine
+from greenloop.models.providers import replay
+from greenloop.models.roles import Models
+from greenloop.project import settings
 
 HERE = Path(__file__).parents[1] / "transcripts"
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"  # prompts may name it
@@ -121,11 +123,11 @@ async def play(transcript: Transcript, project: str, folder: Path, python: Path,
     asked: list[Completion | Hole] = []
     model = heard(model, asked)
     events: list[Event] = []
-    outcome = await engine.refine(
-        engine.Request(root=root, target=TARGETS[project]),
+    outcome = await refine.refine(
+        refine.Request(root=root, target=TARGETS[project]),
         settings=found,
         emit=events.append,
-        harness=engine.Harness(
+        harness=refine.Harness(
             preset=registry.preset(transcript.preset, harness=True),
             models=Models(settings=found, opened={str(role): model for role in Role}),
             history=folder / "history.db",

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from greenloop.verdict.acceptance import accept, verify
 
-from greenloop.acceptance import accept, verify
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Case, Execution, Limits, Problem, Region, Run, Spec, Status
+from greenloop.core.records import Case, Execution, Limits, Problem, Region, Run, Spec, Status
 from greenloop.core.summary import solved, trust
-from greenloop.proofs import ACCEPTING, Bench
+from greenloop.verdict.proofs import ACCEPTING, Bench
 
 TARGET, NEAR, FAR = "test_m.py::test_a", "test_m.py::test_near", "test_far.py::test_far"
 TEST = "from m import f\n\n\ndef test_a():\n    assert f(5) == 10\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from greenloop.affected import Reached, by_file, concerned, outline
-from greenloop.core.records import Reach
+from greenloop.core.report import Reach
+from greenloop.project.test_impact import Reached, by_file, concerned, outline
 
 
 def hit(path, name, depth=1):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import basis
-from greenloop.core.encode import from_json, to_json
-from greenloop.core.nouns import Case, Environment, Place, Problem, Spec
+from greenloop.core.records import Case, Environment, Place, Problem, Spec
+from greenloop.core.text.json_codec import from_json, to_json
+from greenloop.engine.history import provenance
 
 SPEC = Spec(cases=(Case(id="test_m.py::test_a", path="test_m.py", line=1),), selectors=("test_m.py",))
 
@@ -37,46 +37,46 @@ def place(tmp_path) -> Place:
 
 def test_a_basis_survives_json(place):
     problem = Problem(root=place.root, spec=SPEC, regions=(), originals={}, files={}, neighbours=("test_m.py::b",))
-    whole = basis.of(place, problem, {"test_m.py::test_a": "failed"})
+    whole = provenance.of(place, problem, {"test_m.py::test_a": "failed"})
     assert whole.packages == ("a_b-1.0", "c-2.0")
-    assert from_json(basis.Basis, to_json(whole)) == whole
+    assert from_json(provenance.Basis, to_json(whole)) == whole
 
 
 def test_the_same_place_differs_in_nothing(place):
-    then = basis.here(place)
-    assert basis.changed_tests(then, basis.here(place)) == ()
-    assert basis.changes(then, basis.here(place)) == ()
+    then = provenance.here(place)
+    assert provenance.changed_tests(then, provenance.here(place)) == ()
+    assert provenance.changes(then, provenance.here(place)) == ()
 
 
 def test_changed_tests_are_named(place):
-    then = basis.here(place)
+    then = provenance.here(place)
     (place.root / "test_m.py").write_text("1")
     (place.root / "conftest.py").write_text("")
     (place.root / "pytest.ini").unlink()
-    assert basis.changed_tests(then, basis.here(place)) == ("conftest.py", "pytest.ini", "test_m.py")
-    assert basis.changed_tests(replace(then, files={}), replace(basis.here(place), files={})) != ()
+    assert provenance.changed_tests(then, provenance.here(place)) == ("conftest.py", "pytest.ini", "test_m.py")
+    assert provenance.changed_tests(replace(then, files={}), replace(provenance.here(place), files={})) != ()
 
 
 def test_unsaved_tests_count_before_the_disk(place):
-    then = basis.here(place, {"test_m.py": b"1"})
-    assert basis.changed_tests(then, basis.here(place)) == ("test_m.py",)
+    then = provenance.here(place, {"test_m.py": b"1"})
+    assert provenance.changed_tests(then, provenance.here(place)) == ("test_m.py",)
     (place.root / "test_m.py").write_text("1")
-    assert basis.changed_tests(then, basis.here(place)) == ()
+    assert provenance.changed_tests(then, provenance.here(place)) == ()
 
 
 def test_other_differences_are_one_sentence_each(place):
-    then = basis.here(place)
+    then = provenance.here(place)
     (place.root / "m.py").write_text("1")
     (place.root / "n.py").write_text("1")
     now = replace(
-        basis.here(place),
+        provenance.here(place),
         python="/other/python",
         packages=("a_b-1.1", "c-2.0"),
         network=True,
         variables=("HOME",),
         seeds=(1,),
     )
-    told = basis.changes(then, now, besides={"m.py"})
+    told = provenance.changes(then, now, besides={"m.py"})
     assert len(told) == 6
     text = " ".join(told)
     for part in ("n.py", "/other/python", "-a_b-1.0", "+a_b-1.1", "network", "HOME", "(1,)"):
@@ -85,8 +85,8 @@ def test_other_differences_are_one_sentence_each(place):
 
 
 def test_of_very_many_files_only_one_hash_is_kept(place, monkeypatch):
-    monkeypatch.setattr(basis, "MOST_FILES", 1)
-    then = basis.here(place)
+    monkeypatch.setattr(provenance, "MOST_FILES", 1)
+    then = provenance.here(place)
     assert then.files == {}
     (place.root / "test_m.py").write_text("1")
-    assert basis.changed_tests(then, basis.here(place)) == ("the tests or their configuration",)
+    assert provenance.changed_tests(then, provenance.here(place)) == ("the tests or their configuration",)

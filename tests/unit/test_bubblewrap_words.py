@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Environment, Place
-from greenloop.sandboxes import _identity, _interpreter, _mounts, _programs, _seccomp, bubblewrap
-from greenloop.sandboxes._hidden import Everywhere, Hidden, Search
+from greenloop.core.records import Environment, Place
+from greenloop.sandboxes.backends import _bwrap_binary, _identity, _interpreter, _mounts, _seccomp, bubblewrap
+from greenloop.sandboxes.backends._masking import Everywhere, Hidden, Search
 
 ME = _identity.Identity(uid=1000, gid=1000)
 
@@ -179,7 +179,7 @@ def test_unknown_machines_have_no_filter():
 
 def test_what_is_not_installed_has_a_remedy():
     with pytest.raises(CannotVerify) as caught:
-        _programs.choose(())
+        _bwrap_binary.choose(())
     assert "apt install bubblewrap" in caught.value.remedy
 
 
@@ -193,7 +193,7 @@ def test_what_is_not_installed_has_a_remedy():
     ],
 )
 def test_causes_have_remedies(printed, cause, remedy):
-    told = _programs.cause(printed)
+    told = _bwrap_binary.cause(printed)
     assert cause in told[0]
     assert remedy in told[1]
     assert told[1]

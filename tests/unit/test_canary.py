@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.canary import Mode, function_of, settled, share, twins, violations
-from greenloop.core.nouns import CaseResult, Failure
+from greenloop.core.records import CaseResult, Failure
+from greenloop.verdict.canary import Mode, function_of, settled, share, twins, violations
 
 SOURCE = """import io
 import unittest.mock

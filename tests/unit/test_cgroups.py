@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import cgroups
-from greenloop.cgroups import Allowed
-from greenloop.embedded import machine
+from greenloop.models.embedded import hardware
+from greenloop.project import cgroups
+from greenloop.project.cgroups import Allowed
 
 MIB = 1 << 20
 NO_LIMIT = "9223372036854771712\n"
@@ -114,4 +114,4 @@ def test_this_machine_can_be_read():
 
 def test_the_embedded_model_sees_what_the_container_has_left(monkeypatch):
     monkeypatch.setattr(cgroups, "allowed", lambda: Allowed(memory=512 * MIB, free=100 * MIB))
-    assert machine.memory() == 100 * MIB
+    assert hardware.memory() == 100 * MIB

@@ -8,10 +8,9 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.checking import Report
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Started
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Case,
     CaseResult,
@@ -27,16 +26,17 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.core.records import Collected, CollectError, Reach
-from greenloop.lsp.abilities import Abilities
-from greenloop.lsp.asked import Asked
-from greenloop.lsp.board import Board
-from greenloop.lsp.checks import BATCH, QUIET, REST, SOON, Checks
-from greenloop.lsp.presenters.cases import range_of
-from greenloop.lsp.presenters.checked import Failing, diagnostic
-from greenloop.lsp.results import Results
-from greenloop.lsp.runs import Phase, Run, Runs
-from greenloop.settings import Settings
+from greenloop.core.report import Collected, CollectError, Reach
+from greenloop.engine.run_tests import Report
+from greenloop.lsp.connection.capabilities import Abilities
+from greenloop.lsp.diagnostics_store import Board
+from greenloop.lsp.presenters.case_diagnostics import range_of
+from greenloop.lsp.presenters.test_diagnostics import Failing, diagnostic
+from greenloop.lsp.runs.runs import Phase, Run, Runs
+from greenloop.lsp.testing.requests import Asked
+from greenloop.lsp.testing.results import Results
+from greenloop.lsp.testing.scheduler import BATCH, QUIET, REST, SOON, Checks
+from greenloop.project.settings import Settings
 
 SETTINGS = Settings()
 
@@ -159,7 +159,7 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path, monkeypatch):
-    monkeypatch.setattr("greenloop.lsp.presenters.checked.lsp.DiagnosticRelatedInformation", SimpleNamespace)
+    monkeypatch.setattr("greenloop.lsp.presenters.test_diagnostics.lsp.DiagnosticRelatedInformation", SimpleNamespace)
     (tmp_path / "m.py").write_text("def f():\n    raise ValueError('no')\n")
     (tmp_path / "n.py").write_text("def f():\n    pass\n")
     (tmp_path / "test_m.py").write_text("import m\n\n\ndef test_b():\n    m.f()\n")
@@ -249,7 +249,7 @@ async def test_what_was_traced_runs_alone_and_is_traced_again_after_a_rest(house
 
 
 async def test_where_tests_take_long_a_trace_is_not_worth_a_second_run(house, monkeypatch):
-    monkeypatch.setattr("greenloop.lsp.checks.TRACED", 0.1)
+    monkeypatch.setattr("greenloop.lsp.testing.scheduler.TRACED", 0.1)
     house.save("test_m.py")
     await house.pauses.end(SOON)
     await house.idle()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.context import tests as tests_context
-from greenloop.core.choice import approaches, choose
-from greenloop.core.nouns import Approach, Case, Execution, Frame, Problem, Provenance, Region, Spec
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import reached
+from greenloop.core.records import Approach, Case, Execution, Frame, Problem, Provenance, Region, Spec
+from greenloop.core.report import reached
+from greenloop.core.test_selection import approaches, choose
+from greenloop.drafting.context import tests as tests_context
 
 TARGET = Region(path="shop.py", qualname="total", start=10, end=20)
 

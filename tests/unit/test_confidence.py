@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from doubling import HALF, PROBLEM, RIGHT, WRONG, code, executed, unwritten
-from greenloop import registry
-from greenloop.core import loop
+from greenloop.core import registry
+from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
-from greenloop.core.ledger import Ledger
-from greenloop.core.nouns import Attempt, Budget, Completion, Note, Reply, Status, StopReason, Usage
-from greenloop.search import chain
+from greenloop.core.records import Attempt, Budget, Completion, Note, Reply, Status, StopReason, Usage
+from greenloop.drafting.search import chain
+from greenloop.engine import loop
 
 BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
 

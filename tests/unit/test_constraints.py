@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core import constraints, measures
 from greenloop.core.compose import compose
 from greenloop.core.errors import SettingsProblem
-from greenloop.core.nouns import Candidate, Problem, Region, Spec
-from greenloop.core.subject import name_line, subject
+from greenloop.core.records import Candidate, Problem, Region, Spec
+from greenloop.specs import limits, metrics
+from greenloop.specs.changed_code import name_line, subject
 
 FILE = '''\
 import os
@@ -62,7 +62,7 @@ def said(words: list[str], body: str, *, helpers=(), imports=(), region: Region 
     candidate = Candidate(texts={region: text}, imports=tuple(imports), helpers=tuple(helpers))
     found = subject(own, region, compose(own, candidate))
     assert found is not None
-    return [constraints.sentence(constraints.faults(each, found)) for each in constraints.parse(words)]
+    return [limits.sentence(limits.faults(each, found)) for each in limits.parse(words)]
 
 
 @pytest.mark.parametrize(
@@ -154,11 +154,11 @@ def test_a_region_that_the_candidate_left_alone_is_not_judged():
     mine = (Region(path="m.py", qualname="f", start=1, end=2), Region(path="m.py", qualname="g", start=5, end=6))
     own = problem(*mine, text=text)
     files = compose(own, Candidate(texts={mine[1]: "def g(x):\n    return 2\n"}))
-    (forbidden,) = constraints.parse(["forbid eval"])
+    (forbidden,) = limits.parse(["forbid eval"])
     first, second = (subject(own, region, files) for region in mine)
     assert first.node is None
     assert second.node is not None
-    assert constraints.faults(forbidden, first) == []
+    assert limits.faults(forbidden, first) == []
 
 
 def test_the_second_of_two_definitions_of_one_name_is_its_own_region():
@@ -175,16 +175,16 @@ def test_the_line_of_the_name_is_below_the_decorators():
 
 
 def test_names_given_twice_add_up_and_commas_may_have_split_them():
-    found = constraints.parse(["forbid eval", "forbid exec", "max-lines 9", "max-lines 5", "ruff E", "F", "B904"])
+    found = limits.parse(["forbid eval", "forbid exec", "max-lines 9", "max-lines 5", "ruff E", "F", "B904"])
     assert [each.source for each in found] == ["forbid eval exec", "max-lines 5", "ruff E F B904"]
 
 
 def test_every_constraint_can_be_told_beforehand():
-    for word, kind in constraints.KINDS.items():
-        (found,) = constraints.parse([f"{word} {kind.example}".strip()])
+    for word, kind in limits.KINDS.items():
+        (found,) = limits.parse([f"{word} {kind.example}".strip()])
         assert found.wish
         assert "{}" not in found.wish
-    assert constraints.parse(["forbid eval exec"])[0].wish == "do not use eval, exec"
+    assert limits.parse(["forbid eval exec"])[0].wish == "do not use eval, exec"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_every_constraint_can_be_told_beforehand():
 )
 def test_a_word_or_number_that_is_none_is_named_with_the_nearest(word, sentence, remedy):
     with pytest.raises(SettingsProblem) as caught:
-        constraints.parse([word])
+        limits.parse([word])
     assert sentence in str(caught.value)
     assert caught.value.remedy.startswith(remedy)
 
@@ -263,4 +263,4 @@ def test_complexity_is_counted_as_ruff_counts_it():
         input=BRANCHY, capture_output=True, text=True, check=False,
     )  # fmt: skip
     messages = [each["message"] for each in json.loads(told.stdout) if each["message"].startswith("`f`")]
-    assert messages == [f"`f` is too complex ({measures.complexity(node)} > 1)"]
+    assert messages == [f"`f` is too complex ({metrics.complexity(node)} > 1)"]

@@ -18,18 +18,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop import inside
-from greenloop.container import base, cargo, engine, image, program, shape, wheels
-from greenloop.container.box import Box, Broken
-from greenloop.container.engine import BOOT, MARK, OWNER, Engine
-from greenloop.container.selftest import complaint
 from greenloop.core.errors import CannotVerify
-from greenloop.core.nouns import Execution, Limits
-from greenloop.sandboxes import docker
-from greenloop.settings import Settings
+from greenloop.core.records import Execution, Limits
+from greenloop.project.settings import Settings
+from greenloop.sandboxes import payload
+from greenloop.sandboxes.backends import docker
+from greenloop.sandboxes.container import base, bounded_process, engine, hardening, image, pytest_wheels, upload
+from greenloop.sandboxes.container.connection import Box, Broken
+from greenloop.sandboxes.container.engine import BOOT, MARK, OWNER, Engine
+from greenloop.sandboxes.container.selftest import complaint
 
 MASKED = (".env*", "*.pem", ".git")
-SHAPE = shape.Shape(image="img", root="/root/a b", limits=Limits(), network=False, variables={})
+SHAPE = hardening.Shape(image="img", root="/root/a b", limits=Limits(), network=False, variables={})
 
 # -- files that travel ------------------------------------------------------------------------------------------
 
@@ -62,12 +62,12 @@ def laid(root: Path, *paths: str) -> Path:
     ],
 )
 def test_which_files_travel(tmp_path, path, travels):
-    assert set(cargo.scan(laid(tmp_path, path), MASKED).files) == ({path} if travels else set())
+    assert set(upload.scan(laid(tmp_path, path), MASKED).files) == ({path} if travels else set())
 
 
 def test_a_virtual_environment_by_any_name_stays(tmp_path):
     laid(tmp_path, "env311/pyvenv.cfg", "env311/lib/x.py", "m.py")
-    assert set(cargo.scan(tmp_path, ()).files) == {"m.py"}
+    assert set(upload.scan(tmp_path, ()).files) == {"m.py"}
 
 
 def test_links_travel_only_when_they_stay_inside_and_lead_to_nothing_hidden(tmp_path):
@@ -83,31 +83,31 @@ def test_links_travel_only_when_they_stay_inside_and_lead_to_nothing_hidden(tmp_
         "broken.py": root / "nowhere",
     }.items():
         (root / link).symlink_to(target)
-    assert set(cargo.scan(root, MASKED).files) == {"m.py", "file.py", "pkg/a.py", "linked/a.py"}
+    assert set(upload.scan(root, MASKED).files) == {"m.py", "file.py", "pkg/a.py", "linked/a.py"}
 
 
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert cargo.scan(tmp_path, ()).files == {}
+    assert upload.scan(tmp_path, ()).files == {}
 
 
 @pytest.mark.parametrize(
     ("bytes_", "files", "said"), [(8192, 1000, "data/big alone"), (10**6, 4, "many alone has 5 files")]
 )
 def test_too_much_names_the_biggest_folder(tmp_path, monkeypatch, bytes_, files, said):
-    monkeypatch.setattr(cargo, "MOST_BYTES", bytes_)
-    monkeypatch.setattr(cargo, "MOST_FILES", files)
+    monkeypatch.setattr(upload, "MOST_BYTES", bytes_)
+    monkeypatch.setattr(upload, "MOST_FILES", files)
     laid(tmp_path, *(f"many/{number}" for number in range(5)))
     laid(tmp_path, "data/big/x").joinpath("data/big/x").write_bytes(bytes(200_000))
     with pytest.raises(CannotVerify, match=said) as caught:
-        cargo.scan(tmp_path, ())
+        upload.scan(tmp_path, ())
     assert "bubblewrap" in caught.value.remedy
 
 
 def test_contents_come_in_batches_without_what_vanished(tmp_path, monkeypatch):
-    monkeypatch.setattr(cargo, "BATCH", 6)
+    monkeypatch.setattr(upload, "BATCH", 6)
     laid(tmp_path, "a.py", "b.py", "c.py")
-    batches = list(cargo.load(tmp_path, ["a.py", "gone.py", "b.py", "c.py"]))
+    batches = list(upload.load(tmp_path, ["a.py", "gone.py", "b.py", "c.py"]))
     assert batches == [{"a.py": b"a.py", "b.py": b"b.py"}, {"c.py": b"c.py"}]
 
 
@@ -116,23 +116,23 @@ def test_empty_folders_and_executable_files_travel(tmp_path):
     (tmp_path / "bin/tool").chmod(0o755)
     (tmp_path / "var/empty").mkdir(parents=True)
     (tmp_path / ".git/refs").mkdir(parents=True)
-    found = cargo.scan(tmp_path, MASKED)
+    found = upload.scan(tmp_path, MASKED)
     assert found.folders == {"bin", "var", "var/empty"}
     assert {path for path, stamp in found.files.items() if stamp.executable} == {"bin/tool"}
 
 
 def test_a_stamp_tells_that_a_file_changed(tmp_path):
-    before = cargo.scan(laid(tmp_path, "a.py"), ())
-    assert cargo.scan(tmp_path, ()) == before
+    before = upload.scan(laid(tmp_path, "a.py"), ())
+    assert upload.scan(tmp_path, ()) == before
     os.utime(tmp_path / "a.py", ns=(1, 1))
-    assert cargo.scan(tmp_path, ()) != before
+    assert upload.scan(tmp_path, ()) != before
 
 
 # -- the container ----------------------------------------------------------------------------------------------
 
 
 def test_the_container_is_hardened():
-    flags = shape.flags(SHAPE, "Docker")
+    flags = hardening.flags(SHAPE, "Docker")
     assert flags["network_mode"] == "none"
     assert flags["read_only"] is True
     assert flags["cap_drop"] == ["ALL"]
@@ -140,22 +140,22 @@ def test_the_container_is_hardened():
     assert flags["memswap_limit"] == flags["mem_limit"] < 2 * Limits().memory
     assert flags["pids_limit"] > Limits().processes
     assert flags["log_config"]["Type"] == "none"
-    assert {"/tmp", "/root", "/root/a b", shape.FOLDER} == set(flags["tmpfs"])
+    assert {"/tmp", "/root", "/root/a b", hardening.FOLDER} == set(flags["tmpfs"])
     assert not {"volumes", "environment", "privileged", "devices", "pid_mode"} & set(flags)
-    assert shape.flags(replace(SHAPE, network=True), "Docker")["network_mode"] == "bridge"
-    assert "nr_inodes" not in str(shape.flags(SHAPE, "podman")["tmpfs"])
+    assert hardening.flags(replace(SHAPE, network=True), "Docker")["network_mode"] == "bridge"
+    assert "nr_inodes" not in str(hardening.flags(SHAPE, "podman")["tmpfs"])
 
 
 def test_the_workspace_is_open_and_sticky_and_what_holds_it_is_not_writable():
-    assert shape.modes("/root/a b") == {"/root/a b": 0o1777, "/root": 0o755}
-    assert shape.modes("/home/me/p") == {"/home/me/p": 0o1777}
+    assert hardening.modes("/root/a b") == {"/root/a b": 0o1777, "/root": 0o755}
+    assert hardening.modes("/home/me/p") == {"/home/me/p": 0o1777}
 
 
 def test_memory_follows_what_travels_and_the_runtime_is_passed_on():
-    small, large = (shape.flags(replace(SHAPE, cargo=size), "Docker")["mem_limit"] for size in (0, 100 << 20))
+    small, large = (hardening.flags(replace(SHAPE, cargo=size), "Docker")["mem_limit"] for size in (0, 100 << 20))
     assert large - small == 200 << 20
-    assert shape.flags(SHAPE, "Docker")["runtime"] is None
-    assert shape.flags(replace(SHAPE, runtime="runsc"), "Docker")["runtime"] == "runsc"
+    assert hardening.flags(SHAPE, "Docker")["runtime"] is None
+    assert hardening.flags(replace(SHAPE, runtime="runsc"), "Docker")["runtime"] == "runsc"
 
 
 class Container:
@@ -191,7 +191,7 @@ def frame(stream: int, data: bytes) -> bytes:
 
 
 def packed(message: dict) -> bytes:
-    return inside.protocol().pack(message)
+    return payload.protocol().pack(message)
 
 
 @pytest.mark.parametrize("size", [1, 5, 1000])
@@ -259,11 +259,11 @@ def test_silence_is_given_up_in_time():
 
 
 def test_boot_says_hello_and_ends_with_its_stdin():
-    source = (inside.folder() / "image" / "boot.py").read_text(encoding="utf-8")
+    source = (payload.folder() / "image" / "boot.py").read_text(encoding="utf-8")
     with subprocess.Popen(
         [sys.executable, "-I", "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
-        hello = inside.protocol().read(process.stdout)
+        hello = payload.protocol().read(process.stdout)
         process.stdin.close()
         assert process.wait(10) == 0
     assert hello == {"kind": "hello", "python": list(sys.version_info[:3]), "pytest": True, "packages": False}
@@ -298,38 +298,40 @@ def test_only_what_dead_owners_of_this_boot_left_is_swept():
     ("version", "pytest_version"), [((3, 9), "8.4.2"), ((3, 10), "9.2.0"), ((3, 11), "9.2.0"), ((3, 14), "9.2.0")]
 )
 def test_each_python_has_a_pinned_pytest(version, pytest_version):
-    assert wheels.pytest_version(version) == pytest_version
+    assert pytest_wheels.pytest_version(version) == pytest_version
     assert image.name(version).startswith(f"greenloop-python:{version[0]}.{version[1]}-pytest{pytest_version}-")
-    pins = [line for line in wheels.pins(version).read_text().splitlines() if not line.startswith("#")]
+    pins = [line for line in pytest_wheels.pins(version).read_text().splitlines() if not line.startswith("#")]
     assert all("--hash=sha256:" in line and "==" in line for line in pins)
 
 
 def test_python_before_3_9_is_refused():
     with pytest.raises(CannotVerify, match="too old"):
-        wheels.pins((3, 8))
+        pytest_wheels.pins((3, 8))
 
 
 def test_without_pip_the_pytest_beside_greenloop_goes_into_the_image():
     def no_pip(_arguments: list[str], _seconds: float) -> str:
         raise CannotVerify("No module named pip")
 
-    with tarfile.open(fileobj=io.BytesIO(wheels.layer((3, 12), no_pip))) as tar:
+    with tarfile.open(fileobj=io.BytesIO(pytest_wheels.layer((3, 12), no_pip))) as tar:
         names = set(tar.getnames())
         assert tar.getmember("tmp").mode == 0o1777
-    assert {f"{wheels.PACKAGES}/{name}" for name in ("pytest/__init__.py", "py.py", "pluggy/__init__.py")} <= names
+    assert {
+        f"{pytest_wheels.PACKAGES}/{name}" for name in ("pytest/__init__.py", "py.py", "pluggy/__init__.py")
+    } <= names
     assert any("dist-info" in name for name in names)
     with pytest.raises(CannotVerify, match="No module named pip"):
-        wheels.layer((3, 10), no_pip)
+        pytest_wheels.layer((3, 10), no_pip)
 
 
 def test_a_program_is_stopped_and_its_failure_is_told():
     with pytest.raises(CannotVerify, match="failed: the reason"):
-        program.runner(bool)([sys.executable, "-c", "print('the reason'); raise SystemExit(1)"], 30)
+        bounded_process.runner(bool)([sys.executable, "-c", "print('the reason'); raise SystemExit(1)"], 30)
     with pytest.raises(CannotVerify, match="was stopped"):
-        program.runner(lambda: True)([sys.executable, "-c", "import time; time.sleep(60)"], 30)
+        bounded_process.runner(lambda: True)([sys.executable, "-c", "import time; time.sleep(60)"], 30)
     with pytest.raises(CannotVerify, match=r"took longer than 0\.5 s"):
-        program.runner(bool)([sys.executable, "-c", "import time; time.sleep(60)"], 0.5)
-    assert program.runner(bool)([sys.executable, "-c", "print('fine')"], 30) == "fine\n"
+        bounded_process.runner(bool)([sys.executable, "-c", "import time; time.sleep(60)"], 0.5)
+    assert bounded_process.runner(bool)([sys.executable, "-c", "print('fine')"], 30) == "fine\n"
 
 
 def test_what_keeps_a_base_image_from_being_made(monkeypatch):

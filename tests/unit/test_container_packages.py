@@ -14,11 +14,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.container import build, distribution, facts, fetch, guarded_pip, install, prune
-from greenloop.container.engine import Engine
-from greenloop.container.program import Failed
 from greenloop.core.errors import CannotVerify
-from greenloop.locks.project import Project
+from greenloop.project.locks.project import Project
+from greenloop.sandboxes.container import build, fetch, guarded_pip, image_python, os_release, prune, unpack_wheels
+from greenloop.sandboxes.container.bounded_process import Failed
+from greenloop.sandboxes.container.engine import Engine
 
 PATHS = {
     "purelib": "/usr/lib/site",
@@ -29,7 +29,7 @@ PATHS = {
 }
 SAID = {"paths": PATHS, "executable": "/usr/bin/python3", "libc": ["glibc", "2.36"], "markers": {}}
 SAID["markers"] = {"python_version": "3.11", "platform_machine": "x86_64"}
-FACTS = facts.read("a warning\n" + json.dumps(SAID))
+FACTS = image_python.read("a warning\n" + json.dumps(SAID))
 
 
 # -- what the image's Python is ---------------------------------------------------------------------------------
@@ -42,16 +42,16 @@ def test_platforms_are_the_newest_first_down_to_the_oldest():
         found.index(name) for name in ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64")
     ] == sorted(found.index(name) for name in ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"))
     assert found[-1] == "linux_x86_64"
-    arm = facts.read(json.dumps({**SAID, "markers": {**SAID["markers"], "platform_machine": "aarch64"}}))
+    arm = image_python.read(json.dumps({**SAID, "markers": {**SAID["markers"], "platform_machine": "aarch64"}}))
     assert "manylinux2014_aarch64" in arm.platforms()
     assert "manylinux1_aarch64" not in arm.platforms()
-    assert facts.read(json.dumps({**SAID, "libc": ["", ""]})).platforms() == ["linux_x86_64"]
+    assert image_python.read(json.dumps({**SAID, "libc": ["", ""]})).platforms() == ["linux_x86_64"]
 
 
 @pytest.mark.parametrize("said", ["", "Traceback", "{}", '{"libc": 5}', "[1]"])
 def test_a_python_that_does_not_say_what_it_is_is_one_sentence(said):
     with pytest.raises(CannotVerify, match="does not say what it is"):
-        facts.read(said)
+        image_python.read(said)
 
 
 # -- pip on this machine ----------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def wheel(tmp_path: Path, files: dict[str, str], name: str = "thing-1.0-py3-none
 
 
 def unpacked(tmp_path: Path, file: Path, target: str = "") -> dict[str, tuple[int, str]]:
-    layer = install.Layer(tmp_path / "layer.tar", FACTS)
+    layer = unpack_wheels.Layer(tmp_path / "layer.tar", FACTS)
     try:
         layer.add([file], target)
     finally:
@@ -186,7 +186,7 @@ def test_what_is_no_wheel_and_what_is_too_large_are_refused(tmp_path, monkeypatc
     (tmp_path / "x.whl").write_bytes(b"no zip")
     with pytest.raises(CannotVerify, match="x.whl cannot be unpacked"):
         unpacked(tmp_path, tmp_path / "x.whl")
-    monkeypatch.setattr(install, "MOST_BYTES", 3)
+    monkeypatch.setattr(unpack_wheels, "MOST_BYTES", 3)
     with pytest.raises(CannotVerify, match="more than"):
         unpacked(tmp_path, wheel(tmp_path, FILES))
 
@@ -206,13 +206,13 @@ def test_the_metadata_of_a_project_cannot_say_more_than_it_is():
     told = Project(
         name="my\nproject/..", version="1\nEvil: x", entry_points={"console_scripts": {"a]\n[b": "m:f\nother = n:g"}}
     )
-    files = distribution.files(told)
+    files = os_release.files(told)
     assert all(path.startswith("project/") and ".." not in path.split("/") for path in files)
     (about,) = [data.decode() for path, data in files.items() if path.endswith("METADATA")]
     assert about.splitlines()[1:] == ["Name: my project/..", "Version: 1 Evil: x"]
-    assert distribution.path(Project(name="x", sources=("src",)), "/w") == "/w/src:/.greenloop/run/project"
-    assert distribution.files(Project()) == {}
-    assert distribution.path(Project(), "/w") == ""
+    assert os_release.path(Project(name="x", sources=("src",)), "/w") == "/w/src:/.greenloop/run/project"
+    assert os_release.files(Project()) == {}
+    assert os_release.path(Project(), "/w") == ""
 
 
 # -- unused images ----------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from greenloop import regions, targets
-from greenloop.context import source as source_context
-from greenloop.context import tests as tests_context
-from greenloop.core.nouns import Case, Execution, Problem, Provenance, Region, Spec
 from greenloop.core.ports import Nobody, Tools
+from greenloop.core.records import Case, Execution, Problem, Provenance, Region, Spec
+from greenloop.drafting.context import source as source_context
+from greenloop.drafting.context import tests as tests_context
+from greenloop.localize import regions
+from greenloop.project import targets
 
 CODE = '''\
 import json

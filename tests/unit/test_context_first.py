@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import regions, targets
-from greenloop.container import environment as containers
-from greenloop.context import examples, source, versions
-from greenloop.core.nouns import (
+from greenloop.core.ports import Nobody, Tools
+from greenloop.core.records import (
     Attempt,
     Case,
     Draft,
@@ -26,8 +24,11 @@ from greenloop.core.nouns import (
     Status,
     Verdict,
 )
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.prompt import assemble
+from greenloop.drafting.context import examples, source, versions
+from greenloop.drafting.prompt import assemble
+from greenloop.localize import regions
+from greenloop.project import targets
+from greenloop.sandboxes.container import environment as containers
 
 TEMPLATES = {"system": "", "task": "$context", "draft": "Write $names."}
 

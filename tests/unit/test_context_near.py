@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop import regions, targets
-from greenloop.context import callers, siblings
-from greenloop.core.nouns import Approach, Case, Frame, Problem, Region, Spec
 from greenloop.core.ports import Nobody, Tools
+from greenloop.core.records import Approach, Case, Frame, Problem, Region, Spec
+from greenloop.drafting.context import callers, siblings
+from greenloop.localize import regions
+from greenloop.project import targets
 
 TOOLS = Tools(ask=None, run=None, session=None, user=Nobody(), rng=None)
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from doubling import PROBLEM, unwritten
-from greenloop import registry
+from greenloop.core import registry
 from greenloop.core.errors import SettingsProblem
-from greenloop.core.nouns import Attempt, Completion, Group, Message, Reply, Role, Status, Usage, Verdict
 from greenloop.core.ports import Nobody, Tools
-from greenloop.course import Course
-from greenloop.feedback import cases, diff, generic, raw
-from greenloop.settings import FeedbackSettings, Settings
+from greenloop.core.records import Attempt, Completion, Group, Message, Reply, Role, Status, Usage, Verdict
+from greenloop.drafting.feedback import cases, diff, generic, raw
+from greenloop.engine.run import Course
+from greenloop.project.settings import FeedbackSettings, Settings
 
 PRESET = replace(registry.preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
 

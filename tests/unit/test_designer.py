@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import Completion, Problem, Provenance, Region, Reply, Role, Spec, Usage
+from greenloop.core.generated_tests import equation
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.sheet import equation
-from greenloop.specs import designer
-from greenloop.specs._lines import lines
-from greenloop.specs._outline import outline
+from greenloop.core.records import Completion, Problem, Provenance, Region, Reply, Role, Spec, Usage
+from greenloop.specs.kinds import designer
+from greenloop.specs.kinds._stub_view import outline
+from greenloop.specs.kinds._test_lines import lines
 
 MODULE = '''\
 from dataclasses import dataclass

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop import distribution
 from greenloop.core.errors import CannotVerify
-from greenloop.sandboxes import _programs
+from greenloop.project import os_release
+from greenloop.sandboxes.backends import _bwrap_binary
 
 RELEASES = {
     "Debian": ('PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\nID=debian\n', "apt install"),
@@ -26,7 +26,7 @@ RELEASES = {
 def release(tmp_path, monkeypatch):
     def write(text: str) -> None:
         (tmp_path / "os-release").write_text(text)
-        monkeypatch.setattr(distribution, "RELEASE", (tmp_path / "missing", tmp_path / "os-release"))
+        monkeypatch.setattr(os_release, "RELEASE", (tmp_path / "missing", tmp_path / "os-release"))
 
     return write
 
@@ -36,7 +36,7 @@ def test_the_remedy_is_the_distributions_own_command(release, name):
     text, command = RELEASES[name]
     release(text)
     with pytest.raises(CannotVerify) as caught:
-        _programs.choose(())
+        _bwrap_binary.choose(())
     assert f"`{command} bubblewrap`" in caught.value.remedy
     assert caught.value.remedy.count("bubblewrap`") == 1
     assert "AppArmor" not in caught.value.remedy
@@ -45,27 +45,27 @@ def test_the_remedy_is_the_distributions_own_command(release, name):
 @pytest.mark.parametrize("text", ["", "ID=plan9\n", "no fields at all"])
 def test_an_unknown_system_gets_every_command(release, text):
     release(text)
-    remedy = distribution.install("bubblewrap")
+    remedy = os_release.install("bubblewrap")
     for command in ("apt install", "dnf install", "pacman -S", "apk add", "zypper install"):
         assert f"`{command} bubblewrap`" in remedy
 
 
 def test_without_any_release_file(monkeypatch, tmp_path):
-    monkeypatch.setattr(distribution, "RELEASE", (tmp_path / "none",))
-    assert distribution.release() == {}
-    assert not distribution.restricts_namespaces()
+    monkeypatch.setattr(os_release, "RELEASE", (tmp_path / "none",))
+    assert os_release.release() == {}
+    assert not os_release.restricts_namespaces()
 
 
 def test_a_package_of_another_name(release):
     release(RELEASES["Debian"][0])
-    assert distribution.install("docker", apt="docker.io") == "`apt install docker.io`"
+    assert os_release.install("docker", apt="docker.io") == "`apt install docker.io`"
     release(RELEASES["Arch"][0])
-    assert distribution.install("docker", apt="docker.io") == "`pacman -S docker`"
+    assert os_release.install("docker", apt="docker.io") == "`pacman -S docker`"
 
 
 @pytest.mark.parametrize(("version", "restricted"), [("22.04", False), ("24.04", True), ("26.04", True)])
 def test_a_newer_ubuntu_needs_the_profile_too(release, version, restricted):
     release(f'ID=ubuntu\nID_LIKE=debian\nVERSION_ID="{version}"\n')
     with pytest.raises(CannotVerify) as caught:
-        _programs.choose(())
+        _bwrap_binary.choose(())
     assert ("bwrap-userns-restrict" in caught.value.remedy) is restricted

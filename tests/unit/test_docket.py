@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import docket
-from greenloop.core.edited import LONGEST
-from greenloop.core.nouns import Case, Provenance, Region, Spec
-from greenloop.core.sheet import Check, sheet
-from greenloop.specs import properties
+from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.records import Case, Provenance, Region, Spec
+from greenloop.specs import stored_tests
+from greenloop.specs.edited_tests import LONGEST
+from greenloop.specs.kinds import properties
 
 TEXT = 'def rle(text):\n    """Runs of `text` as (letter, length)."""\n    raise NotImplementedError\n'
 REGION = Region(path="src/m.py", qualname="rle", start=1, end=3)
@@ -46,15 +46,15 @@ def designed(*bodies: str) -> Spec:
     return user + sheet(REGION, "m", "designed", [check(body) for body in bodies or DESIGNED])
 
 
-def load(root: Path, text: str = TEXT) -> docket.Docket:
-    return docket.load(root, REGION, text)
+def load(root: Path, text: str = TEXT) -> stored_tests.Docket:
+    return stored_tests.load(root, REGION, text)
 
 
-def saved(root: Path, spec: Spec | None = None) -> docket.Docket:
-    return docket.save(load(root), spec or designed(), "m")
+def saved(root: Path, spec: Spec | None = None) -> stored_tests.Docket:
+    return stored_tests.save(load(root), spec or designed(), "m")
 
 
-def edit(kept: docket.Docket, old: str, new: str) -> None:
+def edit(kept: stored_tests.Docket, old: str, new: str) -> None:
     text = kept.path.read_text()
     assert text.count(old) == 1
     kept.path.write_text(text.replace(old, new))
@@ -68,7 +68,7 @@ def test_nothing_is_known_of_a_function_that_was_never_run(tmp_path):
     known = load(tmp_path)
     assert (known.kept, known.own, known.struck, known.said) == ((), (), {}, ())
     assert known.spec("m") == Spec()
-    assert docket.save(known, Spec(), "m").seen is None
+    assert stored_tests.save(known, Spec(), "m").seen is None
     assert not known.path.exists()
 
 
@@ -104,7 +104,7 @@ def test_a_test_that_is_gone_never_comes_back(tmp_path):
     assert "test_greenloop_designed_m.py::test_designed_1" not in " ".join(again.selectors)
     # Also after the next run, and the one after that.
     for _ in range(2):
-        docket.save(load(tmp_path), load(tmp_path).spec("m"), "m")
+        stored_tests.save(load(tmp_path), load(tmp_path).spec("m"), "m")
         assert list(load(tmp_path).struck.values()) == ['assert rle("") == []']
 
 
@@ -120,7 +120,7 @@ def test_a_corrected_test_is_the_users_and_the_old_one_is_struck_out(tmp_path):
         "src/test_greenloop_confirmed_m.py::test_confirmed_1",
     )
     assert len(known.sifted(designed()).cases) == 3
-    docket.save(known, known.spec("m"), "m")
+    stored_tests.save(known, known.spec("m"), "m")
     assert "# confirmed by you\ndef test_confirmed_1():\n    assert rle('') == [('', 0)]" in known.path.read_text()
     assert load(tmp_path).confirmed == known.confirmed
 
@@ -153,7 +153,7 @@ def test_answers_are_kept_as_confirmed(tmp_path):
     sure = replace(spec.cases[1], provenance=Provenance.CONFIRMED, confirmed=True)
     answer = check("assert rle('') == [('', 0)]", Provenance.CONFIRMED)
     spec = replace(spec, cases=(spec.cases[0], sure, spec.cases[2])) + sheet(REGION, "m", "confirmed", [answer])
-    after = docket.save(first, spec, "m")
+    after = stored_tests.save(first, spec, "m")
     assert list(after.struck.values()) == ['assert rle("") == []']
     known = load(tmp_path)
     assert sources(known.confirmed) == [DESIGNED[1], "assert rle('') == [('', 0)]"]
@@ -177,10 +177,10 @@ def test_properties_come_back_whole(tmp_path):
     text = 'def rle(text: str) -> list:\n    """Runs."""\n    ...\n'
     spec = properties.spec(REGION, text, "m", "bounds: len(result) <= len(text)")
     assert spec.cases, spec
-    docket.save(docket.load(tmp_path, REGION, text), spec, "m")
-    again = docket.load(tmp_path, REGION, text).spec("m")
+    stored_tests.save(stored_tests.load(tmp_path, REGION, text), spec, "m")
+    again = stored_tests.load(tmp_path, REGION, text).spec("m")
     assert again.cases == spec.cases
-    assert docket.load(tmp_path, REGION, text).has(Provenance.PROPERTY)
+    assert stored_tests.load(tmp_path, REGION, text).has(Provenance.PROPERTY)
     compile("".join(again.files.values()), "x", "exec")
 
 
@@ -202,7 +202,7 @@ def test_a_file_that_cannot_be_read_is_told_in_one_sentence_and_stays(tmp_path, 
     assert why in known.said[0]
     assert "Correct it or delete it" in known.said[0]
     assert len(known.kept) == 3, "the tests count as they were"
-    docket.save(known, designed(*DESIGNED[1:]), "m")
+    stored_tests.save(known, designed(*DESIGNED[1:]), "m")
     assert kept.path.read_text() == broken
 
 
@@ -211,7 +211,7 @@ def test_what_the_user_changes_during_a_run_is_never_overwritten(tmp_path):
     edit(kept, 'rle("") == []', "rle('') is None")
     mine = kept.path.read_text()
     answer = sheet(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
-    docket.save(kept, designed() + answer, "m")
+    stored_tests.save(kept, designed() + answer, "m")
     assert kept.path.read_text() == mine
     assert sorted(sources(load(tmp_path).confirmed)) == ["assert rle('') is None", "assert rle('a')"]
 
@@ -233,7 +233,7 @@ def test_without_the_file_all_begins_anew(tmp_path):
     saved(tmp_path).path.unlink()
     known = load(tmp_path)
     assert (known.kept, known.struck, known.said) == ((), {}, ())
-    assert docket.save(known, designed(), "m").path.exists()
+    assert stored_tests.save(known, designed(), "m").path.exists()
 
 
 def test_without_the_record_nothing_is_taken_for_the_users_word(tmp_path):
@@ -253,7 +253,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, state):
 
 def test_functions_of_one_name_have_files_of_their_own(tmp_path):
     names = {
-        docket.path_of(tmp_path, path, name)
+        stored_tests.path_of(tmp_path, path, name)
         for path, name in [
             ("a/b.py", "f"),
             ("a.b.py", "g"),
@@ -262,18 +262,18 @@ def test_functions_of_one_name_have_files_of_their_own(tmp_path):
             ("a/ö.py", "f"),
             ("x" * 300, "f"),
         ]
-    } | {docket.path_of(tmp_path / "other", "a/b.py", "f")}
+    } | {stored_tests.path_of(tmp_path / "other", "a/b.py", "f")}
     assert len(names) == 7
     assert all(len(path.name) < 150 for path in names)
 
 
 def test_their_number_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(docket, "DOCKETS", 2)
+    monkeypatch.setattr(stored_tests, "DOCKETS", 2)
     for number, name in enumerate(["f", "g", "h"]):
         region = replace(REGION, qualname=name)
         text = TEXT.replace("rle", name)
         spec = sheet(region, "m", "designed", [check(f"assert {name}() == 1")])
-        path = docket.save(docket.load(tmp_path, region, text), spec, "m").path
+        path = stored_tests.save(stored_tests.load(tmp_path, region, text), spec, "m").path
         os.utime(path, (number, number))
     assert sorted(path.name for path in path.parent.iterdir()) == [
         f"src.m__{name}.{kind}" for name in "gh" for kind in ("json", "py")
@@ -283,7 +283,7 @@ def test_their_number_is_bounded(tmp_path, monkeypatch):
 def test_what_changes_during_a_run_is_kept_at_once(tmp_path):
     saved(tmp_path)
     answer = sheet(REGION, "m", "confirmed", [check("assert rle('a') == [('a', 1)]", Provenance.CONFIRMED)])
-    assert docket.update(tmp_path, REGION, TEXT, designed(*DESIGNED[1:]) + answer, "m") == ()
+    assert stored_tests.update(tmp_path, REGION, TEXT, designed(*DESIGNED[1:]) + answer, "m") == ()
     known = load(tmp_path)
     assert sources(known.confirmed) == ["assert rle('a') == [('a', 1)]"]
     assert list(known.struck.values()) == ['assert rle("") == []']
@@ -294,7 +294,7 @@ def test_what_the_user_strikes_out_meanwhile_stays_struck_out(tmp_path):
     edit(kept, '\n\n\n# designed by the model\ndef test_designed_1():\n    assert rle("") == []', "")
     mine = kept.path.read_text()
     answer = sheet(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
-    docket.update(tmp_path, REGION, TEXT, designed() + answer, "m")
+    stored_tests.update(tmp_path, REGION, TEXT, designed() + answer, "m")
     assert kept.path.read_text() == mine
     known = load(tmp_path)
     assert list(known.struck.values()) == ['assert rle("") == []']

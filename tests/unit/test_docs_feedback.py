@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     CaseResult,
     Execution,
@@ -24,7 +24,7 @@ from greenloop.core.nouns import (
     Status,
     Verdict,
 )
-from greenloop.feedback import docs
+from greenloop.drafting.feedback import docs
 
 CODE = "import numpy as np\nfrom math import sqrt\n\n\ndef f(n):\n    return np.linspace(0, sqrt(n), nu=n)\n"
 REGION = Region(path="m.py", qualname="f", start=5, end=6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstring import MOST, Param, Raised, Returned, sections
+from greenloop.core.docstrings.sections import MOST, Param, Raised, Returned, sections
 
 NUMPY = """Weighted mean.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.doubts import designable, doubts, effects, foreign, unusable
+from greenloop.core.docstrings.ambiguity import designable, doubts, effects, foreign, unusable
 
 NOTHING = [
     ("f", None),

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from greenloop.core.errors import ModelProblem
-from greenloop.embedded import choice, lock, machine, server, weights
-from greenloop.settings import EmbeddedSettings, Settings
+from greenloop.models.embedded import default_model, hardware, lock, server, weights
+from greenloop.project.settings import EmbeddedSettings, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -51,33 +51,33 @@ def put_weights():
 
 async def test_the_setting_wins():
     put_weights()
-    assert await choice.choose(Settings(model="ollama/x")) == "ollama/x"
+    assert await default_model.choose(Settings(model="ollama/x")) == "ollama/x"
 
 
 async def test_the_embedded_model_comes_before_ollama(monkeypatch, ollama):
     put_weights()
-    monkeypatch.setattr(machine, "find_spec", lambda _: object())
-    assert await choice.choose(Settings(), {"OLLAMA_HOST": await ollama("qwen")}) == "local"
+    monkeypatch.setattr(hardware, "find_spec", lambda _: object())
+    assert await default_model.choose(Settings(), {"OLLAMA_HOST": await ollama("qwen")}) == "local"
 
 
 @pytest.mark.parametrize("there", ["weights", "engine"])
 async def test_half_an_embedded_model_is_none(monkeypatch, ollama, there):
     if there == "weights":
         put_weights()
-    monkeypatch.setattr(machine, "find_spec", lambda _: object() if there == "engine" else None)
+    monkeypatch.setattr(hardware, "find_spec", lambda _: object() if there == "engine" else None)
     host = await ollama("qwen:7b", "llama")
-    assert await choice.choose(Settings(), {"OLLAMA_HOST": host}) == "ollama/qwen:7b"
+    assert await default_model.choose(Settings(), {"OLLAMA_HOST": host}) == "ollama/qwen:7b"
 
 
 async def test_a_key_is_offered_and_never_used(ollama):
     environ = {"OLLAMA_HOST": await ollama(), "OPENAI_API_KEY": "k", "GROQ_API_KEY": "", "HOME": "/"}
-    assert await choice.choose(Settings(), environ) == ""
-    assert choice.offers(environ) == ["OPENAI_API_KEY"]
+    assert await default_model.choose(Settings(), environ) == ""
+    assert default_model.offers(environ) == ["OPENAI_API_KEY"]
 
 
 async def test_no_ollama_is_no_trouble():
-    assert await choice.choose(Settings(), {"OLLAMA_HOST": "127.0.0.1:1"}) == ""
-    assert await choice.choose(Settings(), {"OLLAMA_HOST": "http://[bad"}) == ""
+    assert await default_model.choose(Settings(), {"OLLAMA_HOST": "127.0.0.1:1"}) == ""
+    assert await default_model.choose(Settings(), {"OLLAMA_HOST": "http://[bad"}) == ""
 
 
 @pytest.mark.parametrize(
@@ -92,43 +92,43 @@ async def test_no_ollama_is_no_trouble():
     ],
 )
 def test_ollama_host_is_read_as_ollama_reads_it(host, base):
-    assert choice.ollama_base({"OLLAMA_HOST": host}) == base
+    assert default_model.ollama_base({"OLLAMA_HOST": host}) == base
 
 
 # -- machine ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_missing_engine_names_the_extra(monkeypatch):
-    monkeypatch.setattr(machine, "find_spec", lambda _: None)
+    monkeypatch.setattr(hardware, "find_spec", lambda _: None)
     with pytest.raises(ModelProblem, match="not installed") as caught:
-        machine.check(1, 1024)
+        hardware.check(1, 1024)
     assert 'pip install "greenloop[local]"' in caught.value.remedy
 
 
 def test_too_little_memory_is_told_in_numbers(monkeypatch):
-    monkeypatch.setattr(machine, "find_spec", lambda _: object())
-    monkeypatch.setattr(machine, "memory", lambda: 800_000_000)
+    monkeypatch.setattr(hardware, "find_spec", lambda _: object())
+    monkeypatch.setattr(hardware, "memory", lambda: 800_000_000)
     with pytest.raises(ModelProblem, match=r"needs 1\.7 GB of memory, and 0\.8 GB are free"):
-        machine.check(weights.CODER.size, 4096)
+        hardware.check(weights.CODER.size, 4096)
 
 
 def test_an_old_processor_is_told(monkeypatch):
-    monkeypatch.setattr(machine, "find_spec", lambda _: object())
-    monkeypatch.setattr(machine, "features", lambda: {"sse2", "fma"})
-    monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(hardware, "find_spec", lambda _: object())
+    monkeypatch.setattr(hardware, "features", lambda: {"sse2", "fma"})
+    monkeypatch.setattr(hardware.platform, "machine", lambda: "x86_64")
     with pytest.raises(ModelProblem, match="processor lacks avx2, bmi2, f16c"):
-        machine.check(1, 1024)
+        hardware.check(1, 1024)
 
 
 def test_features_are_read_where_the_system_tells_them(tmp_path):
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text("processor : 0\nflags\t\t: fpu avx2 fma\n")
-    assert machine.features(cpuinfo) == {"fpu", "avx2", "fma"}
-    assert machine.features(tmp_path / "none") == machine.FEATURES
+    assert hardware.features(cpuinfo) == {"fpu", "avx2", "fma"}
+    assert hardware.features(tmp_path / "none") == hardware.FEATURES
 
 
 def test_there_is_at_least_one_thread():
-    assert 1 <= machine.threads() <= os.cpu_count()
+    assert 1 <= hardware.threads() <= os.cpu_count()
 
 
 # -- server and lock -------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ async def test_a_lock_that_is_no_servers_is_never_a_server_to_be_killed():
 
 async def test_weights_that_cannot_be_loaded_are_one_sentence(tmp_path, monkeypatch):
     pytest.importorskip("xllamacpp")
-    monkeypatch.setattr(machine, "check", lambda *_: None)
+    monkeypatch.setattr(hardware, "check", lambda *_: None)
     rubbish = tmp_path / "rubbish.gguf"
     rubbish.write_bytes(b"rubbish")
     with pytest.raises(ModelProblem, match="ended before it was ready") as caught:
@@ -175,7 +175,7 @@ async def test_weights_that_cannot_be_loaded_are_one_sentence(tmp_path, monkeypa
 
 def test_a_lock_ends_with_its_process(tmp_path):
     path = tmp_path / "lock"
-    code = f"from pathlib import Path; from greenloop.embedded import lock; lock.take(Path({str(path)!r})); print('has', flush=True); input()"
+    code = f"from pathlib import Path; from greenloop.models.embedded import lock; lock.take(Path({str(path)!r})); print('has', flush=True); input()"
     holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with holder:
         assert holder.stdout.readline() == b"has\n"

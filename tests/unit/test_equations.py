@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.equations import Subject, equations
+from greenloop.core.docstrings.equations import Subject, equations
 
 F = Subject(name="f", exceptions=frozenset({"EmptyInput"}))
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from doubling import PROBLEM, RIGHT, WRONG, code, executed, unwritten
-from greenloop import registry
-from greenloop.core import loop
+from greenloop.core import registry
+from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
-from greenloop.core.ledger import Ledger
-from greenloop.core.nouns import (
+from greenloop.core.ports import Nobody, Tools
+from greenloop.core.records import (
     Attempt,
     Budget,
     Completion,
@@ -36,8 +36,8 @@ from greenloop.core.nouns import (
     Usage,
     Verdict,
 )
-from greenloop.core.ports import Nobody, Tools
-from greenloop.settings import Settings
+from greenloop.engine import loop
+from greenloop.project.settings import Settings
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extending.md").read_text(encoding="utf-8")
 FILES = {found[1]: found[0] for found in re.findall(r"```python\n(# (\w+/\w+\.py)\n.*?)```", PAGE, re.DOTALL)}
@@ -45,7 +45,6 @@ PARAMETERS = {
     "feedback": ["problem", "attempts", "tools"],
     "search": ["problem", "attempts"],
     "specs": ["problem", "tools"],
-    "runners": ["execution"],
     "sandboxes": ["settings"],
 }
 
@@ -60,7 +59,7 @@ def part(tmp_path, monkeypatch):
         place = tmp_path / folder
         place.mkdir(exist_ok=True)
         (place / file).write_text(FILES[name], encoding="utf-8")
-        package = importlib.import_module(f"greenloop.{folder}")
+        package = importlib.import_module(registry.PACKAGES[folder])
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(place)])
         importlib.invalidate_caches()
         module = registry.load(folder, file.removesuffix(".py"))
@@ -140,8 +139,9 @@ def test_the_preset_is_read_and_names_what_exists(part, tmp_path, monkeypatch):
     part("search/fresh.py")
     part("feedback/shortest.py")
     (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    built_in = registry.files("greenloop").joinpath("presets.toml").read_text(encoding="utf-8")
-    (tmp_path / "presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")
+    built_in = registry.files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine/presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")
     monkeypatch.setattr(registry, "files", lambda _package: tmp_path)
     registry.presets.cache_clear()
     try:
@@ -178,18 +178,6 @@ async def test_the_spec_takes_the_tests_that_bear_the_functions_name(part):
         "test_m.py::test_double_of_none[1]",
         "test_m.py::TestAll::test_double_twice",
     )
-
-
-def test_the_runner_reads_what_was_printed(part):
-    output = "TAP version 13\n1..4\nok 1 - adds\nnot ok 2 - divides\n# by zero\nok 3 # SKIP slow\nok\n"
-    results = part("runners/tap.py").parse(Execution(output=output))
-    assert [(result.id, result.outcome) for result in results] == [
-        ("adds", "passed"),
-        ("divides", "failed"),
-        ("3", "skipped"),
-        ("4", "passed"),
-    ]
-    assert results[1].failure.message == "not ok 2 - divides"
 
 
 @pytest.mark.needs("bubblewrap")

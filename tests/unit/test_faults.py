@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import regions
-from greenloop.core.nouns import Environment, Failure, Frame
+from greenloop.core.records import Environment, Failure, Frame
+from greenloop.localize import regions
 
 PYTHON = Environment(
     executable=Path("/w/.venv/bin/python"),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import Attempt, CaseResult, Failure, Finding, Frame, Problem, Spec, Status, Verdict
-from greenloop.feedback import diff, raw
-from greenloop.feedback._values import first_difference
+from greenloop.core.records import Attempt, CaseResult, Failure, Finding, Frame, Problem, Spec, Status, Verdict
+from greenloop.drafting.feedback import diff, raw
+from greenloop.drafting.feedback._value_diff import first_difference
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={})
 FAILURE = Failure(

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import templates
-from greenloop.core import answer, attempting, gate, hole, loop, patch, repetition, signature
+from greenloop.core.budget import Ledger, Spent
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Started
-from greenloop.core.ledger import Ledger, Spent
-from greenloop.core.nouns import (
+from greenloop.core.ports import Nobody, Tools
+from greenloop.core.records import (
     Attempt,
     Budget,
     Candidate,
@@ -35,11 +34,24 @@ from greenloop.core.nouns import (
     Usage,
     Verdict,
 )
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.prompt import assemble
-from greenloop.feedback import best, bug_taxonomy, cases, explain, generic, raw, reflect, self_critique, summary
-from greenloop.feedback._findings import ADVICE, sentence
-from greenloop.search import chain
+from greenloop.drafting import infill
+from greenloop.drafting.candidates import gate, parse_answer, repetition, search_replace, signature
+from greenloop.drafting.feedback import (
+    best,
+    bug_taxonomy,
+    cases,
+    explain,
+    generic,
+    raw,
+    reflect,
+    self_critique,
+    summary,
+)
+from greenloop.drafting.feedback._refused_answers import ADVICE, sentence
+from greenloop.drafting.prompt import assemble
+from greenloop.drafting.search import chain
+from greenloop.engine import attempt_steps, loop
+from greenloop.project import templates
 
 MODULE = "def f(n):\n    return n\n"
 TESTS = "from m import f\n\n\ndef test_one():\n    assert f(1) == 2\n\n\ndef test_two():\n    assert f(2) == 2\n"
@@ -145,18 +157,18 @@ async def test_each_refusal_has_its_own_sentence_and_asks_no_model(part, name):
 
 def test_every_refusal_there_is_has_advice():
     named = {
-        answer.EMPTY,
-        answer.NO_CODE,
-        answer.TRUNCATED,
-        answer.WRONG,
-        patch.SEARCH_NOT_FOUND,
+        parse_answer.EMPTY,
+        parse_answer.NO_CODE,
+        parse_answer.TRUNCATED,
+        parse_answer.WRONG,
+        search_replace.SEARCH_NOT_FOUND,
         gate.UNCHANGED,
         gate.UNDEFINED,
         gate.ENCODING,
         signature.SIGNATURE,
         signature.DELETED,
-        attempting.REPEATED,
-        hole.NO_LINE,
+        attempt_steps.REPEATED,
+        infill.NO_LINE,
         repetition.REPETITION,
     }
     assert named | {"SyntaxError", "IndentationError", "TabError"} == set(ADVICE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Candidate,
     Case,
@@ -18,7 +18,7 @@ from greenloop.core.nouns import (
     Status,
     Verdict,
 )
-from greenloop.feedback import _cases, cases
+from greenloop.drafting.feedback import _case_rows, cases
 
 MODULE = "def f(n):\n    return n\n"
 TESTS = """\
@@ -193,7 +193,7 @@ async def test_many_cases_are_bounded():
     text = await told(*results)
     assert "and 488 more" in text
     assert "and 495 more" in text
-    assert len(text.split("\n")) == _cases.FAILING + _cases.PASSING + 4
+    assert len(text.split("\n")) == _case_rows.FAILING + _case_rows.PASSING + 4
 
 
 async def test_huge_failure_texts_are_bounded():

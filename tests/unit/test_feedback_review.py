@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from doubling import HALF, PROBLEM, STUB, code, executed
-from greenloop.core import answer
-from greenloop.core.attempting import judged
-from greenloop.core.loop import best
-from greenloop.core.nouns import Attempt, Completion, Problem, Reply, Status, Usage, Verdict
-from greenloop.core.prompt import assemble
-from greenloop.core.requirements import checklist
-from greenloop.core.unwritten import remarks
-from greenloop.feedback import code_review, raw, requirements
-from greenloop.search import chain
+from greenloop.core.attempts import best_attempt
+from greenloop.core.docstrings.requirements import checklist
+from greenloop.core.python.stubs import remarks
+from greenloop.core.records import Attempt, Completion, Problem, Reply, Status, Usage, Verdict
+from greenloop.drafting.candidates import parse_answer
+from greenloop.drafting.feedback import code_review, raw, requirements
+from greenloop.drafting.prompt import assemble
+from greenloop.drafting.search import chain
+from greenloop.engine.attempt_steps import judged
 from specifying import tools
 from theatre import Theatre
 
@@ -50,7 +50,7 @@ def about(text: str = STUB, **more) -> Problem:
 
 
 def tried(problem: Problem, expression: str = HALF) -> Attempt:
-    candidate = answer.read(code(expression), problem)
+    candidate = parse_answer.read(code(expression), problem)
     blank = Attempt(number=1, parent=0, candidate=candidate, verdict=Verdict(status=Status.REFUSED))
     return judged(blank, executed({"m.py": f"def double(x):\n    return {expression}\n"}))
 
@@ -176,7 +176,7 @@ async def test_met_demands_accept_nothing():
     newest = tried(problem)
     note = await described(requirements, problem, Critic(["none"]), newest)
     assert (note.score, note.stop) == (None, False)
-    top = best([BASELINE, replace(newest, notes=(note,))])
+    top = best_attempt([BASELINE, replace(newest, notes=(note,))])
     assert (top.accepted, top.verdict.status) == (False, Status.FAILED)
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from doubling import HALF, PROBLEM, executed, unwritten
-from greenloop.core.nouns import Attempt, Candidate, Finding, Note, Reply, Role, Status, Usage, Verdict
 from greenloop.core.ports import Nobody, Tools
-from greenloop.feedback import codetree, review, self_critique
-from greenloop.feedback._question import bullets, named, number
-from greenloop.search import magicore
+from greenloop.core.records import Attempt, Candidate, Finding, Note, Reply, Role, Status, Usage, Verdict
+from greenloop.drafting.feedback import codetree, review, self_critique
+from greenloop.drafting.feedback._critic_prompt import bullets, named, number
+from greenloop.drafting.search import magicore
 
 REGION = PROBLEM.regions[0]
 BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from doubling import PROBLEM, STUB, TESTS
-from greenloop import templates
-from greenloop.core.diff import hunks
-from greenloop.core.form import asking, chosen
-from greenloop.core.nouns import Problem, Region
+from greenloop.core.records import Problem, Region
+from greenloop.core.text.diff import hunks
+from greenloop.drafting.edit_format import asking, chosen
+from greenloop.project import templates
 from theatre import Theatre
 
 CODE = 'def double(x):\n    """Twice x."""\n    twice = x + 1\n    return twice\n'

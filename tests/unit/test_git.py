@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import git
 from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.git import Repository
-from greenloop.revision import compare
+from greenloop.project import git
+from greenloop.project.git import Repository
+from greenloop.project.revision import compare
 
 FILES = {"m.py": "A = 1\n", "tests/test_m.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\n"}
 

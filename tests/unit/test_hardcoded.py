@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.gate import check
-from greenloop.core.hardcoded import HARD_CODED, overfitted, warnings
-from greenloop.core.nouns import Candidate, Case, CaseResult, Problem, Provenance, Region, Spec, Status, Verdict
+from greenloop.core.records import Candidate, Case, CaseResult, Problem, Provenance, Region, Spec, Status, Verdict
+from greenloop.drafting.candidates.gate import check
+from greenloop.drafting.candidates.hardcoding import HARD_CODED, overfitted, warnings
 
 
 def problem(head: str, *examples: str, prose: str = "Does it.", tests: str = "") -> Problem:

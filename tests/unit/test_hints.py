@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import Case, Problem, Provenance, Region, Spec
-from greenloop.specs import hints
+from greenloop.core.records import Case, Problem, Provenance, Region, Spec
+from greenloop.specs.kinds import hints
 
 
 def spec(text: str) -> Spec:

@@ -15,9 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.basis import Basis
-from greenloop.core.encode import from_json, to_json
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Candidate,
     CaseResult,
@@ -40,7 +38,9 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.history import LONGEST_OUTPUT, History
+from greenloop.core.text.json_codec import from_json, to_json
+from greenloop.engine.history.provenance import Basis
+from greenloop.engine.history.store import LONGEST_OUTPUT, History
 
 ROOT = Path("/somewhere/a project")
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
@@ -235,8 +235,8 @@ _WRITER = """
 import sys
 sys.path[:0] = [{server!r}]
 from pathlib import Path
-from greenloop.core.nouns import Attempt, Status, Verdict
-from greenloop.history import History
+from greenloop.core.records import Attempt, Status, Verdict
+from greenloop.engine.history.store import History
 warnings = []
 history = History.open(Path({path!r}), warn=warnings.append)
 for lap in range({laps}):
@@ -304,7 +304,7 @@ _OPENER = """
 import sys
 sys.path[:0] = [{server!r}]
 from pathlib import Path
-from greenloop.history import History
+from greenloop.engine.history.store import History
 for path in sys.stdin:
     warnings = []
     History.open(Path(path.strip()), warn=warnings.append).close()
@@ -326,7 +326,7 @@ def test_several_processes_begin_a_history_at_once(tmp_path):
 
 
 def test_a_history_that_stays_locked_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("greenloop.history.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("greenloop.engine.history.store.BUSY_SECONDS", 0.05)
     path = tmp_path / "history.sqlite3"
     with contextlib.closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN EXCLUSIVE")

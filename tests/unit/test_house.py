@@ -12,22 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import registry
-from greenloop.core.nouns import Group
-from greenloop.settings import keys
+from greenloop.core import registry
+from greenloop.core.records import Group
+from greenloop.project.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(HOUSE / "server"), "PYTHONUTF8": "1"}
 
 # What an outer package may be imported by: a module, or everything below a package.
 IMPORTERS = {
-    "litellm": ("greenloop.models.litellm",),
-    "docker": ("greenloop.sandboxes.docker",),
+    "litellm": ("greenloop.models.providers.litellm",),
+    "docker": ("greenloop.sandboxes.backends.docker",),
     "pygls": ("greenloop.lsp",),
     "lsprotocol": ("greenloop.lsp",),
-    "xllamacpp": ("greenloop.embedded",),
+    "xllamacpp": ("greenloop.models.embedded",),
     "rich": ("greenloop.cli",),
-    "tree_sitter": ("greenloop.grammar",),
+    "tree_sitter": ("greenloop.project.syntax.tree_sitter",),
 }
 
 # Parameters, in order, that the engine and the loop give to the function of every variant.
@@ -37,7 +37,6 @@ PARAMETERS = {
     "feedback": ["problem", "attempts", "tools"],
     "search": ["problem", "attempts"],
     "trust": ["poll"],
-    "runners": ["execution"],
     "models": ["name", "settings"],
     "sandboxes": ["settings"],
 }
@@ -72,7 +71,7 @@ def test_outer_packages_have_one_door(package):
 
 @pytest.mark.parametrize("module", ["greenloop.lsp.server", "greenloop.cli.main"])
 def test_light_imports(module):
-    heavy = ("litellm", "docker", "xllamacpp", "httpx", "rich", "greenloop.engine")
+    heavy = ("litellm", "docker", "xllamacpp", "httpx", "rich", "greenloop.engine.refine")
     asked = run(
         sys.executable, "-c", f"import sys, {module}; print(*[name for name in {heavy} if name in sys.modules])"
     )
@@ -110,7 +109,7 @@ def test_presets_name_what_exists(name):
         assert set(chosen) <= set(registry.names(part))
     assert set(preset.treat) <= set(Group)
     assert {name for names in preset.treat.values() for name in names} <= set(registry.names("feedback"))
-    prompts = HOUSE / "server/greenloop/prompts" / preset.prompt
+    prompts = HOUSE / "server/greenloop/drafting/prompts" / preset.prompt
     assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}
 
 

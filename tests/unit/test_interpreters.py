@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import interpreters
 from greenloop.core.errors import CannotVerify
-from greenloop.settings import Settings
+from greenloop.project import interpreters
+from greenloop.project.settings import Settings
 
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 HOME = Path(sys._base_executable).parent

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from doubling import PROBLEM
-from greenloop import judging
 from greenloop.core.errors import CannotVerify, SettingsProblem
-from greenloop.core.nouns import Case, CaseResult, Evidence, Failure, Provenance, Status, Verdict, Verified
+from greenloop.core.records import Case, CaseResult, Evidence, Failure, Provenance, Status, Verdict, Verified
 from greenloop.core.summary import trust
-from greenloop.settings import SpecSettings
-from greenloop.specs import constraints, human, score
+from greenloop.project.settings import SpecSettings
+from greenloop.specs import host_checks
+from greenloop.specs.kinds import constraints, human, score
 from specifying import Answers, about, tools
 
 TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
@@ -25,14 +25,14 @@ FAILED = Verdict(status=Status.FAILED, cases=(CaseResult(id="t", outcome="failed
 async def judged(root: Path, text: str, verdict: Verdict, *, final=False, user=None, **options) -> Verdict:
     own = about(root, TEXT, "f")
     given = tools(user, **options)
-    spec = own.spec + await judging.collected(own, given)
+    spec = own.spec + await host_checks.collected(own, given)
 
     async def run() -> Verdict:
         return verdict
 
     from dataclasses import replace
 
-    return await judging.judged(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
+    return await host_checks.judged(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
 
 
 async def test_a_broken_constraint_fails_what_passed_with_its_own_words_at_its_line(tmp_path):
@@ -171,11 +171,11 @@ async def test_a_scorers_number_is_the_verdicts_score():
     case = Case(id="s", path="m.py", line=1, provenance=Provenance.SCORE)
     failure = Failure(type="AssertionError", message="AssertionError: score 0.4\nassert 0.4 >= 1.0")
     verdict = Verdict(status=Status.FAILED, cases=(CaseResult(id="s", outcome="failed", failure=failure),))
-    assert judging.scored(verdict, [case]).score == 0.4
-    assert judging.scored(verdict, PROBLEM.spec.cases).score == 0.0
+    assert host_checks.scored(verdict, [case]).score == 0.4
+    assert host_checks.scored(verdict, PROBLEM.spec.cases).score == 0.0
     raised = Failure(type="ValueError", message="score 0.9")
     other = Verdict(status=Status.FAILED, cases=(CaseResult(id="s", outcome="failed", failure=raised),))
-    assert judging.scored(other, [case]).score == 0.0
+    assert host_checks.scored(other, [case]).score == 0.0
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ async def test_a_score_is_one_case_of_the_users(tmp_path):
 
 async def test_the_settings_name_what_is_collected(tmp_path):
     own = about(tmp_path, TEXT, "f")
-    nothing = tools(**judging.options(SpecSettings()))
-    assert await judging.collected(own, nothing) == own.spec
-    some = tools(**judging.options(SpecSettings(constraints=["typed"], human=True)))
-    assert [case.provenance for case in (await judging.collected(own, some)).cases] == ["constraint", "human"]
+    nothing = tools(**host_checks.options(SpecSettings()))
+    assert await host_checks.collected(own, nothing) == own.spec
+    some = tools(**host_checks.options(SpecSettings(constraints=["typed"], human=True)))
+    assert [case.provenance for case in (await host_checks.collected(own, some)).cases] == ["constraint", "human"]

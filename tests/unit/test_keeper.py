@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import Environment, Place
-from greenloop.keeper import Keeper
+from greenloop.core.records import Environment, Place
+from greenloop.sandboxes.pool import Keeper
 
 
 class Session:

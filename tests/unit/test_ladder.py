@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Candidate,
     Case,
@@ -19,7 +19,7 @@ from greenloop.core.nouns import (
     Status,
     Verdict,
 )
-from greenloop.search import ladder
+from greenloop.drafting.search import ladder
 
 SOURCE = "def f(a):\n    b = a + 1\n    return b\n"
 STUB = 'def f(a):\n    """One more."""\n    raise NotImplementedError\n'

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from greenloop.core.events import Started
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Case,
     Outcome,
@@ -22,11 +22,12 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.lsp import disk, edits
-from greenloop.lsp.freshness import Freshness
+from greenloop.lsp.documents import disk
+from greenloop.lsp.documents.disk_conflicts import Freshness
 from greenloop.lsp.presenters.progress import describe
-from greenloop.lsp.runs import Run
-from greenloop.settings import Settings
+from greenloop.lsp.runs import apply_edit
+from greenloop.lsp.runs.runs import Run
+from greenloop.project.settings import Settings
 
 TARGET = Target(
     kind=TargetKind.TEST, path="t.py", qualname="test_f", selector="t.py::test_f", start=1, end=2, name_line=1
@@ -50,13 +51,13 @@ def a_run(root, **more):
 async def test_comparing_texts_leaves_the_event_loop_alone(tmp_path, monkeypatch):
     (tmp_path / "m.py").write_text("x = 2\n")
     threads = []
-    monkeypatch.setattr(edits, "contains", lambda *_texts: threads.append(threading.current_thread()) or True)
+    monkeypatch.setattr(apply_edit, "contains", lambda *_texts: threads.append(threading.current_thread()) or True)
     server = SimpleNamespace(
         abilities=SimpleNamespace(apply_edit=True, document_changes=True, create_files=True),
         documents=SimpleNamespace(at=lambda _path: None),
         freshness=Freshness(),
     )
-    landing = await asyncio.wait_for(edits.land(server, a_run(tmp_path)), 10)
+    landing = await asyncio.wait_for(apply_edit.land(server, a_run(tmp_path)), 10)
     assert landing.applied
     assert threads
     assert threading.main_thread() not in threads

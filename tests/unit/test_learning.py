@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.nouns import Execution, Run
-from greenloop.sandboxes._learning import Learnt, suspicious
+from greenloop.core.records import Execution, Run
+from greenloop.sandboxes.backends._warmup import Learnt, suspicious
 
 
 def told(*outcomes: str, **about) -> Execution:

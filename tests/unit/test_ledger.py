@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from greenloop.core.ledger import Ledger, Spent, billed
-from greenloop.core.nouns import Budget, Completion, Message, Reply, StopReason, Usage
+from greenloop.core.budget import Ledger, Spent, billed
+from greenloop.core.records import Budget, Completion, Message, Reply, StopReason, Usage
 
 
 def request(text: str = "x" * 100, wanted: int = 500) -> Completion:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import registry, settings
+from greenloop.core import registry
+from greenloop.project import settings
 
 HOUSE = Path(__file__).resolve().parents[2]
 PAGE = (HOUSE / "docs" / "lineage.md").read_text(encoding="utf-8")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import locks
 from greenloop.core.errors import CannotVerify
-from greenloop.locks import project, requirements
+from greenloop.project import locks
+from greenloop.project.locks import project, requirements
 
 DATA = Path(__file__).parent / "locks"
 LINUX = {

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core import loop
+from greenloop.core.attempts import best_attempt
+from greenloop.core.budget import Ledger, Spent
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
-from greenloop.core.ledger import Ledger, Spent
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Budget,
     Case,
@@ -36,7 +36,8 @@ from greenloop.core.nouns import (
     Verdict,
 )
 from greenloop.core.summary import spent
-from greenloop.search import chain, restart_on_repeat
+from greenloop.drafting.search import chain, restart_on_repeat
+from greenloop.engine import loop
 
 SOURCE = "def double(x):\n    return x + 1\n"
 CASE = Case(id="test_m.py::test_double", path="test_m.py", line=3)
@@ -212,8 +213,8 @@ async def test_the_best_attempt_is_never_replaced_by_a_worse_one():
     worse = Attempt(
         number=2, candidate=object(), verdict=Verdict(status=Status.FAILED, cases=cases("failed", "failed"))
     )
-    assert loop.best([good, worse]).number == 1
-    assert loop.best([]) is None
+    assert best_attempt([good, worse]).number == 1
+    assert best_attempt([]) is None
 
 
 def cases(*outcomes: str) -> tuple[CaseResult, ...]:

@@ -1,9 +1,9 @@
 """What `%%refine` makes of executed cells and of a result, without IPython's help; tests/sandbox runs the magic itself."""
 
 from greenloop import magic
-from greenloop.core.executed import compose
-from greenloop.core.grid import Cell, Notebook, names
-from greenloop.core.landing import landed
+from greenloop.notebook.layout import Cell, Notebook, names
+from greenloop.notebook.module import compose
+from greenloop.notebook.write_back import landed
 
 
 def book(*texts):

@@ -6,8 +6,9 @@ import ast
 
 import pytest
 
-from greenloop import regions, sources
-from greenloop.core.nouns import Failure, Frame
+from greenloop.core.records import Failure, Frame
+from greenloop.localize import regions
+from greenloop.project import sources
 
 
 def lay(root, files):

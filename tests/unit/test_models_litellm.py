@@ -12,10 +12,10 @@ import pytest
 
 import openai_api
 from greenloop.core.errors import ContextTooLong, ModelProblem
-from greenloop.core.nouns import Completion, Message
 from greenloop.core.ports import slots
-from greenloop.models import litellm
-from greenloop.settings import ApiSettings, Settings
+from greenloop.core.records import Completion, Message
+from greenloop.models.providers import litellm
+from greenloop.project.settings import ApiSettings, Settings
 from openai_api import answer, hang_up, refuse, stall
 
 KEY = "test-key-0123456789"
@@ -54,7 +54,7 @@ async def complete(a_model, request=ASK):
 
 
 def test_importing_the_module_does_not_import_litellm():
-    code = "import sys, greenloop.models.litellm; sys.exit('litellm' in sys.modules)"
+    code = "import sys, greenloop.models.providers.litellm; sys.exit('litellm' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -302,7 +302,7 @@ async def test_a_price_is_told_before_the_call(api):
 
 def test_no_price_is_worth_the_import_of_litellm():
     code = (
-        "import sys; from greenloop.models import litellm; from greenloop.settings import Settings;"
+        "import sys; from greenloop.models.providers import litellm; from greenloop.project.settings import Settings;"
         "print(litellm.create('openai/gpt-4o-mini', Settings()).price(1, 1), 'litellm' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout == b"None False\n"

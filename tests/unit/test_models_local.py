@@ -8,11 +8,11 @@ import pytest
 
 import openai_api
 from greenloop.core.errors import ContextTooLong, ModelProblem
-from greenloop.core.nouns import Completion, Hole, Message
 from greenloop.core.ports import Infiller, slots
-from greenloop.embedded import server
-from greenloop.models import local
-from greenloop.settings import ApiSettings, EmbeddedSettings, Settings
+from greenloop.core.records import Completion, Hole, Message
+from greenloop.models.embedded import server
+from greenloop.models.providers import local
+from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
 
 HOLE = Hole(prefix="def f(a, b):\n", suffix="\nprint(f(1, 2))\n", stop=("\n",), max_tokens=20, seed=3)
 ASK = Completion(messages=(Message(role="user", content="Write f."),), max_tokens=9)

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 import pytest
 
 from greenloop.core.errors import ModelProblem, UsageProblem
-from greenloop.core.nouns import Completion, Hole, Message, Reply, Role, Usage
 from greenloop.core.ports import Infiller, slots
-from greenloop.models import replay
-from greenloop.settings import Settings
+from greenloop.core.records import Completion, Hole, Message, Reply, Role, Usage
+from greenloop.models.providers import replay
+from greenloop.project.settings import Settings
 
 ASK = Completion(messages=(Message(role="user", content="wörds"),))
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from greenloop.core.errors import ModelProblem, UsageProblem
-from greenloop.core.nouns import Completion, Hole, Message
 from greenloop.core.ports import Infiller
-from greenloop.models import scripted
-from greenloop.settings import Settings
+from greenloop.core.records import Completion, Hole, Message
+from greenloop.models.providers import scripted
+from greenloop.project.settings import Settings
 
 ASK = Completion(messages=(Message(role="user", content="x" * 35),))
 

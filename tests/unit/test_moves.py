@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from greenloop.lsp.moves import between, rows
+from greenloop.lsp.documents.line_mapping import between, rows
 
 TEXT = "import os\n\n\ndef test_a():\n    assert f(1) == 2\n\n\ndef test_b():\n    assert f(2) == 3\n"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.mutate import MOST, changes, mutants
-from greenloop.core.nouns import Attempt, Problem, Region, Spec, Status, Verdict
+from greenloop.core.records import Attempt, Problem, Region, Spec, Status, Verdict
+from greenloop.drafting.candidates.mutate import MOST, changes, mutants
 
 SOURCE = """class C:
     def f(self, items):

@@ -8,17 +8,16 @@ import re
 import pytest
 
 from cells import notebook, sources
-from greenloop import goals
-from greenloop import notebook as books
-from greenloop.core import ipynb
-from greenloop.core.celled import told
-from greenloop.core.cells import Kind, read
 from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.core.executed import compose
-from greenloop.core.grid import Cell, Notebook, names
-from greenloop.core.landing import landed
-from greenloop.core.nouns import Failure, Frame, Outcome, StopReason, TargetKind, Verified
-from greenloop.sources import is_test_file
+from greenloop.core.records import Failure, Frame, Outcome, StopReason, TargetKind, Verified
+from greenloop.notebook import adapter as books
+from greenloop.notebook import cell_targets, ipynb
+from greenloop.notebook.cell_labels import told
+from greenloop.notebook.cell_source import Kind, read
+from greenloop.notebook.layout import Cell, Notebook, names
+from greenloop.notebook.module import compose
+from greenloop.notebook.write_back import landed
+from greenloop.project.sources import is_test_file
 
 
 def book(*texts, path="nb.ipynb"):
@@ -160,7 +159,7 @@ def test_no_two_notebooks_have_the_same_names():
 def test_the_module_of_a_notebook_is_no_test_file(path):
     nb = book("def f():\n    return 1", "assert f() == 2", path=path)
     assert [is_test_file(name) for name in (nb.module, nb.tests)] == [False, True]
-    function, checks = (books.prepare(nb, goal).target for goal in goals.goals(nb))
+    function, checks = (books.prepare(nb, goal).target for goal in cell_targets.goals(nb))
     assert (function.kind, checks.kind) == (TargetKind.FUNCTION, TargetKind.TEST)
 
 
@@ -328,39 +327,39 @@ def test_targets_by_what_is_typed():
     nb = book(
         "def f():\n    '''Doc.'''\nclass C:\n    def m(self): ...", "def f(): ...\nassert f()", "def test_g(): ..."
     )
-    spelled = [goals.spelled(nb, goal) for goal in goals.goals(nb)]
+    spelled = [cell_targets.spelled(nb, goal) for goal in cell_targets.goals(nb)]
     assert spelled == ["nb.ipynb::f", "nb.ipynb::C", "nb.ipynb::f", "nb.ipynb:2", "nb.ipynb::test_g"]
-    assert goals.typed(nb, ":2") == goals.Goal(cell=1, last=1, test=True)
-    assert goals.typed(nb, ":cell-2") == goals.typed(nb, ":2")
-    assert goals.typed(nb, "::f") == goals.Goal(cell=1, last=1, name="f")
-    method = books.prepare(nb, goals.typed(nb, "::C.m")).target
+    assert cell_targets.typed(nb, ":2") == cell_targets.Goal(cell=1, last=1, test=True)
+    assert cell_targets.typed(nb, ":cell-2") == cell_targets.typed(nb, ":2")
+    assert cell_targets.typed(nb, "::f") == cell_targets.Goal(cell=1, last=1, name="f")
+    method = books.prepare(nb, cell_targets.typed(nb, "::C.m")).target
     assert (method.kind, method.qualname, method.start) == (TargetKind.FUNCTION, "C.m", nb.firsts[0] + 4)
-    test = books.prepare(nb, goals.typed(nb, ":3")).target
+    test = books.prepare(nb, cell_targets.typed(nb, ":3")).target
     assert test.selector == "test_nb_ipynb.py::test_g"
 
 
 def test_a_function_is_run_as_far_as_checks_name_it():
     nb = book("def f(): ...", "x = f()", "assert f()", "y = 1", "assert y")
-    assert goals.typed(nb, "::f").last == 2
+    assert cell_targets.typed(nb, "::f").last == 2
 
 
 def test_targets_at_a_row():
     nb = book(
         "class C:\n    def m(self):\n        ...\nx = 1", "x\nassert x", "def broken(:\n    x =", "def test_t(): ...\nx"
     )
-    assert goals.goal_at(nb, 0, 2).name == "C.m"
-    assert goals.goal_at(nb, 0, 3) is None
-    assert goals.goal_at(nb, 1, 0) == goals.Goal(cell=1, last=1, test=True)
-    assert goals.goal_at(nb, 2, 1).name == "broken"
-    assert goals.goal_at(nb, 3, 0).name == "test_t"
-    assert goals.goal_at(nb, 3, 1) is None
-    assert goals.goal_at(nb, 9, 0) is None
+    assert cell_targets.goal_at(nb, 0, 2).name == "C.m"
+    assert cell_targets.goal_at(nb, 0, 3) is None
+    assert cell_targets.goal_at(nb, 1, 0) == cell_targets.Goal(cell=1, last=1, test=True)
+    assert cell_targets.goal_at(nb, 2, 1).name == "broken"
+    assert cell_targets.goal_at(nb, 3, 0).name == "test_t"
+    assert cell_targets.goal_at(nb, 3, 1) is None
+    assert cell_targets.goal_at(nb, 9, 0) is None
 
 
 def test_an_earlier_cell_must_parse_but_the_own_one_need_not():
     nb = book("x = (", "assert 1", "y = )")
     with pytest.raises(UsageProblem, match="Cell 1 of nb.ipynb cannot be read in row 1"):
-        books.prepare(nb, goals.Goal(cell=1, last=1, test=True))
+        books.prepare(nb, cell_targets.Goal(cell=1, last=1, test=True))
 
 
 def failure(nb, cell, row, function="<module>"):
@@ -371,7 +370,7 @@ def failure(nb, cell, row, function="<module>"):
 
 def test_only_what_no_function_of_the_notebook_can_cure_is_the_cells_own_fault():
     nb = book("def f(): ...", "table = {}\nvalue = table['a']", "y = f()\nz = y['a']", "assert z")
-    asked = books.prepare(nb, goals.Goal(cell=3, last=3, test=True))
+    asked = books.prepare(nb, cell_targets.Goal(cell=3, last=3, test=True))
     fault = asked.fault([failure(nb, 1, 1)])
     assert fault.sentence == "Cell 2 of nb.ipynb fails in row 2: KeyError: 'a'"
     assert asked.fault([failure(nb, 2, 1)]) is None
@@ -405,7 +404,7 @@ def test_an_outcome_is_kept_and_found_again(tmp_path):
     (tmp_path / "nb.ipynb").write_text(text)
     nb, _text = books.load(tmp_path, "nb.ipynb")
     found = solved(nb, 1, lambda old: old.replace("return 1", "return 2"))
-    asked = books.prepare(nb, goals.typed(nb, ":2"))
+    asked = books.prepare(nb, cell_targets.typed(nb, ":2"))
     assert asked.shown(found).after == {"nb.ipynb:1": "def f():\n    return 2\n"}
     written = asked.written(found, text)
     assert sources(written.after["nb.ipynb"]) == ["def f():\n    return 2", "assert f() == 2", "x = 1"]

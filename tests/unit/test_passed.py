@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from greenloop import passed
-from greenloop.sandboxes import _programs
+from greenloop.sandboxes import selftest_cache
+from greenloop.sandboxes.backends import _bwrap_binary
 
 
 @pytest.fixture(autouse=True)
@@ -17,69 +17,69 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_what_passed_is_recalled_with_its_facts():
-    assert passed.recall("wall", "a") is None
-    passed.remember("wall", "a", {"overlay": True})
-    passed.remember("wall", "b", {})
-    assert passed.recall("wall", "a") == {"overlay": True}
-    assert passed.recall("wall", "b") == {}
-    assert passed.recall("other", "a") is None
+    assert selftest_cache.recall("wall", "a") is None
+    selftest_cache.remember("wall", "a", {"overlay": True})
+    selftest_cache.remember("wall", "b", {})
+    assert selftest_cache.recall("wall", "a") == {"overlay": True}
+    assert selftest_cache.recall("wall", "b") == {}
+    assert selftest_cache.recall("other", "a") is None
 
 
 @pytest.mark.parametrize("changed", ["boot", "kernel", "user"])
 def test_another_boot_kernel_or_user_knows_nothing(monkeypatch, changed):
-    passed.remember("wall", "a", {})
+    selftest_cache.remember("wall", "a", {})
     if changed == "boot":
-        monkeypatch.setattr(passed, "boot", lambda: "another")
+        monkeypatch.setattr(selftest_cache, "boot", lambda: "another")
     elif changed == "kernel":
-        monkeypatch.setattr(passed.platform, "release", lambda: "99.0")
+        monkeypatch.setattr(selftest_cache.platform, "release", lambda: "99.0")
     else:
-        monkeypatch.setattr(passed.os, "getuid", lambda: 4711)
-    assert passed.recall("wall", "a") is None
+        monkeypatch.setattr(selftest_cache.os, "getuid", lambda: 4711)
+    assert selftest_cache.recall("wall", "a") is None
 
 
 @pytest.mark.parametrize("rubbish", ["", "{", "[1]", '{"x": 1}', "\xff"])
 def test_a_spoilt_cache_is_an_empty_one(cache, rubbish):
     cache.parent.mkdir(parents=True)
     cache.write_text(rubbish, encoding="latin-1")
-    assert passed.recall("wall", "a") is None
-    passed.remember("wall", "a", {})
-    assert passed.recall("wall", "a") == {}
+    assert selftest_cache.recall("wall", "a") is None
+    selftest_cache.remember("wall", "a", {})
+    assert selftest_cache.recall("wall", "a") == {}
 
 
 def test_old_notes_are_dropped(cache):
-    for number in range(passed.KEPT + 5):
-        passed.remember("wall", str(number), {})
-    assert len(json.loads(cache.read_text())) == passed.KEPT
-    assert passed.recall("wall", "0") is None
+    for number in range(selftest_cache.KEPT + 5):
+        selftest_cache.remember("wall", str(number), {})
+    assert len(json.loads(cache.read_text())) == selftest_cache.KEPT
+    assert selftest_cache.recall("wall", "0") is None
 
 
 def fake_bubblewrap(path, version):
     path.write_text(f"#!/bin/sh\necho bubblewrap {version}\n")
     path.chmod(0o755)
-    _programs._tested.cache_clear()
+    _bwrap_binary._tested.cache_clear()
     return str(path)
 
 
 def test_bubblewrap_is_tested_once_for_each_program_and_version(tmp_path, monkeypatch):
     tried = []
-    monkeypatch.setattr(_programs, "_self_test", lambda program: tried.append(program.version) or "")
+    monkeypatch.setattr(_bwrap_binary, "_self_test", lambda program: tried.append(program.version) or "")
     path = fake_bubblewrap(tmp_path / "bwrap", "0.8.0")
-    first = _programs.choose((path,))
-    _programs._tested.cache_clear()
-    assert _programs.choose((path,)) == first
+    first = _bwrap_binary.choose((path,))
+    _bwrap_binary._tested.cache_clear()
+    assert _bwrap_binary.choose((path,)) == first
     assert tried == ["0.8.0"]
-    assert _programs.choose((fake_bubblewrap(tmp_path / "bwrap", "0.9.0"),)).version == "0.9.0"
+    assert _bwrap_binary.choose((fake_bubblewrap(tmp_path / "bwrap", "0.9.0"),)).version == "0.9.0"
     assert tried == ["0.8.0", "0.9.0"]
 
 
 def test_a_self_test_that_failed_is_tried_again(tmp_path, monkeypatch):
     tried = []
-    monkeypatch.setattr(_programs, "_self_test", lambda program: tried.append(1) or "no namespace")
+    monkeypatch.setattr(_bwrap_binary, "_self_test", lambda program: tried.append(1) or "no namespace")
     path = fake_bubblewrap(tmp_path / "bwrap", "0.8.0")
     for _ in range(2):
-        _programs._tested.cache_clear()
-        with pytest.raises(_programs.CannotVerify):
-            _programs.choose((path,))
+        _bwrap_binary._tested.cache_clear()
+        with pytest.raises(_bwrap_binary.CannotVerify):
+            _bwrap_binary.choose((path,))
     assert len(tried) % 2 == 0
     assert len(tried) >= 4
-    _programs._tested.cache_clear()
+    _bwrap_binary._tested.cache_clear()

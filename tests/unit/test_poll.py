@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop import polling, registry
-from greenloop.core.nouns import Case, CaseResult, Failure, Provenance
-from greenloop.core.poll import Ballot, Poll, clusters, splitting
-from greenloop.core.sheet import Equation, equation
+from greenloop.core import registry
+from greenloop.core.generated_tests import Equation, equation
+from greenloop.core.records import Case, CaseResult, Failure, Provenance
+from greenloop.core.votes import Ballot, Poll, clusters, splitting
+from greenloop.specs import voting
 
 
 def case(name: str, batch: str = "", provenance: Provenance = Provenance.DESIGNED) -> Case:
@@ -145,7 +146,7 @@ def test_consistency_alone_is_not_enough_before_somebody_spoke():
     ],
 )
 def test_behaviour_can_be_compared(result, source, behaviour):
-    assert polling.behaviour(result, source) == behaviour
+    assert voting.behaviour(result, source) == behaviour
 
 
 @pytest.mark.parametrize(
@@ -161,22 +162,22 @@ def test_behaviour_can_be_compared(result, source, behaviour):
 )
 def test_a_question_has_one_form(source, question):
     asked = Case(id="x", path="m.py", line=1, provenance=Provenance.DESIGNED, source=source)
-    assert polling.question(asked, equation(source)) == question
+    assert voting.question(asked, equation(source)) == question
 
 
 @pytest.mark.parametrize(
     ("answer", "body"),
     [
-        (polling.Answer(case=case("a"), right=True, known=Equation(call="f(1)", expected="2")), None),
+        (voting.Answer(case=case("a"), right=True, known=Equation(call="f(1)", expected="2")), None),
         (
-            polling.Answer(case=case("a"), right=False, known=Equation(call="f(1)", expected="2")),
+            voting.Answer(case=case("a"), right=False, known=Equation(call="f(1)", expected="2")),
             "assert not (f(1) == 2)",
         ),
         (
-            polling.Answer(case=case("a"), right=False, known=Equation(call="f(1)", expected="0.5"), value="0.5"),
+            voting.Answer(case=case("a"), right=False, known=Equation(call="f(1)", expected="0.5"), value="0.5"),
             "assert f(1) == pytest.approx(0.5)",
         ),
-        (polling.Answer(case=case("a"), right=False, known=None), None),
+        (voting.Answer(case=case("a"), right=False, known=None), None),
     ],
 )
 def test_an_answer_becomes_a_test(answer, body):
@@ -209,4 +210,4 @@ def test_only_values_are_offered_as_the_right_one():
     known = equation(asked.source)
     gave = ["2", "failed", "! KeyError", "<object at 0x1>", "[1]"]
     found = [ballot(number, "", seen={"a": value}) for number, value in enumerate(gave, 1)]
-    assert polling._others(asked, known, found) == {"It is 2": "2", "It is [1]": "[1]"}
+    assert voting._others(asked, known, found) == {"It is 2": "2", "It is [1]": "[1]"}

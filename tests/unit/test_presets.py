@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from doubling import HALF, PROBLEM, RIGHT, STUB, WRONG, code, executed, unwritten
-from greenloop import registry
-from greenloop.core import loop
+from greenloop.core import registry
+from greenloop.core.budget import Ledger
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.events import Planned, Started
-from greenloop.core.ledger import Ledger
-from greenloop.core.nouns import (
+from greenloop.core.ports import Nobody, Tools
+from greenloop.core.records import (
     Attempt,
     Budget,
     Completion,
@@ -27,8 +27,8 @@ from greenloop.core.nouns import (
     Usage,
     Verdict,
 )
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.prompt import assemble
+from greenloop.drafting.prompt import assemble
+from greenloop.engine import loop
 
 HOUSE = Path(__file__).resolve().parents[2]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
@@ -44,7 +44,7 @@ class Play:
         self.calls: list[str] = []
         self.prompts: list[Completion] = []
         self.questions: list[Completion] = []
-        folder = HOUSE / "server/greenloop/prompts" / self.preset.prompt
+        folder = HOUSE / "server/greenloop/drafting/prompts" / self.preset.prompt
         self.templates = {file.stem: file.read_text() for file in folder.glob("*.txt")}
 
     async def ask(self, completion: Completion, on_token) -> Reply:

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.nouns import Target, TargetKind
-from greenloop.lsp import client
-from greenloop.lsp.presenters.line import Line
+from greenloop.core.records import Target, TargetKind
+from greenloop.lsp.connection import client_requests
 from greenloop.lsp.presenters.progress import Bar
-from greenloop.lsp.runs import Run, Runs
-from greenloop.settings import Settings
+from greenloop.lsp.presenters.progress_line import Line
+from greenloop.lsp.runs.runs import Run, Runs
+from greenloop.project.settings import Settings
 
 TARGET = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
 
@@ -45,7 +45,7 @@ def server(progress):
 
 
 async def asked(server):
-    task = asyncio.create_task(client.open_progress(server))
+    task = asyncio.create_task(client_requests.open_progress(server))
     await asyncio.sleep(0)
     return task
 
@@ -85,7 +85,7 @@ async def test_a_line_that_ends_about_the_moment_of_the_reply(server, progress, 
     line = Line(server, "title", lambda: None)
     line.ask()
     progress.go.set()
-    await client.apart()
+    await client_requests.apart()
     for _turn in range(turns):
         await asyncio.sleep(0)
     line.end("over")

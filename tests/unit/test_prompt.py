@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Candidate,
     Draft,
@@ -21,8 +21,9 @@ from greenloop.core.nouns import (
     Status,
     Verdict,
 )
-from greenloop.core.prompt import assemble, cut, earlier, fenced, fit
-from greenloop.core.tokens import estimate
+from greenloop.core.text.tokens import estimate
+from greenloop.core.text.truncate import cut
+from greenloop.drafting.prompt import assemble, earlier, fenced, fit
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
 PROBLEM = Problem(
@@ -123,7 +124,7 @@ COUNTS = {
     "words": lambda t: len(t.split()),
 }
 REAL = {
-    name: (Path(__file__).resolve().parents[2] / f"server/greenloop/prompts/default/{name}.txt").read_text()
+    name: (Path(__file__).resolve().parents[2] / f"server/greenloop/drafting/prompts/default/{name}.txt").read_text()
     for name in ("system", "task", "draft", "refine", "restart", "compare", "reflection", "strategy")
 }
 

@@ -4,8 +4,9 @@ import ast
 
 import pytest
 
-from greenloop.core.nouns import Provenance, Region
-from greenloop.specs import _function, _values, properties
+from greenloop.core.records import Provenance, Region
+from greenloop.specs.kinds import properties
+from greenloop.specs.properties import signature, value_strategies
 
 SORT = '''def sort(xs: list[int]) -> list[int]:
     """Sort the numbers.
@@ -23,11 +24,11 @@ def region(text: str, name: str) -> Region:
 
 
 def head(text: str, name: str):
-    return _function.read(region(text, name), text)
+    return signature.read(region(text, name), text)
 
 
 def strategies(text: str, name: str = "f") -> dict[str, str]:
-    found, _without = _values.values(head(text, name), text, "m", {})
+    found, _without = value_strategies.values(head(text, name), text, "m", {})
     return {each.name: each.strategy for each in found}
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from greenloop.core.nouns import Region
-from greenloop.specs import properties
-from greenloop.specs._types import check
+from greenloop.core.records import Region
+from greenloop.specs.kinds import properties
+from greenloop.specs.properties.type_hints import check
 
 NOTHING = "I do not know."
 

@@ -10,9 +10,8 @@ import pytest
 from lsprotocol import types as lsp
 
 from greenloop.cli import events_json
-from greenloop.core.encode import to_json
 from greenloop.core.events import Checked, Planned, Proposed, Specified, Started, Tested
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Case,
     CaseResult,
@@ -34,11 +33,12 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.lsp import protocol
-from greenloop.lsp.abilities import abilities
-from greenloop.lsp.protocol import answer_params
+from greenloop.core.text.json_codec import to_json
+from greenloop.lsp.connection import messages
+from greenloop.lsp.connection.capabilities import abilities
+from greenloop.lsp.connection.messages import answer_params
 from greenloop.lsp.server import create_server
-from greenloop.strength import Strength
+from greenloop.verdict.mutation_testing import Strength
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text(encoding="utf-8")
 FAILURE = Failure(type="AssertionError", message="assert 1 == 2", frames=(Frame(path="m.py", line=2, function="f"),))
@@ -116,11 +116,11 @@ def test_every_command_and_message_is_on_the_page():
     commands = set(create_server().protocol.fm.commands)
     named_commands = set(re.findall(r"^\| `(greenloop\.\w+)` \|", PAGE, re.MULTILINE))
     assert commands == named_commands
-    messages = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("greenloop/")}
-    assert {protocol.REFINE, protocol.RUNS} < messages
-    assert messages == set(re.findall(r"`(greenloop/\w+)`", PAGE))
+    named = {value for value in vars(messages).values() if isinstance(value, str) and value.startswith("greenloop/")}
+    assert {messages.REFINE, messages.RUNS} < named
+    assert named == set(re.findall(r"`(greenloop/\w+)`", PAGE))
     registered = {name for name in create_server().protocol.fm.features if name.startswith("greenloop/")}
-    assert registered <= messages
+    assert registered <= named
 
 
 def test_its_json_examples_can_be_read_and_sent():

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from greenloop import regions, targets
-from greenloop.core.nouns import Failure, Frame, Region
+from greenloop.core.records import Failure, Frame, Region
+from greenloop.localize import regions
+from greenloop.project import targets
 
 CART = (
     """\

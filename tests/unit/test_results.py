@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from greenloop.core.nouns import CaseResult, Failure
-from greenloop.lsp.results import Result, Results, grouped
+from greenloop.core.records import CaseResult, Failure
+from greenloop.lsp.testing.results import Result, Results, grouped
 
 ROOT = Path("/w")
 

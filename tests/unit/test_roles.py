@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from doubling import HALF, RIGHT, WRONG
-from greenloop import roles, settings
 from greenloop.core.errors import ModelProblem
-from greenloop.core.nouns import Completion, Message, Role, StopReason
+from greenloop.core.records import Completion, Message, Role, StopReason
+from greenloop.models import roles
+from greenloop.project import settings
 from theatre import SECRET, Fake, Theatre
 
 ALIKE = [f"x + {n} - {n} + 1" for n in range(10)]  # other code, the same wrong values

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Candidate,
     Case,
@@ -30,9 +30,9 @@ from greenloop.core.nouns import (
     Usage,
     Verdict,
 )
-from greenloop.core.records import Step, Watched
-from greenloop.feedback import ldb, runtime_trace
-from greenloop.feedback._blocks import blocks, visits
+from greenloop.core.report import Step, Watched
+from greenloop.drafting.feedback import ldb, runtime_trace
+from greenloop.drafting.feedback._blocks import blocks, visits
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
 TEST = "from m import total\n\ndef test_it():\n    assert total([1, 2]) == 3\n"

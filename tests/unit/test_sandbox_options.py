@@ -6,13 +6,13 @@ import importlib.util
 
 import pytest
 
-from greenloop import inside
+from greenloop.sandboxes import payload
 
 
 @pytest.fixture
 def options(monkeypatch):
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
-    spec = importlib.util.spec_from_file_location("options", inside.folder() / "options.py")
+    spec = importlib.util.spec_from_file_location("options", payload.folder() / "options.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     # as if every plugin were installed
@@ -30,4 +30,4 @@ def options(monkeypatch):
 )
 def test_only_plugins_that_are_loaded_are_told_anything(options, tmp_path, ini, taken_back):
     (tmp_path / "pytest.ini").write_text(ini)
-    assert ("--benchmark-disable" in options.arguments(str(tmp_path), "/scratch")) is taken_back
+    assert ("--benchmark-disable" in options.pytest_arguments(str(tmp_path), "/scratch")) is taken_back

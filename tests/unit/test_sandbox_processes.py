@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from greenloop import inside
+from greenloop.sandboxes import payload
 
 _LOAD = """
 import importlib.util, os, signal, sys, time
@@ -29,9 +29,9 @@ for lap in range(40):
                 break
         time.sleep(60)
         os._exit(0)
-    while len(processes.tree()) < 26:
+    while len(processes.descendants()) < 26:
         time.sleep(0.001)
-    ended = processes.end_all(worker, None, False)
+    ended = processes.kill_all(worker, None, False)
     assert ended == (25, -signal.SIGKILL), ended
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -41,17 +41,17 @@ for lap in range(40):
 """
 # A worker that asks for no end, seen by nobody.
 _UNSEEN = """
-processes._processes = dict
+processes._list_processes = dict
 worker = os.fork()
 if not worker:
     time.sleep(60)
     os._exit(0)
-assert processes.end_all(worker, None, False) == (0, -signal.SIGKILL)
+assert processes.kill_all(worker, None, False) == (0, -signal.SIGKILL)
 """
 
 
 def run(code):
-    command = [sys.executable, "-c", _LOAD + code, str(inside.folder() / "processes.py")]
+    command = [sys.executable, "-c", _LOAD + code, str(payload.folder() / "processes.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop import inside
+from greenloop.sandboxes import payload
 
-protocol = inside.protocol()
+protocol = payload.protocol()
 KEY = bytes(range(32))
 
 json_values = st.recursive(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.loop import best
-from greenloop.core.nouns import (
+from greenloop.core.attempts import best_attempt
+from greenloop.core.records import (
     Attempt,
     Candidate,
     CaseResult,
@@ -22,7 +22,7 @@ from greenloop.core.nouns import (
     Status,
     Verdict,
 )
-from greenloop.search import _progress, best_of_n, chain, iad, magicore, patient, restart_on_repeat, tree
+from greenloop.drafting.search import _progress, best_of_n, chain, iad, magicore, patient, restart_on_repeat, tree
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={})
 
@@ -112,19 +112,19 @@ def test_the_published_chain_refines_the_newest_whatever_it_scored():
 def test_a_chain_without_progress_stops_at_its_patience():
     run = Run(patient.plan).ends(0.5).ends(0.5).ends(0.5)
     assert run.next() is None
-    assert best(run.attempts).verdict.score == 0.5
+    assert best_attempt(run.attempts).verdict.score == 0.5
 
 
 def test_a_worse_attempt_does_not_replace_a_better_one():
     run = Run(patient.plan).ends(0.8).ends(0.3)
     assert run.next().parent == 1
-    assert best(run.attempts).number == 1
+    assert best_attempt(run.attempts).number == 1
 
 
 def test_the_best_reward_counts_and_not_the_last():
     run = Run(patient.plan).ends(0.5).ends(0.9).ends(0.2)
     assert run.next().parent == 2
-    assert best(run.attempts).number == 2
+    assert best_attempt(run.attempts).number == 2
 
 
 def test_a_chain_goes_on_as_long_as_its_score_rises():
@@ -214,7 +214,7 @@ def test_iad_keeps_only_improvements_so_the_score_never_falls():
     assert reached == sorted(reached)
 
 
-def test_iad_shows_the_worst_beside_the_best():
+def test_iad_shows_the_worst_beside_the_best_attempt():
     run = Run(iad.plan).ends(0.2).ends(0.5).ends(0.1)
     round_ = iad.plan(PROBLEM, run.attempts)
     assert {(draft.parent, draft.others, draft.prompt, draft.move) for draft in round_} == {

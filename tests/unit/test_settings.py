@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop import settings
 from greenloop.core.errors import SettingsProblem
+from greenloop.project import settings
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from greenloop.core.nouns import Provenance, Region, Spec
-from greenloop.core.sheet import Check, Equation, equation, path_of, sheet, stated
+from greenloop.core.generated_tests import Check, Equation, equation, path_of, sheet, stated
+from greenloop.core.records import Provenance, Region, Spec
 
 REGION = Region(path="src/pkg/my-mod.py", qualname="Box.area", start=3, end=9)
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import regions, targets
-from greenloop.core.nouns import Execution, Problem, Provenance, Run, Spec
 from greenloop.core.ports import Nobody, Tools
-from greenloop.specs import doctest as doctest_spec
-from greenloop.specs import pytest as pytest_spec
+from greenloop.core.records import Execution, Problem, Provenance, Run, Spec
+from greenloop.localize import regions
+from greenloop.project import targets
+from greenloop.specs.kinds import doctest as doctest_spec
+from greenloop.specs.kinds import pytest as pytest_spec
 
 MODULE = '''\
 """Module."""

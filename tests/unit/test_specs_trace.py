@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import SettingsProblem
-from greenloop.core.nouns import Provenance
-from greenloop.core.sheet import equation
-from greenloop.specs import trace
+from greenloop.core.generated_tests import equation
+from greenloop.core.records import Provenance
+from greenloop.specs.kinds import trace
 from specifying import about, tools
 
 TEXT = '''\

@@ -6,9 +6,9 @@ from math import sqrt
 
 import pytest
 
-from greenloop.core.nouns import Region
-from greenloop.core.records import Reach, Watched
-from greenloop.spectrum import PASSING, nearest, ochiai
+from greenloop.core.records import Region
+from greenloop.core.report import Reach, Watched
+from greenloop.localize.spectrum import PASSING, nearest, ochiai
 
 REGION = Region(path="m.py", qualname="f", start=10, end=20)
 

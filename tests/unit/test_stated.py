@@ -7,9 +7,9 @@ from textwrap import indent
 
 import pytest
 
-from greenloop import targets
-from greenloop.core.nouns import Problem, Provenance, Region, Spec
-from greenloop.specs import examples
+from greenloop.core.records import Problem, Provenance, Region, Spec
+from greenloop.project import targets
+from greenloop.specs.kinds import examples
 
 
 def region(text: str, name: str = "f") -> Region:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Draft,
     Evidence,
@@ -20,7 +20,7 @@ from greenloop.core.nouns import (
     Verified,
 )
 from greenloop.core.summary import caveat, folded, label, of_holes, solved, spent, trust
-from greenloop.lsp.presenters.status import standing
+from greenloop.lsp.presenters.notifications import standing
 
 
 def evidence(**fields) -> Evidence:

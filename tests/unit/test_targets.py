@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import targets
-from greenloop.collecting import Names
 from greenloop.core.errors import UsageProblem
-from greenloop.core.nouns import Target, TargetKind
+from greenloop.core.records import Target, TargetKind
+from greenloop.project import targets
+from greenloop.project.test_naming import Names
 
 TESTS = '''\
 import pytest

@@ -12,12 +12,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop import settings, templates
 from greenloop.cli import options
-from greenloop.core.nouns import Attempt, Draft, Excerpt, Move, Note, Problem, Region, Role, Spec, Status, Verdict
-from greenloop.core.prompt import assemble
+from greenloop.core.records import Attempt, Draft, Excerpt, Move, Note, Problem, Region, Role, Spec, Status, Verdict
+from greenloop.drafting.prompt import assemble
+from greenloop.lsp.client_settings import Given
 from greenloop.lsp.features import configuration
-from greenloop.lsp.given import Given
+from greenloop.project import settings, templates
 
 HOUSE = Path(__file__).resolve().parents[2]
 PACKAGE = HOUSE / "server/greenloop"
@@ -38,12 +38,13 @@ def own(tmp_path, monkeypatch):
 
 
 def built_in() -> list[str]:
-    files = [*PACKAGE.glob("prompts/*/*.txt"), *PACKAGE.glob("feedback/*.txt")]
-    return sorted(file.relative_to(PACKAGE).as_posix().removeprefix("prompts/") for file in files)
+    drafting = PACKAGE / "drafting"
+    files = [*drafting.glob("prompts/*/*.txt"), *drafting.glob("feedback/*.txt")]
+    return sorted(file.relative_to(drafting).as_posix().removeprefix("prompts/") for file in files)
 
 
 def test_built_in_prompts_are_read(own):
-    assert templates.preset("default")["draft"] == (PACKAGE / "prompts/default/draft.txt").read_text()
+    assert templates.preset("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
     assert templates.complaints() == []
 
 
@@ -51,7 +52,7 @@ def test_a_users_prompt_takes_the_place_of_the_built_in_one(own):
     own("default/draft.txt", "Mine: $feedback")
     own("feedback/explain.txt", "Mine too: $code $failures")
     assert templates.preset("default")["draft"] == "Mine: $feedback"
-    assert templates.preset("default")["refine"] == (PACKAGE / "prompts/default/refine.txt").read_text()
+    assert templates.preset("default")["refine"] == (PACKAGE / "drafting/prompts/default/refine.txt").read_text()
     assert templates.part("feedback/explain").template == "Mine too: $code $failures"
     assert templates.complaints() == []
 
@@ -71,7 +72,7 @@ def test_a_prompt_that_cannot_be_used_is_named_and_the_built_in_one_serves(own, 
     assert str(file) in sentence
     assert said in sentence
     assert sentence.endswith("the built-in prompt is used.")
-    assert templates.preset("default")["draft"] == (PACKAGE / "prompts/default/draft.txt").read_text()
+    assert templates.preset("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
 
 
 def test_a_prompt_that_takes_the_place_of_none_is_named(own):
@@ -88,7 +89,7 @@ def test_the_system_prompt_is_sent_as_it_stands(own):
 
 def test_every_built_in_prompt_may_stand_in_the_users_folder(own):
     for name in built_in():
-        folder = PACKAGE if name.startswith("feedback/") else PACKAGE / "prompts"
+        folder = PACKAGE / "drafting" if name.startswith("feedback/") else PACKAGE / "drafting/prompts"
         own(name, (folder / name).read_text())
     assert templates.complaints() == []
 
@@ -113,7 +114,7 @@ def test_what_templates_of_moves_may_use_is_what_a_prompt_offers():
 
 @pytest.mark.parametrize("name", built_in())
 def test_built_in_prompts_are_valid_and_short(name):
-    folder = PACKAGE if name.startswith("feedback/") else PACKAGE / "prompts"
+    folder = PACKAGE / "drafting" if name.startswith("feedback/") else PACKAGE / "drafting/prompts"
     text = (folder / name).read_text()
     assert Template(text).is_valid()
     assert len(text.split()) <= 110
@@ -126,7 +127,8 @@ def test_the_wheel_holds_every_prompt(tmp_path):
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         held = set(wheel.namelist())
     wanted = {
-        f"greenloop/{name}" if name.startswith("feedback/") else f"greenloop/prompts/{name}" for name in built_in()
+        f"greenloop/drafting/{name}" if name.startswith("feedback/") else f"greenloop/drafting/prompts/{name}"
+        for name in built_in()
     }
     assert wanted <= held
 
@@ -139,7 +141,7 @@ def test_the_command_line_says_which_prompt_is_not_used(own, capsys):
 
 def test_the_editor_is_told_once_which_prompt_is_not_used(own, monkeypatch):
     told = []
-    monkeypatch.setattr(configuration.client, "tell", lambda _server, text, _kind: told.append(text))
+    monkeypatch.setattr(configuration.client_requests, "tell", lambda _server, text, _kind: told.append(text))
     file = own("feedback/explain.txt", "Do $nonsense")
     server = SimpleNamespace(given=Given(), warned=set())
     configuration.load(server, None)
@@ -157,4 +159,4 @@ def test_a_repository_has_no_say_in_prompts(own, tmp_path, monkeypatch):
     found, warnings = settings.load(workspace, environ={})
     assert found.feedback.logic == []
     assert len(warnings) == 2
-    assert templates.preset("default")["draft"] == (PACKAGE / "prompts/default/draft.txt").read_text()
+    assert templates.preset("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()

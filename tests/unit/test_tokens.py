@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from greenloop.core import tokens
-from greenloop.core.nouns import Message
+from greenloop.core.records import Message
+from greenloop.core.text import tokens
 
 # (text, tokens that the model's own tokenizer makes of it)
 TRUE = [

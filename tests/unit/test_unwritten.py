@@ -7,11 +7,11 @@ from textwrap import indent
 import pytest
 
 from doubling import PROBLEM
-from greenloop import regions
-from greenloop.core.form import WHOLE, chosen
-from greenloop.core.nouns import Attempt, Move, Problem, Region, Spec, Status, Verdict
-from greenloop.core.unwritten import todo, unwritten
-from greenloop.search import ladder
+from greenloop.core.python.stubs import todo, unwritten
+from greenloop.core.records import Attempt, Move, Problem, Region, Spec, Status, Verdict
+from greenloop.drafting.edit_format import WHOLE, chosen
+from greenloop.drafting.search import ladder
+from greenloop.localize import regions
 
 YES = [
     "pass",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.uris import path_from_uri, uri_from_path
+from greenloop.core.text.uris import path_from_uri, uri_from_path
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from greenloop.core.nouns import Execution, Status
+from greenloop.core.records import Execution, Status
 from greenloop.core.verdict import judge
 
 A, B = "test_m.py::test_a", "test_m.py::test_b"

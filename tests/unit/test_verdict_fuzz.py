@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenloop import inside
-from greenloop.core.nouns import Execution, Status
+from greenloop.core.records import Execution, Status
 from greenloop.core.verdict import judge
+from greenloop.sandboxes import payload
 
-protocol = inside.protocol()
+protocol = payload.protocol()
 KEY, OTHER = b"k" * 32, b"o" * 32
 IDS = [f"test_m.py::test_{letter}" for letter in "abcd"]
 NEAR = "test_m.py::test_near"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import greenloop
-from greenloop.lsp import protocol
+from greenloop.lsp.connection import messages
 from greenloop.lsp.server import create_server
-from greenloop.settings import keys
+from greenloop.project.settings import keys
 
 HOUSE = Path(__file__).parents[2]
 CLIENT = HOUSE / "vscode-client"
@@ -35,9 +35,9 @@ NOT_NEEDED_COMMANDS = {
     "greenloop.answer": "code actions and window/showMessageRequest",
 }
 NOT_NEEDED_MESSAGES = {
-    protocol.REFINE: "the command greenloop.refine",
-    protocol.QUESTION: "window/showMessageRequest",
-    protocol.QUESTION_OVER: "window/showMessageRequest",
+    messages.REFINE: "the command greenloop.refine",
+    messages.QUESTION: "window/showMessageRequest",
+    messages.QUESTION_OVER: "window/showMessageRequest",
 }
 
 
@@ -131,7 +131,7 @@ def test_everything_that_names_a_command_names_one_that_exists():
 
 
 def test_messages_are_the_servers_own():
-    servers = {value for value in vars(protocol).values() if isinstance(value, str) and value.startswith("greenloop/")}
+    servers = {value for value in vars(messages).values() if isinstance(value, str) and value.startswith("greenloop/")}
     unused = {name for name, _why in NOT_NEEDED_MESSAGES.items() if name not in METHODS}
     assert METHODS | unused == servers
     assert set(re.findall(r"`(greenloop/\w+)`", PAGE)) >= METHODS

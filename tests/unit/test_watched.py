@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from greenloop import inside
-from greenloop.core.nouns import Execution
-from greenloop.core.records import Step, watched
-from greenloop.core.shapes import well_formed
+from greenloop.core.records import Execution
+from greenloop.core.report import Step, watched
+from greenloop.core.report_schema import well_formed
+from greenloop.sandboxes import payload
 
 RECORD = {
     "kind": "watch", "seq": 3, "id": "t", "files": ["m.py"], "hits": [[0, 2, 5]], "steps": [[0, 2, 1, {"x": "1"}]],
@@ -57,8 +57,8 @@ def test_no_worker_writes_such_a_record(field):
 
 
 @pytest.fixture(scope="module")
-def showing():
-    spec = importlib.util.spec_from_file_location("showing", inside.folder() / "showing.py")
+def safe_repr():
+    spec = importlib.util.spec_from_file_location("safe_repr", payload.folder() / "safe_repr.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -146,12 +146,12 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("value", "text"), VALUES, ids=[text for _value, text in VALUES])
-def test_values_are_shown(showing, value, text):
-    assert showing.Shower().show(value) == text
+def test_values_are_shown(safe_repr, value, text):
+    assert safe_repr.SafeRepr().show(value) == text
 
 
-def test_big_values_are_cut_and_not_walked(showing):
-    show = showing.Shower().show
+def test_big_values_are_cut_and_not_walked(safe_repr):
+    show = safe_repr.SafeRepr().show
     endless: list = []
     endless.append(endless)
     for value in ("x" * 10**6, list(range(10**6)), dict.fromkeys(range(10**5), "y" * 50), [endless] * 50):
@@ -159,6 +159,6 @@ def test_big_values_are_cut_and_not_walked(showing):
     assert show(endless) == "[[[[...]]]]"
 
 
-def test_libraries_are_asked_only_for_so_long(showing):
-    shower = showing.Shower(seconds=0.0)
+def test_libraries_are_asked_only_for_so_long(safe_repr):
+    shower = safe_repr.SafeRepr(seconds=0.0)
     assert shower.show(dt.date(2020, 1, 2)) == "<date>"

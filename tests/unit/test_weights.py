@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.errors import ModelProblem
-from greenloop.embedded import lock, weights
+from greenloop.models.embedded import lock, weights
 
 PART = 1000
 DATA = bytes(index * 7 % 251 for index in range(3 * PART + 321))

@@ -6,8 +6,8 @@ import pytest
 
 import theatre
 from doubling import RIGHT, WRONG, executed
-from greenloop.core.loop import best
-from greenloop.core.nouns import Attempt, Candidate, CaseResult, Status, Verdict
+from greenloop.core.attempts import best_attempt
+from greenloop.core.records import Attempt, Candidate, CaseResult, Status, Verdict
 from theatre import Theatre
 
 TIDY_BUT_WRONG = 'def double(x):\n    """Twice x."""\n    return x + 1\n'
@@ -67,5 +67,5 @@ def test_of_equal_scores_the_one_that_breaks_fewer_neighbours_is_better():
             [{"cases": cases, "collateral": broken}, {"cases": cases}, {"cases": cases[1:]}], start=1
         )
     )
-    assert best([careless, careful, lesser]) is careful
-    assert best([careless, lesser]) is careless
+    assert best_attempt([careless, careful, lesser]) is careful
+    assert best_attempt([careless, lesser]) is careless

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop import sources, workspace
 from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.settings import SandboxSettings, Settings
+from greenloop.project import sources, workspace
+from greenloop.project.settings import SandboxSettings, Settings
 
 
 def lay(root, files):

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import Attempt, CaseResult, Failure, Problem, Provenance, Region, Spec, Status, Verdict
-from greenloop.core.sheet import Check, sheet
-from greenloop.core.wrapping import wrapped
-from greenloop.written import Addition, written
+from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.python.line_wrap import wrapped
+from greenloop.core.records import Attempt, CaseResult, Failure, Problem, Provenance, Region, Spec, Status, Verdict
+from greenloop.verdict.persist_tests import Addition, written
 
 RLE = "def rle(s):\n    out = []\n    for c in s:\n        if out and out[-1][0] == c:\n            out[-1] = (c, out[-1][1] + 1)\n        else:\n            out.append((c, 1))\n    return out\n"
 LINES = (

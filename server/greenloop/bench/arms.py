@@ -1,4 +1,4 @@
-"""What is compared: an arm is a preset with parts and settings of its own."""
+"""Arms of an experiment: a preset with its own parts and settings."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from greenloop import registry
-from greenloop import settings as configuration
 from greenloop.bench import reference
+from greenloop.core import registry
 from greenloop.core.errors import SettingsProblem, UsageProblem
-from greenloop.settings import Settings
+from greenloop.project import settings as configuration
+from greenloop.project.settings import Settings
 
-# What an arm may have other than its preset.
+# Fields of the preset that an arm may replace.
 PARTS = ("prompt", "context", "feedback", "search", "blind")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """`preset` has the arm's own `parts` in it; `settings` by dotted key.
+    """One arm. `preset` already includes the arm's own `parts`; `settings` are by dotted key.
 
     `match` names another arm: this one gets as many model calls as that one made.
     """
@@ -34,7 +34,7 @@ class Arm:
 
 
 def parse(text: str) -> Arm:
-    """`PRESET` or `PRESET:key=value,key=value`: settings, parts (lists with `+`), `match=ARM`.
+    """Parses `PRESET` or `PRESET:key=value,key=value`: settings, parts (lists joined by `+`), `match=ARM`.
 
     Raises `SettingsProblem`.
     """
@@ -48,11 +48,11 @@ def parse(text: str) -> Arm:
 
 
 def made(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
-    """Raises `SettingsProblem` for a preset, part or setting that there is not."""
+    """An arm from its values. Raises `SettingsProblem` for an unknown preset, part or setting."""
     parts = {key: value for key, value in values.items() if key in PARTS}
     for part in ("context", "feedback", "search"):
-        wanted = parts.get(part, [])
-        for each in [wanted] if isinstance(wanted, str) else wanted:
+        named = parts.get(part, [])
+        for each in [named] if isinstance(named, str) else named:
             registry.load(part, each)
     frozen: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in parts.items()}
     if "prompt" in parts and parts["prompt"] not in {each.prompt for each in registry.presets().values()}:
@@ -69,25 +69,25 @@ def made(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
 
 
 def settings_for(table: Mapping[str, Any], folder: Path | None) -> Settings:
-    """All sources merged, for tasks in a folder of the user's, or (None) in folders of the harness's own."""
-    # Nobody else knows the model that answers with the solution.
-    given = {key: value for key, value in table.items() if (key, value) != ("model", reference.NAME)}
+    """All sources of settings merged, for tasks in a user's folder, or (None) in folders that the harness makes."""
+    # Only the harness knows the model that answers with the solution.
+    values = {key: value for key, value in table.items() if (key, value) != ("model", reference.NAME)}
     if folder is None:
-        given = {"interpreter": sys.executable, **given}
-    found, _warnings = configuration.load(folder, command_line=given)
-    return found
+        values = {"interpreter": sys.executable, **values}
+    settings, _warnings = configuration.load(folder, command_line=values)
+    return settings
 
 
 def checked(arms: Sequence[Arm]) -> list[Arm]:
-    """Those that match others last. Raises `UsageProblem` for two of one name, or a match with what is not there."""
+    """The arms, those that match others last. Raises `UsageProblem` for duplicate names or an unknown match."""
     names = [arm.name for arm in arms]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageProblem(f"Two arms are named '{twice}'.", remedy="Leave one out, or give it other settings.")
-    plain = {arm.name for arm in arms if not arm.match}
+    if duplicate := next((name for name in names if names.count(name) > 1), None):
+        raise UsageProblem(f"Two arms are named '{duplicate}'.", remedy="Leave one out, or give it other settings.")
+    unmatched = {arm.name for arm in arms if not arm.match}
     for arm in arms:
-        if arm.match and arm.match not in plain:
+        if arm.match and arm.match not in unmatched:
             raise UsageProblem(
                 f"The arm '{arm.name}' matches '{arm.match}', which is no arm of this run with calls of its own.",
-                remedy=f"Name one of: {', '.join(sorted(plain)) or 'an arm without match='}.",
+                remedy=f"Name one of: {', '.join(sorted(unmatched)) or 'an arm without match='}.",
             )
     return sorted(arms, key=lambda arm: bool(arm.match))

@@ -1,4 +1,4 @@
-"""Experiments as data: a TOML file names arms, and what holds for all of them.
+"""Reads experiment plans: a TOML file with arms, and settings for all of them.
 
     about = "What is asked"
     repeats = 3
@@ -10,7 +10,7 @@
     preset = "plain"
     attempts = 1
 
-Beside `preset`, an arm has settings by dotted key, parts (`search`, `feedback`, `context`, `prompt`, `blind`) and
+An arm also has settings by dotted key, parts (`search`, `feedback`, `context`, `prompt`, `blind`) and
 `match`.
 """
 
@@ -30,7 +30,7 @@ KEYS = {"about", "repeats", "settings", "arms"}
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """`settings` hold for all arms; `repeats` of each task."""
+    """A plan. `settings` apply to all arms; each task is run `repeats` times."""
 
     arms: tuple[Arm, ...]
     about: str = ""
@@ -39,7 +39,7 @@ class Plan:
 
 
 def read(path: Path) -> Plan:
-    """Raises `UsageProblem` naming the file and what is wrong in it."""
+    """Reads a plan. Raises `UsageProblem` naming the file and its fault."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -1,6 +1,6 @@
-"""Repair tasks from any project with tests: functions that passing tests reach, broken so that some of them fail.
+"""Repair tasks from any project with tests: mutates functions that passing tests reach.
 
-The project's folder is never written: a broken file is laid over it as an editor's unsaved text is.
+The project's folder is never written: a mutated file is laid over it like an editor's unsaved text.
 """
 
 from __future__ import annotations
@@ -13,31 +13,34 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop import engine, proofs, walls, workspace
-from greenloop.bench.breaking import broken
+from greenloop.bench.ast_edits import Source
 from greenloop.bench.mutants import OTHER_SEED, outcomes
+from greenloop.bench.mutate_project import broken
 from greenloop.bench.operators import Function
-from greenloop.bench.places import Source
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.nouns import Execution, Run
 from greenloop.core.ports import Session
-from greenloop.core.records import collect_errors, reached
-from greenloop.keeper import Keeper
-from greenloop.settings import Settings
-from greenloop.sources import file_patterns, is_trusted
+from greenloop.core.records import Execution, Run
+from greenloop.core.report import collect_errors, reached
+from greenloop.core.selectors import fit_selectors
+from greenloop.engine import refine
+from greenloop.project import workspace
+from greenloop.project.settings import Settings
+from greenloop.project.sources import file_patterns, is_trusted
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import Keeper
 
-# A function of fewer or more lines is no task; so many of the cases that reach it judge.
+# Bounds on the lines of a function, and on the number of its judging cases.
 SHORTEST, LONGEST, MOST_CASES = 3, 60, 200
-# Shown are the failing cases of one test, or of a class that has no more of them.
+# The target is one failing test, or a class with at most this many failing cases.
 MOST_SHOWN = 3
-# Seconds for the cases unchanged; a mutant gets a few times what they took: what never ends is no task.
+# Seconds for the unchanged cases; a mutant gets a multiple of their time, so that endless ones are discarded.
 LONG, SHORT, SLOWER = 60.0, 8.0, 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """A function, and the passing cases that reach it with how deep below each of them it is."""
+    """A function, and the passing cases that reach it with its call depth below each of them."""
 
     path: str
     line: int
@@ -54,48 +57,50 @@ async def of_folder(
     unwanted: Callable[[str], bool],
     say: Callable[[str], None],
 ) -> list[Task]:
-    """`count` mutants, one a function; fewer where tests notice no more.
+    """`count` mutants, one per function; fewer where tests notice no more.
 
-    Raises `UsageProblem` where no test passes or none reaches a function, `CannotVerify` where nothing can be run.
+    Raises `UsageProblem` where no test passes or none reaches a function, `CannotVerify` where tests cannot be run.
     """
     root = workspace.checked_root(folder)
-    keeper = Keeper()
-    place = await engine.place_of(root, settings, say)
-    _sandbox, session = await walls.opened(place, settings, engine.quiet, keeper)
+    pool = Keeper()
+    sandbox_spec = await refine.place_of(root, settings, say)
+    _sandbox, session = await selection.opened(sandbox_spec, settings, refine.quiet, pool)
     try:
         say(f"running the tests of {root}, unchanged")
         seconds = max(settings.suite.seconds, settings.sandbox.longest)
         execution = await session.run(Run(selectors=(), trace=True, baseline=True, seconds=seconds))
         functions = _functions(root, execution)
         random.Random(seed).shuffle(functions)  # noqa: S311
-        found: list[Task] = []
+        tasks: list[Task] = []
         for function in _spread(functions):
-            if len(found) == count:
+            if len(tasks) == count:
                 break
-            used = Counter(operator for task in found for operator in task.operators)
-            task = await _of_function(root, session, function, lines=lines, seed=seed, used=used, unwanted=unwanted)
+            operator_counts = Counter(operator for task in tasks for operator in task.operators)
+            task = await _of_function(
+                root, session, function, lines=lines, seed=seed, used=operator_counts, unwanted=unwanted
+            )
             if task is not None:
-                found.append(task)
-                say(f"{len(found)}/{count} {task.id}: {', '.join(task.operators)}")
+                tasks.append(task)
+                say(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
     finally:
-        await keeper.release(session)
-        await keeper.close()
-    if not found:
+        await pool.release(session)
+        await pool.close()
+    if not tasks:
         raise UsageProblem(f"No change of a function in {root} was noticed by its tests.")
-    return found
+    return tasks
 
 
 def _functions(root: Path, execution: Execution) -> list[Reached]:
-    """In the order of their paths and lines. What was cut short is used as far as it went."""
+    """Covered functions in the order of paths and lines. An interrupted run counts as far as it went."""
     if execution.broken:
         raise CannotVerify(f"The tests of {root} cannot be run: {execution.broken}")
-    found = outcomes(execution, whole=False) or {}
-    passing = [case for case, outcome in found.items() if outcome == "passed"]
+    by_case = outcomes(execution, whole=False) or {}
+    passing = [case for case, outcome in by_case.items() if outcome == "passed"]
     if not passing:
         errors = collect_errors(execution)
-        why = f": {errors[0].failure.type}: {errors[0].failure.message}" if errors else ""
+        reason = f": {errors[0].failure.type}: {errors[0].failure.message}" if errors else ""
         raise UsageProblem(
-            f"No test passes in {root}{why}.",
+            f"No test passes in {root}{reason}.",
             remedy="Name a folder with passing tests, and its interpreter with --set interpreter=... where needed.",
         )
     patterns = file_patterns(root)
@@ -106,11 +111,13 @@ def _functions(root: Path, execution: Execution) -> list[Reached]:
                 cases.setdefault((hit.path, hit.firstlineno), {}).setdefault(case, hit.depth)
     if not cases:
         raise UsageProblem(f"The tests of {root} reach no function of it that may be changed.")
-    return [Reached(path=path, line=line, cases=mine) for (path, line), mine in sorted(cases.items())]
+    return [
+        Reached(path=path, line=line, cases=function_cases) for (path, line), function_cases in sorted(cases.items())
+    ]
 
 
 def _spread(functions: Sequence[Reached]) -> Iterator[Reached]:
-    """One of each file in turn."""
+    """The functions, from each file in turn."""
     files: dict[str, list[Reached]] = {}
     for function in functions:
         files.setdefault(function.path, []).append(function)
@@ -123,7 +130,7 @@ def _spread(functions: Sequence[Reached]) -> Iterator[Reached]:
 
 @dataclass(kw_only=True)
 class _Ground:
-    """Where the mutants of one function are tried."""
+    """Tries the mutants of one function."""
 
     session: Session
     path: str
@@ -132,20 +139,20 @@ class _Ground:
     seconds: float = LONG
 
     async def failing(self, text: str, *, hash_seed: int = 0) -> list[str] | None:
-        """The cases that do not pass; None where the run did not come to its end or something else happened."""
+        """The failing cases; None where the run did not complete or a case neither passed nor failed."""
         run = Run(
-            selectors=proofs.selectors(self.cases),
+            selectors=fit_selectors(self.cases),
             files={self.path: text.encode()},
             seconds=self.seconds,
             hash_seed=hash_seed,
         )
         execution = await self.session.run(run)
-        found = outcomes(execution)
+        by_case = outcomes(execution)
         if text == self.original:
             self.seconds = max(SHORT, SLOWER * execution.seconds)
-        if found is None or any(found.get(case, "missing") not in {"passed", "failed"} for case in self.cases):
+        if by_case is None or any(by_case.get(case, "missing") not in {"passed", "failed"} for case in self.cases):
             return None
-        return [case for case in self.cases if found[case] == "failed"]
+        return [case for case in self.cases if by_case[case] == "failed"]
 
     async def fails(self, text: str) -> bool:
         return bool(await self.failing(text))
@@ -165,33 +172,31 @@ async def _of_function(
         source = Source((root / function.path).read_bytes().decode())
     except (OSError, ValueError, SyntaxError):
         return None
-    found = _at(source, function.line)
-    if found is None:
+    located = _at(source, function.line)
+    if located is None:
         return None
-    qualname, node = found
+    qualname, node = located
     family = f"mutant-{root.name}-{function.path.removesuffix('.py').replace('/', '.')}.{qualname}-"
     if not SHORTEST <= (node.end_lineno or 0) - node.lineno + 1 <= LONGEST or unwanted(family):
         return None
-    ground = _Ground(
-        session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MOST_CASES]
-    )
-    # What fails unchanged, or is different with another hash seed, judges nobody.
+    trial = _Ground(session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MOST_CASES])
+    # Cases that fail unchanged, or differ with another hash seed, are left out.
     for hash_seed in (0, OTHER_SEED):
-        failing = await ground.failing(source.text, hash_seed=hash_seed)
+        failing = await trial.failing(source.text, hash_seed=hash_seed)
         if failing is None:
             return None
-        ground.cases = [case for case in ground.cases if case not in failing]
-    if not ground.cases:
+        trial.cases = [case for case in trial.cases if case not in failing]
+    if not trial.cases:
         return None
     rng = random.Random(f"{seed} {family} {lines}")  # noqa: S311
-    mutant = await broken(source, node, ground.fails, lines=lines, rng=rng, used=used)
+    mutant = await broken(source, node, trial.fails, lines=lines, rng=rng, used=used)
     if mutant is None:
         return None
     text, chosen = mutant
-    failing = await ground.failing(text)
+    failing = await trial.failing(text)
     if not failing:
         return None
-    target, shown = _shown(sorted(failing, key=lambda case: function.cases[case]), ground.cases)
+    target, shown = _shown(sorted(failing, key=lambda case: function.cases[case]), trial.cases)
     digest = hashlib.sha256(text.encode()).hexdigest()[:6]
     return Task(
         id=f"{family}{lines}-{digest}",
@@ -199,7 +204,7 @@ async def _of_function(
         target=target,
         shown=shown,
         files={function.path: text},
-        cases=tuple(ground.cases),
+        cases=tuple(trial.cases),
         solution={function.path: source.text},
         folder=str(root),
         operators=tuple(edit.operator for edit in chosen),
@@ -214,8 +219,8 @@ def _at(source: Source, line: int) -> tuple[str, Function] | None:
     def inside(node: ast.AST, names: tuple[str, ...]) -> Iterator[tuple[str, Function]]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
-                if first == line:
+                first_line = min([child.lineno, *(each.lineno for each in child.decorator_list)])
+                if first_line == line:
                     yield ".".join([*names, child.name]), child
             elif isinstance(child, ast.ClassDef):
                 yield from inside(child, (*names, child.name))
@@ -224,14 +229,14 @@ def _at(source: Source, line: int) -> tuple[str, Function] | None:
 
 
 def _shown(failing: Sequence[str], cases: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The target and the judging cases that it stands for: the failing test nearest to the function, or its class."""
-    first = failing[0]
-    owner, _, _name = _test(first).rpartition("::")
+    """The target and its cases: the failing test nearest to the function, or its class."""
+    nearest = failing[0]
+    owner, _, _name = _test(nearest).rpartition("::")
     if "::" in owner and len(failing) <= MOST_SHOWN and all(case.startswith(f"{owner}::") for case in failing):
         return owner, tuple(case for case in cases if case.startswith(f"{owner}::"))
-    return _test(first), tuple(case for case in cases if _test(case) == _test(first))
+    return _test(nearest), tuple(case for case in cases if _test(case) == _test(nearest))
 
 
 def _test(case: str) -> str:
-    """The test of a case, without what it is parametrised with."""
+    """The test of a case, without its parameters."""
     return case.partition("[")[0]

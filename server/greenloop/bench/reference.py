@@ -1,4 +1,4 @@
-"""A model that knows the solution: it checks the harness and its tasks, not a model."""
+"""A model that answers with the solution, to check the harness and its tasks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable
 
 from greenloop.bench.tasks import Task
-from greenloop.core.nouns import Completion, Reply, Usage
-from greenloop.core.tokens import estimate, estimate_messages
+from greenloop.core.records import Completion, Reply, Usage
+from greenloop.core.text.tokens import estimate, estimate_messages
 
 NAME = "reference"
 
 
 class Reference:
-    """Answers with the solution of one task, whatever is asked."""
+    """Answers every request with the solution of one task."""
 
     def __init__(self, task: Task) -> None:
         self._text = f"```python\n{_solution(task)}\n```\n"
@@ -31,11 +31,11 @@ class Reference:
         return estimate(text)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing."""
 
 
 def _solution(task: Task) -> str:
-    """The function that is broken, where the task says which; else the whole of the first file."""
+    """The mutated function, where the task names one; else the whole first file of the solution."""
     path, _, qualname = task.function.partition("::")
     if not qualname:
         return next(iter(task.solution.values()), "")

@@ -1,4 +1,4 @@
-"""The report: text and CSV out of figures. What is not in the records is not in it."""
+"""Renders the report from figures, as text and CSV. It shows nothing that is not in the records."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ ROWS: tuple[tuple[str, Cell], ...] = (
 
 
 def text(found: Sequence[Figures], pairs: Sequence[Pair]) -> str:
-    """For people; means are per task-run."""
+    """The report for people; means are per task-run."""
     if not found:
         return "No task-run is done yet."
     parts = [_grid([["", *(f.arm for f in found)], *([name, *(cell(f) for f in found)] for name, cell in ROWS)])]
-    marks = _marks(found)
-    head = ["solved within attempt", *map(str, marks)]
-    parts.append(_grid([head, *([f.arm, *(str(_within(f, k)) for k in marks)] for f in found)]))
-    head = ["task-runs of up to n attempts", *map(str, marks)]
-    rows = [[f.arm, *(str(_between(f, low, k)) for low, k in pairwise([-1, *marks]))] for f in found]
+    columns = _marks(found)
+    head = ["solved within attempt", *map(str, columns)]
+    parts.append(_grid([head, *([f.arm, *(str(_within(f, k)) for k in columns)] for f in found)]))
+    head = ["task-runs of up to n attempts", *map(str, columns)]
+    rows = [[f.arm, *(str(_between(f, low, k)) for low, k in pairwise([-1, *columns]))] for f in found]
     parts.append(_grid([head, *rows]))
     names = sorted({name for f in found for name in f.groups})
     if len(names) > 1:
@@ -72,15 +72,15 @@ def text(found: Sequence[Figures], pairs: Sequence[Pair]) -> str:
 
 
 def table(found: Sequence[Figures]) -> str:
-    """The same as CSV: one line an arm, the curve last."""
-    marks = _marks(found)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    """The report as CSV: one line per arm, the curve last."""
+    columns = _marks(found)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     names = [name.strip() for name, _cell in ROWS]
-    writer.writerow(["arm", "model", *names, *(f"within {k}" for k in marks)])
+    writer.writerow(["arm", "model", *names, *(f"within {k}" for k in columns)])
     for f in found:
-        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *(_within(f, k) for k in marks)])
-    return out.getvalue()
+        writer.writerow([f.arm, f.model, *(cell(f) for _name, cell in ROWS), *(_within(f, k) for k in columns)])
+    return buffer.getvalue()
 
 
 def _part(f: Figures, name: str) -> str:
@@ -89,13 +89,13 @@ def _part(f: Figures, name: str) -> str:
 
 
 def _marks(found: Sequence[Figures]) -> list[int]:
-    """Numbers of attempts that have a column: the first ones all, then fewer."""
+    """Numbers of attempts that have a column: all of the first ones, then fewer."""
     longest = max((len(f.curve) - 1 for f in found), default=0)
     return [k for k in range(longest) if k <= ALL or k in SOME] + [longest]
 
 
 def _within(f: Figures, attempts: int) -> int:
-    """An arm that stopped earlier stays where it was."""
+    """Task-runs solved within so many attempts; an arm that stopped earlier keeps its last number."""
     return f.curve[min(attempts, len(f.curve) - 1)]
 
 

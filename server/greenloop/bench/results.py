@@ -1,7 +1,7 @@
-"""The file of results: one JSON line an attempt, and one a task-run behind its attempts.
+"""The file of results: one JSON line per attempt, and one per task-run after its attempts.
 
-All lines of a task-run are written at once, its own last: what a kill cut off counts as not done.
-A later task-run of the same arm, task and repeat takes the place of an earlier one.
+All lines of a task-run are written at once, its own last: one that a kill cut off counts as not done.
+A later task-run of the same arm, task and repeat replaces an earlier one.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Done:
 
 
 def read(paths: Iterable[Path], *, missing: bool = False) -> list[Done]:
-    """All task-runs, in the order of their first lines. `missing`: a file need not be there yet.
+    """All task-runs, in the order of their first lines. `may_be_missing`: a file need not exist yet.
 
-    Raises `UsageProblem` for a file that holds something else, or results of another version.
+    Raises `UsageProblem` for a file with anything else, or with results of another version.
     """
-    found: dict[Key, Done] = {}
+    by_key: dict[Key, Done] = {}
     for path in paths:
         if missing and not path.exists():
             continue
@@ -45,13 +45,13 @@ def read(paths: Iterable[Path], *, missing: bool = False) -> list[Done]:
         for row in _rows(path):
             key: Key = (row["arm"], row["task"], row["repeat"])
             if row["kind"] == "attempt":
-                mine = attempts.setdefault(key, [])
+                rows = attempts.setdefault(key, [])
                 if row["number"] == 0:
-                    mine.clear()
-                mine.append(row)
+                    rows.clear()
+                rows.append(row)
             else:
-                found[key] = Done(run=row, attempts=tuple(attempts.pop(key, ())))
-    return list(found.values())
+                by_key[key] = Done(run=row, attempts=tuple(attempts.pop(key, ())))
+    return list(by_key.values())
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ def _foreign(path: Path, number: int) -> UsageProblem:
 
 
 def append(path: Path, done: Done) -> None:
-    """On disk when this returns. Raises `UsageProblem` where it cannot be written."""
+    """Appends a task-run; it is on disk when this returns. Raises `UsageProblem` where it cannot be written."""
     lines = [json.dumps({"format": FORMAT, **row}, ensure_ascii=False) for row in (*done.attempts, done.run)]
     try:
         with path.open("a+b") as file:
@@ -94,7 +94,7 @@ def append(path: Path, done: Done) -> None:
             if end:
                 file.seek(end - 1)
                 if file.read(1) != b"\n":
-                    file.write(b"\n")  # behind what was cut off
+                    file.write(b"\n")  # end the line that was cut off
             file.write(("\n".join(lines) + "\n").encode())
             file.flush()
             os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Where tasks come from: names on the command line become tasks."""
+"""Collects tasks from the sources named on the command line."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MUTANTS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What tasks are asked for. `exclude` are files of results or tasks whose tasks are not to come again.
+    """The requested tasks. `exclude` are files of results or tasks whose tasks are left out.
 
-    `sample` and `shown` None: as is usual for the kind.
+    `sample` and `shown` None: the default for the kind of task.
     """
 
     names: Sequence[str]
@@ -35,24 +35,24 @@ class Wanted:
 
 
 async def tasks_of(wanted: Wanted, table: Mapping[str, Any], say: Say) -> list[Task]:
-    """Raises `UsageProblem` for what is no source of tasks, or has none."""
+    """The selected tasks. Raises `UsageProblem` for an unknown source, or one without tasks."""
     if (wanted.sample is not None and wanted.sample < 0) or (wanted.shown is not None and wanted.shown < 1):
         raise UsageProblem("--sample must be at least 0 and --shown at least 1.")
-    used = excluded(wanted.exclude)
-    found: list[Task] = []
+    excluded_ids = excluded(wanted.exclude)
+    collected: list[Task] = []
     for name in wanted.names:
-        found += await _of(name, wanted, used, table, say)
+        collected += await _of(name, wanted, excluded_ids, table, say)
     if wanted.only:
-        known = {task.id: task for task in found}
-        if unknown := next((name for name in wanted.only if name not in known), None):
-            raise UsageProblem(f"There is no task '{unknown}' among the {len(found)} tasks.")
-        found = [task for task in found if task.id in wanted.only]
-    if not found:
+        by_id = {task.id: task for task in collected}
+        if unknown := next((name for name in wanted.only if name not in by_id), None):
+            raise UsageProblem(f"There is no task '{unknown}' among the {len(collected)} tasks.")
+        collected = [task for task in collected if task.id in wanted.only]
+    if not collected:
         raise UsageProblem("There is no task left to run.", remedy="Draw more with --sample, or exclude less.")
-    ids = [task.id for task in found]
-    if twice := next((name for name in ids if ids.count(name) > 1), None):
-        raise UsageProblem(f"The task '{twice}' is there twice.", remedy="Name each source once.")
-    return found
+    ids = [task.id for task in collected]
+    if duplicate := next((name for name in ids if ids.count(name) > 1), None):
+        raise UsageProblem(f"The task '{duplicate}' is there twice.", remedy="Name each source once.")
+    return collected
 
 
 def _drafts(path: Path, level: str, wanted: Wanted, used: set[str]) -> list[Task]:
@@ -66,7 +66,7 @@ async def _of(name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any
     if kind == "mbpp" and colon:
         return [task for level in wanted.levels for task in _drafts(Path(rest), level, wanted, used)]
     path = Path(rest if kind == "mutants" and colon else name)
-    if not path.exists():  # noqa: ASYNC240 - nothing else is under way
+    if not path.exists():  # noqa: ASYNC240 - nothing else is running
         raise UsageProblem(
             f"There is no {path}.",
             remedy="Tasks come from mbpp:FILE, mutants:FILE, mutants:FOLDER, a folder, or a file of --write-tasks.",
@@ -96,7 +96,7 @@ async def _of(name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any
 
 
 def excluded(paths: Sequence[Path]) -> set[str]:
-    """The ids of the tasks in files of tasks or of results; one that was told otherwise counts as the same."""
+    """The ids in files of tasks or results; another level of description counts as the same task."""
     ids = {str(row.get("task") or row.get("id")) for path in paths for row in _lines(path)}
     return ids | {each.rpartition("-")[0] for each in ids if each.rpartition("-")[2] in mbpp.LEVELS}
 
@@ -106,12 +106,12 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name results or tasks.") from error
-    found = []
+    objects = []
     for line in text.splitlines():
         try:
             row = json.loads(line)
         except ValueError:
             continue  # cut off by a kill
         if isinstance(row, dict):
-            found.append(row)
-    return found
+            objects.append(row)
+    return objects

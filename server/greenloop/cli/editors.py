@@ -1,6 +1,6 @@
-"""The editors greenloop can be connected to: how each is recognised, what it needs to be told, and in which file.
+"""Lists the editors that greenloop connects to: how each is detected, and where its configuration is.
 
-Pure but for `found`: `snippets.py` has the texts, `setup.py` puts them in place.
+Pure except for `installed_editors`: `snippets.py` has the texts, `commands/setup.py` writes them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from greenloop.core.errors import UsageProblem
 
 @dataclass(frozen=True, kw_only=True)
 class Editor:
-    """One editor. `snippet` makes its lines from the server's command; `file` is where they go (None: by hand).
+    """One editor. `snippet` makes its lines from the server's command; `config_file` takes them (None: by hand).
 
-    `merged` makes the file's new text from its present one (None: there is none); it raises `UsageProblem` when the
-    lines cannot be put in without risk. `after` is what is left to do; `ran` says whether it was ever run.
+    `merge` makes the file's new text from its current one (None: no file); it raises `UsageProblem` when the lines
+    cannot be added safely. `next_step` is what the user does then; `is_tested` says whether it was ever run.
     """
 
     name: str
@@ -38,14 +38,14 @@ class Editor:
 
 
 def command() -> list[str]:
-    """What an editor must start: the bare name where every program finds it, else a path that works from anywhere."""
+    """The command that an editor starts: the bare name if it is on every PATH, else a path that works from anywhere."""
     script = shutil.which("greenloop")
     if script is None:
         return [sys.executable, "-m", "greenloop", "serve"]
-    # On the PATH only while this virtual environment is active, which it is not for an editor started elsewhere.
-    inside = Path(script).resolve().is_relative_to(Path(sys.prefix).resolve()) and sys.prefix != sys.base_prefix
-    linked = Path(script).is_symlink()
-    return [script if inside and not linked else "greenloop", "serve"]
+    # On the PATH only while this virtual environment is active; an editor started elsewhere does not see it.
+    in_environment = Path(script).resolve().is_relative_to(Path(sys.prefix).resolve()) and sys.prefix != sys.base_prefix
+    is_link = Path(script).is_symlink()
+    return [script if in_environment and not is_link else "greenloop", "serve"]
 
 
 def found() -> list[Editor]:
@@ -59,13 +59,13 @@ def _config() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
-# -- into files that may hold something already ----------------------------------------------------------------------
+# -- merging into files that may exist -------------------------------------------------------------------------------
 
 _BEGIN, _END = "{comment} >>> greenloop for {name} >>>", "{comment} <<< greenloop for {name} <<<"
 
 
 def marked(present: str | None, lines: str, comment: str, name: str) -> str:
-    """The text with the lines in a marked block: the earlier block is replaced, else it goes to the end."""
+    """The text with the lines in a marked block: replaces an earlier block, else appends one."""
     begin, end = (mark.format(comment=comment, name=name) for mark in (_BEGIN, _END))
     block = f"{begin}\n{lines}{end}\n"
     text = present or ""
@@ -77,16 +77,16 @@ def marked(present: str | None, lines: str, comment: str, name: str) -> str:
 
 
 def _own_file(make: Callable[[Sequence[str]], str]) -> Callable[[str | None, Sequence[str]], str]:
-    """For a file that is greenloop's alone."""
-    return lambda _present, argv: make(argv)
+    """For a file that only greenloop writes."""
+    return lambda _existing, argv: make(argv)
 
 
 def _lisp(make: Callable[[Sequence[str]], str], name: str) -> Callable[[str | None, Sequence[str]], str]:
-    return lambda present, argv: marked(present, make(argv), ";;", name)
+    return lambda existing, argv: marked(existing, make(argv), ";;", name)
 
 
 def _json_merged(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[str | None, Sequence[str]], str]:
-    def merged(present: str | None, argv: Sequence[str]) -> str:
+    def merge(present: str | None, argv: Sequence[str]) -> str:
         try:
             value = json.loads(present) if present and present.strip() else {}
         except ValueError as error:
@@ -95,29 +95,31 @@ def _json_merged(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[s
             raise UsageProblem("The present file holds no JSON object.", remedy=_BY_HAND)
         return snippets.as_json(_laid_over(value, make(argv)))
 
-    return merged
+    return merge
 
 
 def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     result = dict(below)
     for key, value in above.items():
-        old = result.get(key)
-        result[key] = _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        below_value = result.get(key)
+        result[key] = (
+            _laid_over(below_value, value) if isinstance(below_value, dict) and isinstance(value, dict) else value
+        )
     return result
 
 
 def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
-    """Adds to languages.toml; a python entry that is there gets one more server. Checked by reading it back."""
+    """Adds to languages.toml; an existing python entry gets one more server. The result is parsed to check it."""
     text = present or ""
     try:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageProblem(f"The present file is no TOML ({error}).", remedy=_BY_HAND) from error
     python = [entry for entry in before.get("language", []) if entry.get("name") == "python"]
-    known = before.get("language-server", {}).get("greenloop")
-    if known is not None:
-        text = _helix_started(text, known, argv)
-    if known is not None and "greenloop" in (python or [{}])[0].get("language-servers", []):
+    configured = before.get("language-server", {}).get("greenloop")
+    if configured is not None:
+        text = _helix_started(text, configured, argv)
+    if configured is not None and "greenloop" in (python or [{}])[0].get("language-servers", []):
         result = text
     elif not python:
         result = marked(text or None, snippets.helix(argv), "#", "helix")
@@ -125,38 +127,38 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
         pattern = (
             r'(^\s*name\s*=\s*["\']python["\'](?:(?!^\s*\[\[?\w).)*?^\s*language-servers\s*=\s*\[)([^\]]*?)(,?\s*\])'
         )
-        result, times = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
-        if times != 1:
+        result, count = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
+        if count != 1:
             raise UsageProblem("The present file has a python entry without language-servers.", remedy=_BY_HAND)
-        if known is None:
+        if configured is None:
             result = marked(result, snippets.helix_server(argv), "#", "helix")
     _check_helix(before, result)
     return result
 
 
 def _helix_started(text: str, known: dict[str, Any], argv: Sequence[str]) -> str:
-    """The text with the command of now, where greenloop has moved; words that somebody has added stay."""
+    """The text with the current command, if greenloop moved; arguments that the user added stay."""
     if known.get("command") == argv[0] and known.get("args", [])[: len(argv) - 1] == list(argv[1:]):
         return text
     pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
-    text, times = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
-    if times != 1:
+    text, count = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
+    if count != 1:
         raise UsageProblem("The present file starts greenloop by another command.", remedy=_BY_HAND)
     return text
 
 
 def _check_helix(before: dict[str, Any], text: str) -> None:
-    """Nothing that was there may have changed but for the one server more."""
+    """Checks that nothing changed except for the added server. Raises `UsageProblem`."""
     try:
         after = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         after = {}
     servers = after.get("language-server", {})
-    known = {name: value for name, value in servers.items() if name != "greenloop"}
-    old = {name: value for name, value in before.get("language-server", {}).items() if name != "greenloop"}
+    other_servers = {name: value for name, value in servers.items() if name != "greenloop"}
+    previous_servers = {name: value for name, value in before.get("language-server", {}).items() if name != "greenloop"}
     python = [entry for entry in after.get("language", []) if entry.get("name") == "python"]
     if (
-        known != old
+        other_servers != previous_servers
         or "greenloop" not in servers
         or not any("greenloop" in e.get("language-servers", []) for e in python)
     ):
@@ -166,7 +168,7 @@ def _check_helix(before: dict[str, Any], text: str) -> None:
 _BY_HAND = "Put the lines in by hand: greenloop setup prints them without --write."
 
 
-# -- where they go ---------------------------------------------------------------------------------------------------
+# -- their files -----------------------------------------------------------------------------------------------------
 
 
 def _neovim_file() -> Path:
@@ -175,16 +177,20 @@ def _neovim_file() -> Path:
 
 
 def _emacs_file() -> Path:
-    """The init file Emacs reads: the first that is there, in its own order."""
+    """The init file that Emacs reads: the first that exists, in its own order."""
     home = Path.home()
     candidates = [home / ".emacs.el", home / ".emacs", home / ".emacs.d" / "init.el", _config() / "emacs" / "init.el"]
-    there = [path for path in candidates if path.exists()]
-    return there[0] if there else home / ".emacs.d" / "init.el"
+    existing = [path for path in candidates if path.exists()]
+    return existing[0] if existing else home / ".emacs.d" / "init.el"
 
 
 def _jupyter_file() -> Path:
-    base = os.environ.get("JUPYTER_CONFIG_DIR")
-    return (Path(base) if base else Path.home() / ".jupyter") / "jupyter_server_config.d" / "greenloop.json"
+    config_folder = os.environ.get("JUPYTER_CONFIG_DIR")
+    return (
+        (Path(config_folder) if config_folder else Path.home() / ".jupyter")
+        / "jupyter_server_config.d"
+        / "greenloop.json"
+    )
 
 
 EDITORS = {

@@ -1,6 +1,6 @@
-"""Events for programs: one JSON object a line, the interface that docs/protocol.md describes.
+"""Writes events for programs: one JSON object a line, the interface that docs/protocol.md describes.
 
-Fields are only ever added. Answers of models and buffers are not in it; the diff is the user's own code.
+Fields are only ever added. Answers of models and buffers are left out; the diff is the user's own code.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from greenloop.cli import show
-from greenloop.core.encode import to_json
+from greenloop.cli import render
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.nouns import Attempt, Case, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
-from greenloop.strength import Strength, told
+from greenloop.core.records import Attempt, Case, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
+from greenloop.core.text.json_codec import to_json
+from greenloop.verdict.mutation_testing import Strength, told
 
 LONGEST_MESSAGE = 2_000
 
 
 def of_event(event: Event) -> dict[str, Any] | None:
-    """The object for an event; None for those that programs are not told (`Token`, and `Finished`: see `finished`)."""
+    """The object for an event; None for `Token`, which is not reported, and `Finished` (see `finished_object`)."""
     match event:
         case Started():
             return _started(event)
@@ -70,15 +70,15 @@ def _specified(case: Case, *, believed: bool) -> dict[str, Any]:
 
 
 def finished(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
-    """The last object of a run. `applied`: the result now stands in the files."""
-    diff = show.diff(outcome.before, outcome.after)
+    """The last object of a run. `applied`: the result is now in the files."""
+    diff = render.diff(outcome.before, outcome.after)
     return {
         "event": "finished",
         "solved": outcome.solved,
         "verified": outcome.verified.value,
         "reason": outcome.reason.value,
         "message": outcome.message,
-        "attempts": show.count(outcome),
+        "attempts": render.count(outcome),
         "best": outcome.best,
         "diff": diff,
         "applied": applied,
@@ -90,7 +90,7 @@ def finished(outcome: Outcome, *, applied: bool = False) -> dict[str, Any]:
 
 
 def strength(found: Strength) -> dict[str, Any]:
-    """What the tests would also accept, before `finished` where it was asked for."""
+    """The changes that the tests would also accept; written before the `finished` object if requested."""
     return {
         "event": "strength",
         "tests": found.tests,
@@ -103,11 +103,11 @@ def strength(found: Strength) -> dict[str, Any]:
 
 
 def failed(reason: str, message: str, remedy: str = "") -> dict[str, Any]:
-    """The last object of a run that ended in a problem; `reason` is the word of its error, or `error`."""
-    blank = Outcome(
+    """The last object of a run that failed; `reason` is the error's `word`, or `error`."""
+    empty = Outcome(
         solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ENVIRONMENT, message=message, attempts=()
     )
-    return {**finished(blank), "reason": reason, "remedy": remedy}
+    return {**finished(empty), "reason": reason, "remedy": remedy}
 
 
 def usage(spent: Usage) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def line(value: dict[str, Any]) -> str:
 
 
 def writer(write: Callable[[str], object], flush: Callable[[], object]) -> Callable[[dict[str, Any]], None]:
-    """Writes objects as they come; each is flushed, for the reader acts on it."""
+    """A function that writes one object and flushes, so that the reader can act on it at once."""
 
     def put(value: dict[str, Any]) -> None:
         write(line(value) + "\n")

@@ -1,6 +1,6 @@
-"""The lines that connect an editor with the server, made from the command that starts it.
+"""Writes the configuration lines that connect an editor with the server, from the server's command.
 
-It must not know where they go, nor what is there already.
+It must not know where the lines go, nor what is already there.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ end
 
 
 def ale(argv: Sequence[str]) -> str:
-    """For Vim, whose stock has no client: through ALE, which comes packaged with most systems."""
+    """For Vim, which has no client of its own: through ALE, which most systems package."""
     return f"""\
 " greenloop through ALE: :ALECodeAction on a test or a function, :ALEHover for the attempts
 function! s:Define() abort

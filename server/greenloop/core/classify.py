@@ -1,11 +1,11 @@
-"""What kind of failure a verdict shows: error class, group, line, and a signature by which repeats are seen."""
+"""Classifies failures: error class, group, line, and a signature that identifies repeated failures."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
 
-from greenloop.core.nouns import Attempt, CaseResult, Failure, Finding, Frame, Group, Status, Verdict
+from greenloop.core.records import Attempt, CaseResult, Failure, Finding, Frame, Group, Status, Verdict
 
 _SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
 _LOGIC = {
@@ -28,7 +28,7 @@ _STATUS = {
     Status.REFUSED: ("Refused", Group.ANSWER),
 }
 _FINDINGS = {"UndefinedName": Group.RUNTIME, "EncodingError": Group.SYNTAX}
-_ORDER = [Group.SYNTAX, Group.RESOURCE, Group.RUNTIME, Group.TIMEOUT, Group.LOGIC]  # what tells most first
+_ORDER = [Group.SYNTAX, Group.RESOURCE, Group.RUNTIME, Group.TIMEOUT, Group.LOGIC]  # the most telling group first
 
 _NOISE = [
     (re.compile(r"\b0x[0-9a-fA-F]+\b"), "0x"),
@@ -43,10 +43,10 @@ _NOISE = [
 
 
 def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, Group | None, int | None]:
-    """Error class, group and line of the failing case that tells most.
+    """Error class, group and line of the most telling failing case.
 
-    The line is that of the innermost frame in one of `paths`; without `paths`, in the workspace outside of the test's
-    own file. ("", None, None) for a verdict without failure.
+    The line is that of the innermost frame in one of `paths`; without `paths`, in the workspace outside the test's
+    file. ("", None, None) for a verdict without failure.
     """
     if verdict.status in _STATUS:
         name, group = _STATUS[verdict.status]
@@ -55,8 +55,8 @@ def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, Group 
     if case is not None and case.failure is not None:
         return _name(case.failure), _group(case.failure), _line(case, paths)
     if verdict.status is Status.CRASHED:
-        flooded = re.search(r"memory|output|disk|processes|oom", verdict.reason, re.IGNORECASE)
-        return "Crashed", Group.RESOURCE if flooded else Group.RUNTIME, None
+        hit_limit = re.search(r"memory|output|disk|processes|oom", verdict.reason, re.IGNORECASE)
+        return "Crashed", Group.RESOURCE if hit_limit else Group.RUNTIME, None
     if verdict.status is Status.NOT_COLLECTED:
         return "NotCollected", Group.RUNTIME, None
     if case is not None:
@@ -65,7 +65,7 @@ def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, Group 
 
 
 def signature(verdict: Verdict) -> str:
-    """The same text for the same failure: type, function, expected and observed, without what varies by run."""
+    """A text that is equal for equal failures: type, function, expected and observed, without run-specific parts."""
     rows = [f"{verdict.status}"]
     if verdict.status in (Status.CRASHED, Status.TAMPERED, Status.ENVIRONMENT, Status.NOT_COLLECTED):
         rows.append(_calm(verdict.reason))
@@ -75,20 +75,20 @@ def signature(verdict: Verdict) -> str:
             rows.append(f"{case.id} {case.outcome}")
             continue
         frame = _innermost(case, ())
-        place = f"{frame.path}:{frame.function}" if frame else ""
-        told = failure.expected is not None or failure.observed is not None
-        what = f"expected {failure.expected} observed {failure.observed}" if told else failure.message
-        rows.append(f"{case.id} {_name(failure)} {place} {_calm(what)[:300]}".rstrip())
+        location = f"{frame.path}:{frame.function}" if frame else ""
+        has_values = failure.expected is not None or failure.observed is not None
+        difference = f"expected {failure.expected} observed {failure.observed}" if has_values else failure.message
+        rows.append(f"{case.id} {_name(failure)} {location} {_calm(difference)[:300]}".rstrip())
     return "\n".join(rows)
 
 
 def mark(attempt: Attempt) -> str:
-    """The same text for attempts that failed alike; refused ones are told apart by their error class alone."""
+    """A text that is equal for attempts that failed alike; rejected ones differ by their error class only."""
     return attempt.error_class if attempt.finding else signature(attempt.verdict)
 
 
 def finding_group(finding: Finding) -> Group:
-    """The group of a candidate that was refused before the sandbox."""
+    """The error group of a candidate that was rejected before the sandbox."""
     if finding.error_class in _SYNTAX:
         return Group.SYNTAX
     return _FINDINGS.get(finding.error_class, Group.ANSWER)
@@ -99,18 +99,18 @@ def _failing(verdict: Verdict) -> list[CaseResult]:
 
 
 def _told_most(verdict: Verdict) -> CaseResult | None:
-    """Of the failing target cases (else the neighbours) the one whose group tells most; the first of equals."""
-    own = [case for case in verdict.cases if not case.passed]
-    failing = own or [case for case in verdict.collateral if not case.passed]
-    known = [case for case in failing if case.failure]
-    if not known:
+    """The failing target case (else neighbour) whose group comes first in the order; the earliest of equals."""
+    failing_targets = [case for case in verdict.cases if not case.passed]
+    failing = failing_targets or [case for case in verdict.collateral if not case.passed]
+    with_failure = [case for case in failing if case.failure]
+    if not with_failure:
         return failing[0] if failing else None
-    return min(known, key=lambda case: _ORDER.index(_group(case.failure)) if case.failure else len(_ORDER))
+    return min(with_failure, key=lambda case: _ORDER.index(_group(case.failure)) if case.failure else len(_ORDER))
 
 
 def _name(failure: Failure) -> str:
     name = failure.type.rsplit(".", 1)[-1].strip() or "Failed"
-    if name == "UnexpectedException":  # doctest wraps what the example raised
+    if name == "UnexpectedException":  # doctest wraps the exception of the example
         inner = re.search(r"\b([A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning))\b", failure.message)
         return inner[1] if inner else name
     if name == "Failed" and failure.message.lstrip().startswith("Timeout"):
@@ -137,14 +137,14 @@ def _line(case: CaseResult | None, paths: Collection[str]) -> int | None:
 
 
 def _innermost(case: CaseResult, paths: Collection[str], *, outside: bool = False) -> Frame | None:
-    """The innermost frame in the workspace; `outside`: not in the test's own file."""
+    """The innermost frame in the workspace; `outside_test`: not in the test's file."""
     frames: Sequence[Frame] = case.failure.frames if case.failure else ()
-    own = case.id.split("::", 1)[0]
+    test_file = case.id.split("::", 1)[0]
     for frame in reversed(frames):
         if paths and frame.path in paths:
             return frame
-        relative = not frame.path.startswith(("/", "<")) and ":" not in frame.path
-        if not paths and relative and not (outside and frame.path == own):
+        in_workspace = not frame.path.startswith(("/", "<")) and ":" not in frame.path
+        if not paths and in_workspace and not (outside and frame.path == test_file):
             return frame
     return None
 

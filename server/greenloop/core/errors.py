@@ -1,25 +1,25 @@
-"""Everything greenloop raises on purpose.
+"""The exceptions that greenloop raises on purpose.
 
     GreenloopError                one sentence and its remedy; the command line exits with `exit_code`
-    ├── UsageProblem              2: the user asked for something that does not exist or cannot be read
+    ├── UsageProblem              2: the user named something that does not exist or cannot be read
     │   └── SettingsProblem
     ├── CannotVerify              3: no sandbox, no interpreter, a missing package
     │   ├── BaselineChanged       the tests changed while a run was under way
-    │   └── SandboxBroke          the wall itself failed in the middle
+    │   └── SandboxBroke          the sandbox itself failed during a run
     ├── ModelProblem              3: unreachable, refused, out of quota
     │   └── ContextTooLong
     └── WorkspaceProblem          1: the result could not be written; it stays in the history
 
-A failing test, an unparsable answer or a timeout is data (`core.nouns`), never an exception.
+A failing test, an unparsable answer or a timeout is data (`core.records`), never an exception.
 """
 
 from __future__ import annotations
 
 
 class GreenloopError(Exception):
-    """Base of all; `str(error)` is the sentence for the user, `remedy` what to do about it (may be empty).
+    """The base class. `str(error)` is the sentence for the user, `remedy` how to fix it (may be empty).
 
-    `word` is what programs are told of its kind.
+    `kind` identifies the kind of error for programs.
     """
 
     exit_code = 1
@@ -54,7 +54,7 @@ class BaselineChanged(CannotVerify):
 
 
 class SandboxBroke(CannotVerify):
-    """`str(error)` is the sentence with what the sandbox said."""
+    """`str(error)` includes the reason that the sandbox reported."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The sandbox broke: {reason}", remedy="Run `greenloop doctor`.")

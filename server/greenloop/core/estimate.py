@@ -1,36 +1,40 @@
-"""What a run will come to, before it begins: tokens, seconds, money, and from enough runs on the chance.
+"""Estimates tokens, seconds, cost and, from enough similar runs, the chance of a run before it begins.
 
-By what similar runs came to for each token of their first prompt. How long a run takes depends on whether its first
-answers are right, so that there is no one number: a span holds what four of five such runs came to.
+Scales the usage of similar runs by the tokens of the first prompt. The length of a run depends on whether its first
+answers are right, so an estimate is a range: `Quantiles` covers four of five similar runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.nouns import Estimate, Past, Span
+from greenloop.core.records import Estimate, Past, Span
 
-ENOUGH = 5  # similar runs from which on they are believed
-FOR_A_CHANCE = 20  # similar runs from which on their share of solved ones is told
-QUANTILES = (0.1, 0.5, 0.9)  # that a span has
-EMBEDDED = (33.0, 12.0)  # tokens a second that the embedded model reads and writes on two cores
-CLOSE = 0.3  # how far outside of a span an outcome may be that it still foretold
+ENOUGH = 5  # similar runs; with fewer, the estimate is made from the prompt
+FOR_A_CHANCE = 20  # similar runs; with fewer, the share of solved ones is not shown
+QUANTILES = (0.1, 0.5, 0.9)  # low, likely, high
+EMBEDDED = (33.0, 12.0)  # tokens a second that the embedded model reads, and writes, on two cores
+CLOSE = 0.3  # share by which a value may be outside the range of a correct estimate
 
 
 def foreseen(
     past: Sequence[Past], *, prompt: int, answer: int, limit: int, speeds: tuple[float, float] | None = None
 ) -> Estimate:
-    """The estimate for a first prompt of so many tokens.
+    """The estimate for a first prompt of `prompt_tokens`.
 
-    `answer` is how many tokens an answer should have and `limit` the run's own; they, and the tokens that the model
-    reads and writes in a second (`speeds`, where known), speak as long as there are too few similar runs.
+    While there are too few similar runs, it is made from the tokens of an answer (`answer_tokens`), the token limit of
+    the run (`limit`) and the tokens a second that the model reads and writes (`speeds`, where known).
     """
     prompt = max(prompt, 1)
     if len(past) < ENOUGH:
-        first = min(prompt + answer, limit)
-        tokens = Span(low=first, likely=first, high=limit)
-        wait = prompt / speeds[0] + answer / speeds[1] if speeds else None
-        seconds = Span(low=wait, likely=wait, high=wait * limit / first) if wait else None
+        first_answer = min(prompt + answer, limit)
+        tokens = Span(low=first_answer, likely=first_answer, high=limit)
+        first_seconds = prompt / speeds[0] + answer / speeds[1] if speeds else None
+        seconds = (
+            Span(low=first_seconds, likely=first_seconds, high=first_seconds * limit / first_answer)
+            if first_seconds
+            else None
+        )
         return Estimate(prompt_tokens=prompt, tokens=tokens, seconds=seconds, runs=len(past))
     tokens = _span([run.tokens / run.prompt for run in past], prompt, limit)
     seconds = _span([run.seconds / run.prompt for run in past], prompt)
@@ -46,12 +50,12 @@ def foreseen(
 
 
 def foretold(span: Span, value: float) -> bool:
-    """Did it come to what was said, give or take 30 %?"""
+    """Is a value in the estimated range, give or take 30 %?"""
     return span.low * (1 - CLOSE) <= value <= span.high * (1 + CLOSE)
 
 
 def told(estimate: Estimate) -> str:
-    """`about 900 tokens (400 to 3200), 14 s (8 to 55), $0.01; about 7 in 10 are solved, from 34 runs like this`."""
+    """`about 900 tokens (400 to 3200), 14 s (8 to 55), $0.01; about 7 in 10 are solved, based on 34 similar runs`."""
     if estimate.runs < ENOUGH:
         first = [f"about {_rounded(estimate.tokens.likely)} tokens"]
         first += [f"{_rounded(estimate.seconds.likely)} s"] if estimate.seconds else []
@@ -66,16 +70,16 @@ def told(estimate: Estimate) -> str:
 
 
 def _span(ratios: Sequence[float], size: int, limit: float = float("inf")) -> Span:
-    known = sorted(ratios)
-    return Span(*(min(_quantile(known, share) * size, limit) for share in QUANTILES))
+    sorted_ratios = sorted(ratios)
+    return Span(*(min(_quantile(sorted_ratios, share) * size, limit) for share in QUANTILES))
 
 
 def _quantile(known: Sequence[float], share: float) -> float:
-    """Of sorted values, by linear interpolation between the two nearest."""
-    place = share * (len(known) - 1)
-    below = int(place)
-    above = min(below + 1, len(known) - 1)
-    return known[below] + (known[above] - known[below]) * (place - below)
+    """A quantile of sorted values, by linear interpolation between the two nearest."""
+    position = share * (len(known) - 1)
+    lower = int(position)
+    upper = min(lower + 1, len(known) - 1)
+    return known[lower] + (known[upper] - known[lower]) * (position - lower)
 
 
 def _shown(span: Span, unit: str) -> str:
@@ -88,6 +92,6 @@ def _money(span: Span) -> str:
 
 
 def _rounded(value: float) -> str:
-    """Two digits that count: more would promise too much."""
+    """Two significant digits: more would promise too much."""
     digits = max(len(str(int(value))) - 2, 0)
     return str(int(round(value, -digits)))

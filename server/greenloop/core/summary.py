@@ -1,15 +1,26 @@
-"""What a run came to, in a word and a sentence: how far to trust it, what speaks for it, why it ended unsolved."""
+"""Summarises a run: verification level, evidence in a sentence, why it ended unsolved."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from greenloop.core.nouns import OWN, Attempt, Evidence, Move, Outcome, Provenance, Status, StopReason, Usage, Verified
+from greenloop.core.records import (
+    OWN,
+    Attempt,
+    Evidence,
+    Move,
+    Outcome,
+    Provenance,
+    Status,
+    StopReason,
+    Usage,
+    Verified,
+)
 
-# What somebody else made up.
+# Tests that are not the user's own.
 MADE_UP = (Provenance.DESIGNED, Provenance.PROPERTY)
-# How the cases of each provenance are called where they are counted, in the order of what they are worth.
+# Labels for counts of cases by provenance, in the order of display.
 KINDS = {
     Provenance.USER: "user tests",
     Provenance.DOCTEST: "doctests",
@@ -26,49 +37,51 @@ KINDS = {
 
 
 def trust(evidence: Evidence) -> Verified:
-    """Design: tests or examples of the user's, all neighbours run, and a wall around it; his word where he wants it."""
+    """`VERIFIED` needs passing tests or examples of the user, all neighbours, a sandbox, and any requested approval."""
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
-    unanswered = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
-    if evidence.neighbours_left_out or unanswered or not passed & OWN:
+    lacks_approval = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
+    if evidence.neighbours_left_out or lacks_approval or not passed & OWN:
         return Verified.PARTIALLY
     return Verified.VERIFIED
 
 
 def counted(evidence: Evidence) -> list[str]:
-    """The cases by who wrote them: `user tests 0`, `doctests 3/3`, `designed 7/8`, `confirmed 1`.
+    """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1 confirmed by you`.
 
-    That no test is the user's own is said where tests that somebody else made up speak for it.
+    `no tests of your own` is included only where there are generated tests.
     """
     cases = evidence.cases
     rows = []
-    for kind, word in KINDS.items():
-        good, every = cases.get(kind, (0, 0))
-        if every:
+    for provenance, label in KINDS.items():
+        passed, total = cases.get(provenance, (0, 0))
+        if total:
             rows.append(
-                f"{word} {every}" if kind is Provenance.CONFIRMED and good == every else f"{word} {good}/{every}"
+                f"{label} {total}"
+                if provenance is Provenance.CONFIRMED and passed == total
+                else f"{label} {passed}/{total}"
             )
-        elif kind is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in MADE_UP):
-            rows.append(f"{word} 0")
+        elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in MADE_UP):
+            rows.append(f"{label} 0")
     return rows
 
 
 def wall(evidence: Evidence) -> str:
-    """Where it ran: `in bubblewrap`, `in docker with the network on`, `no sandbox`."""
-    place = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
-    return place + (" with the network on" if evidence.network and evidence.sandbox != "none" else "")
+    """Where the tests ran: `in bubblewrap`, `in docker with network access`, `no sandbox`."""
+    phrase = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
+    return phrase + (" with the network on" if evidence.network and evidence.sandbox != "none" else "")
 
 
 def caveat(evidence: Evidence) -> str:
-    """What of the wall was open while this ran, as a sentence; empty when nothing was."""
+    """A sentence about missing isolation (no sandbox, network on); "" where isolation was complete."""
     if evidence.sandbox == "none":
         return "It ran without a sandbox."
     return "It ran with the network on." if evidence.network else ""
 
 
 def label(attempt: Attempt) -> str:
-    """The attempt's number, and where it does not simply go on from the one before, which one it goes on from."""
+    """The attempt's number, with its parent's where that is not the attempt before."""
     move = attempt.draft.move if attempt.draft else None
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
         return f"{attempt.number} ← {attempt.parent}"
@@ -76,7 +89,7 @@ def label(attempt: Attempt) -> str:
 
 
 def solved(evidence: Evidence, verified: Verified) -> str:
-    """What verified the result, counted out."""
+    """The evidence for a solved run, in one sentence."""
     rows = counted(evidence)
     rows.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
     if evidence.neighbours_already_failing:
@@ -93,14 +106,15 @@ def solved(evidence: Evidence, verified: Verified) -> str:
         Verified.PARTIALLY: "partially verified",
         Verified.UNVERIFIED: "unverified",
     }[verified]
-    # "unverified: no sandbox" says why; with a wall its name is only one more fact.
-    where = f"{label}: {wall(evidence)}" if evidence.sandbox == "none" else f"{label} {wall(evidence)}"
-    text = f"{where}: {', '.join(rows)}"
-    return "; ".join([text, *evidence.warnings])
+    # "Unverified: no sandbox" is the reason; with a sandbox its name is only one more fact.
+    heading = f"{label}: {wall(evidence)}" if evidence.sandbox == "none" else f"{label} {wall(evidence)}"
+    summary = f"{heading}: {', '.join(rows)}"
+    return "; ".join([summary, *evidence.warnings])
 
 
 def unsolved(outcome: Outcome) -> str:
-    tried = len(outcome.attempts) - 1
+    """Why a run ended unsolved, and its last error, in one sentence."""
+    count = len(outcome.attempts) - 1
     why = {
         StopReason.STALLED: "nothing new is left to try",
         StopReason.ATTEMPTS: "the limit of attempts was reached (`attempts`)",
@@ -109,17 +123,17 @@ def unsolved(outcome: Outcome) -> str:
         StopReason.COST: "the money budget was used up (`cost`)",
         StopReason.ANSWERS: "the model's answers in a row could not be read",
     }.get(outcome.reason, outcome.reason.value)
-    made = [attempt for attempt in outcome.attempts if attempt.number]
-    ran = [attempt for attempt in made if attempt.verdict.status is not Status.REFUSED]
-    newest = next(reversed(ran or made), None)
+    made_attempts = [attempt for attempt in outcome.attempts if attempt.number]
+    executed = [attempt for attempt in made_attempts if attempt.verdict.status is not Status.REFUSED]
+    newest = next(reversed(executed or made_attempts), None)
     last = f"; last error {newest.error_class}" if newest is not None and newest.error_class else ""
     if newest is not None and newest.verdict.status is Status.TAMPERED:
         last += f": {newest.verdict.reason.rstrip('.')}"
-    return f"Not solved after {tried} attempt{'s' * (tried != 1)}: {why}{last}."
+    return f"Not solved after {count} attempt{'s' * (count != 1)}: {why}{last}."
 
 
 def folded(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
-    """The attempts as a table has them: filled holes that solved nothing share a row with those beside them."""
+    """The attempts as rows of a table: consecutive infills that solved nothing share a row."""
     rows: list[list[Attempt]] = []
     for attempt in attempts:
         if rows and _is_hole(attempt) and _is_hole(rows[-1][-1]):
@@ -130,7 +144,7 @@ def folded(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
 
 
 def of_holes(attempts: Sequence[Attempt]) -> str:
-    """What became of several holes: `8 holes: AssertionError 5, Unchanged 3`."""
+    """The results of several infills: `8 infills: AssertionError 5, Unchanged 3`."""
     counted = Counter(attempt.error_class or attempt.verdict.status.value for attempt in attempts)
     return f"{len(attempts)} holes: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
 
@@ -140,5 +154,5 @@ def _is_hole(attempt: Attempt) -> bool:
 
 
 def spent(attempts: Sequence[Attempt]) -> Usage:
-    """What the attempts cost, with what was asked about them."""
+    """The usage of the attempts, including questions to models about them."""
     return sum((attempt.spent for attempt in attempts), Usage())

@@ -1,6 +1,6 @@
-"""Read-only pages in the state folder: written, and opened by the editor or named to the user.
+"""Writes read-only pages into the state folder; the editor opens them, or the user gets their path.
 
-One file for each target and kind, so that the folder stays small. Nothing here ever lies in the workspace.
+One file for each target and kind, so that the folder stays small. No page is ever written into the workspace.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop.core.uris import uri_from_path
-from greenloop.lsp import client, tried
-from greenloop.lsp.edits import plan
-from greenloop.lsp.presenters import page, status
-from greenloop.settings import state_folder
+from greenloop.core.text.uris import uri_from_path
+from greenloop.lsp.connection import client_requests
+from greenloop.lsp.presenters import notifications, page_text
+from greenloop.lsp.runs import attempt_texts
+from greenloop.lsp.runs.apply_edit import plan
+from greenloop.project.settings import state_folder
 
 if TYPE_CHECKING:
-    from greenloop.findings import Row
-    from greenloop.lsp.runs import Run
+    from greenloop.engine.doctor.report import Row
+    from greenloop.lsp.runs.runs import Run
     from greenloop.lsp.server import Server
 
 log = logging.getLogger(__name__)
 
-FILES = 200  # pages that are kept, the newest
+FILES = 200  # newest pages that are kept
 
 
 async def attempts(server: Server, runs: Sequence[Run]) -> None:
-    """The whole course of one run, or of several on one page."""
+    """Opens a page with all attempts of one run, or of several runs."""
     if len(runs) == 1:
         file = _file(runs[0])
     else:
@@ -42,50 +43,51 @@ async def attempts(server: Server, runs: Sequence[Run]) -> None:
 
 
 async def report(server: Server, runs: Sequence[Run]) -> str:
-    """The course of these runs in full; a notebook's lines are rows of its cells.
+    """All attempts of these runs as Markdown; a notebook's lines are named as rows of its cells.
 
-    To compare long files for it takes a second.
+    Diffs of long files take a second, so they are made in a thread.
     """
-    text = await asyncio.to_thread(page.attempts, runs)
+    text = await asyncio.to_thread(page_text.attempts, runs)
     for run in runs:
-        text = status.named(server, run, text)
+        text = notifications.named(server, run, text)
     return text
 
 
 async def compared(server: Server, run: Run, number: int) -> None:
-    """What putting an attempt in would change in the text as it is now."""
+    """Opens a page with the change that an attempt would make to the current text."""
     attempt = next(attempt for attempt in run.attempts if attempt.number == number)
-    text = await asyncio.to_thread(page.compared, run, attempt, await tried.texts(server, run, attempt))
-    await _open(server, _file(run, "compared"), status.named(server, run, text), "The comparison is in")
+    text = await asyncio.to_thread(page_text.compared, run, attempt, await attempt_texts.texts(server, run, attempt))
+    await _open(server, _file(run, "compared"), notifications.named(server, run, text), "The comparison is in")
 
 
 async def findings(server: Server, root: Path | None, rows: list[Row]) -> None:
-    """What the doctor found about a folder, or about the machine where none is open."""
-    await _open(server, _named("doctor", str(root or "")), page.findings(rows), "The findings are in")
+    """Opens a page with the doctor's findings about a folder, or about the machine where none is open."""
+    await _open(server, _named("doctor", str(root or "")), page_text.findings(rows), "The findings are in")
 
 
 async def result(server: Server, run: Run) -> tuple[bool, Path | None, str]:
-    """Shows what a result would change: whether the editor opened it, the page (None: no room for it), and the diff.
+    """Shows a result's change: whether the editor opened the page, its path (None: not written), and the diff.
 
-    No diff: there is nothing that could be applied now.
+    The diff is empty where nothing can be applied now.
     """
-    steps = plan(server, run)
-    if not isinstance(steps, list) or not steps:
+    changes = plan(server, run)
+    if not isinstance(changes, list) or not changes:
         return False, None, ""
-    diff = page.diff({step.path: step.current for step in steps}, {step.path: step.wanted for step in steps})
-    diff = status.named(server, run, diff)
-    path = await _written(_file(run, "result"), status.named(server, run, page.result(run, diff)))
-    return path is not None and await client.show(server, uri_from_path(path)), path, diff
+    before, after = {each.path: each.current for each in changes}, {each.path: each.wanted for each in changes}
+    diff = page_text.diff(before, after)
+    diff = notifications.named(server, run, diff)
+    page = await _written(_file(run, "result"), notifications.named(server, run, page_text.result(run, diff)))
+    return page is not None and await client_requests.show(server, uri_from_path(page)), page, diff
 
 
 async def _open(server: Server, file: str, text: str, told: str) -> None:
-    path = await _written(file, text)
-    if path is None:
-        client.tell(
+    page = await _written(file, text)
+    if page is None:
+        client_requests.tell(
             server, f"A page cannot be written into {state_folder()}; free some space there, or let it be written."
         )
-    elif not await client.show(server, uri_from_path(path)):
-        client.tell(server, f"{told} {path}")
+    elif not await client_requests.show(server, uri_from_path(page)):
+        client_requests.tell(server, f"{told} {page}")
 
 
 def _file(run: Run, kind: str = "") -> str:
@@ -108,17 +110,17 @@ async def _written(name: str, text: str) -> Path | None:
 def _write(name: str, text: str) -> Path:
     folder = state_folder() / "reports"
     folder.mkdir(exist_ok=True, mode=0o700)
-    path, fresh = folder / name, folder / f".{uuid.uuid4()}"
+    path, temporary = folder / name, folder / f".{uuid.uuid4()}"
     try:
-        fresh.write_text(text, encoding="utf-8", errors="replace")
-        fresh.chmod(0o400)
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+        temporary.chmod(0o400)
         if os.name == "nt" and path.exists():
-            # There what is read-only cannot be replaced.
+            # Windows cannot replace a read-only file.
             path.chmod(0o600)
-        fresh.replace(path)
+        temporary.replace(path)
     except OSError:
-        # A full disk shall not keep half a page besides.
-        fresh.unlink(missing_ok=True)
+        # A full disk must not also keep half a page.
+        temporary.unlink(missing_ok=True)
         raise
     with contextlib.suppress(OSError):
         pages = sorted(folder.glob("*.md"), key=lambda page: page.stat().st_mtime, reverse=True)

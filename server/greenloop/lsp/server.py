@@ -1,6 +1,6 @@
-"""The language server: one object that owns the connection's state, and its start on standard input and output.
+"""The language server object, which owns a connection's state, and its start on standard streams.
 
-Everything slow (the engine and all it needs) is imported at the first run, in a thread.
+Everything slow to import (the engine and its dependencies) is imported at the first run, in a thread.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ from pygls.protocol import default_converter
 
 from greenloop import __version__
 from greenloop.core.events import Event
-from greenloop.core.nouns import Outcome, Problem, Verdict
 from greenloop.core.ports import Model, User
-from greenloop.keeper import Keeper
-from greenloop.lsp import features, logs, wire
-from greenloop.lsp.abilities import Abilities
-from greenloop.lsp.board import Board
-from greenloop.lsp.checks import Checks
-from greenloop.lsp.documents import Documents
-from greenloop.lsp.errands import Errands
-from greenloop.lsp.freshness import Freshness
-from greenloop.lsp.given import Given
+from greenloop.core.records import Outcome, Problem, Verdict
+from greenloop.lsp import features
+from greenloop.lsp.client_settings import Given
+from greenloop.lsp.connection import jsonrpc, logs
+from greenloop.lsp.connection.capabilities import Abilities
+from greenloop.lsp.connection.stdio import Inbox, Outbox, take_stdio
+from greenloop.lsp.diagnostics_store import Board
+from greenloop.lsp.documents.disk_conflicts import Freshness
+from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters import diagnostics
 from greenloop.lsp.presenters.progress import Bar
-from greenloop.lsp.results import Results
-from greenloop.lsp.runs import Run, Runs
-from greenloop.lsp.transport import Inbox, Outbox, take_stdio
-from greenloop.settings import Settings
+from greenloop.lsp.runs.background_tasks import Errands
+from greenloop.lsp.runs.runs import Run, Runs
+from greenloop.lsp.testing.results import Results
+from greenloop.lsp.testing.scheduler import Checks
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.pool import Keeper
 
 if TYPE_CHECKING:
-    from greenloop.checking import Report
-    from greenloop.engine import Request
+    from greenloop.engine.refine import Request
+    from greenloop.engine.run_tests import Report
 
 log = logging.getLogger(__name__)
 
@@ -59,12 +60,12 @@ NOTEBOOKS = lsp.NotebookDocumentSyncOptions(
     save=True,
 )
 
-# The messages that say what an open file holds.
+# The messages that carry the text of an open file.
 _TEXTS = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE)
 
 
 class Engine(Protocol):
-    """What does the work: the module `greenloop.engine`, or a stand-in with the same functions."""
+    """Interface of the module `greenloop.engine.refine`, or of a stand-in with the same functions."""
 
     async def refine(
         self,
@@ -84,7 +85,7 @@ class Engine(Protocol):
 
 
 class Tester(Protocol):
-    """What runs tests for their own sake: the module `greenloop.checking`, or a stand-in."""
+    """Interface of the module `greenloop.engine.run_tests`, which only runs tests, or of a stand-in."""
 
     async def run_tests(
         self,
@@ -102,9 +103,9 @@ class Tester(Protocol):
 
 
 class Server(LanguageServer):
-    """pygls' server with greenloop's state: what the editor can do, its settings, the runs and what they show."""
+    """pygls' server with greenloop's state: the editor's capabilities and settings, the runs, and what is shown."""
 
-    protocol: wire.Protocol
+    protocol: jsonrpc.Protocol
     outbox: Outbox | None = None
 
     def __init__(self, engine: Engine | None = None) -> None:
@@ -112,7 +113,7 @@ class Server(LanguageServer):
             "greenloop",
             __version__,
             notebook_document_sync=NOTEBOOKS,
-            protocol_cls=wire.Protocol,
+            protocol_cls=jsonrpc.Protocol,
             converter_factory=default_converter,
         )
         self.abilities = Abilities()
@@ -126,9 +127,9 @@ class Server(LanguageServer):
         self.given = Given()
         self.asked = 0
         self.warned: set[str] = set()
-        # Projects outside the workspace folders, in which what earlier servers left was looked for.
+        # Projects outside the workspace folders whose runs of earlier servers were looked for.
         self.strays: set[Path] = set()
-        # Cleared while the editor is asked for its settings for the first time.
+        # Cleared while the editor's settings are requested for the first time.
         self.settled = asyncio.Event()
         self.settled.set()
         self.last: asyncio.Task[None] | None = None
@@ -139,13 +140,13 @@ class Server(LanguageServer):
         self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
         self.checks = Checks(self)
         self.errands = Errands(self)
-        # Told of the URI of each document that was opened, saved, or closed.
+        # Called with the URI of each document that was opened, saved, or closed.
         self.opened: list[Callable[[str], None]] = []
         self.saved: list[Callable[[str], None]] = []
         self.closed: list[Callable[[str], None]] = []
-        # Told whenever something about a run is another; `runs.changed` when it is worth a look at all of them.
+        # Called whenever anything about a run changes; `runs.on_list_changed` only where the list of runs does.
         self.refreshed: list[Callable[[], None]] = []
-        # Who waits for pieces of which answer of the editor's own model.
+        # The callbacks for the streamed answers of the editor's own model, by request number.
         self.completing: dict[int, Callable[[str], None]] = {}
         self._listeners = itertools.count(1)
 
@@ -154,17 +155,19 @@ class Server(LanguageServer):
         return cast("Documents", self.workspace)
 
     async def engine(self) -> Engine:
-        """The engine; its first import takes a second or two and happens off the event loop."""
+        """The engine; its first import takes one to two seconds and happens off the event loop."""
         if self._engine is None:
-            self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.engine"))
+            self._engine = cast("Engine", await asyncio.to_thread(importlib.import_module, "greenloop.engine.refine"))
             gc.freeze()
         return self._engine
 
     async def tester(self) -> Tester:
-        """What runs tests; loaded as the engine is."""
+        """The test runner, loaded in the same way as the engine."""
         if self._tester is None:
             await self.engine()
-            self._tester = cast("Tester", await asyncio.to_thread(importlib.import_module, "greenloop.checking"))
+            self._tester = cast(
+                "Tester", await asyncio.to_thread(importlib.import_module, "greenloop.engine.run_tests")
+            )
         return self._tester
 
     def refresh(self, run: Run) -> None:
@@ -175,33 +178,33 @@ class Server(LanguageServer):
         self.stirred()
 
     def stirred(self) -> None:
-        """Something about a run is another now, be it only what it is at."""
-        for tell in self.refreshed:
-            tell()
+        """Reports any change of a run, even only of its status text."""
+        for callback in self.refreshed:
+            callback()
 
     def listen(self, hear: Callable[[str], None]) -> int:
-        """A number under which pieces of an answer of the editor's own model come in."""
+        """Registers a callback for the pieces of an answer of the editor's own model; returns its number."""
         number = next(self._listeners)
         self.completing[number] = hear
         return number
 
     def _unread(self, method: str, params: Any) -> None:
-        """What a document holds is not known any more, where a message that says so cannot be read."""
-        document = params.get("textDocument") if isinstance(params, Mapping) else None
-        uri = document.get("uri") if isinstance(document, Mapping) else None
+        """Marks a document's text as unknown after a message about it could not be read."""
+        identifier = params.get("textDocument") if isinstance(params, Mapping) else None
+        uri = identifier.get("uri") if isinstance(identifier, Mapping) else None
         if method in _TEXTS and isinstance(uri, str) and (path := self.documents.path_of(uri)) is not None:
             self.freshness.lost(path)
 
     def queued(self, run: Run) -> None:
-        """Shows that a run waits, and for how many."""
+        """Shows that a run waits, and how many runs are ahead of it."""
         self.refresh(run)
         diagnostics.publish(self, run)
 
     def converse(self, inbox: Inbox, outbox: Outbox) -> None:
-        """Handles messages until the input ends or the client says goodbye."""
+        """Handles messages until the input ends or the client sends `exit`."""
         self.outbox = outbox
         self.protocol.set_writer(StdoutWriter(outbox.binary()))
-        # pygls ends by SystemExit.
+        # pygls exits with SystemExit.
         with contextlib.suppress(KeyboardInterrupt, SystemExit):
             asyncio.run(self._listen(inbox))
         self.shutdown()  # type: ignore[no-untyped-call]
@@ -212,18 +215,18 @@ class Server(LanguageServer):
             try:
                 self.protocol.receive(body)
             except Exception:
-                # The message edge: whatever one of them holds, the next is read.
+                # Message boundary: a message that cannot be handled must not stop the next.
                 log.exception("A message could not be handled")
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Pygls would show every odd message of a client to the user; the log is the place for them."""
-        kind, where = type(error).__name__, getattr(source, "__name__", source)
-        # A mistake of the client's has no traceback worth reading.
-        log.error("%s while handling a message (%s)", kind, where, exc_info=isinstance(error, JsonRpcInternalError))
+        """Logs faults in a client's messages, which pygls would show to the user."""
+        kind, name = type(error).__name__, getattr(source, "__name__", source)
+        # A fault of the client has no useful traceback.
+        log.error("%s while handling a message (%s)", kind, name, exc_info=isinstance(error, JsonRpcInternalError))
 
 
 def create_server(engine: Engine | None = None) -> Server:
-    """A server with every feature; `engine` stands in for the real one in tests."""
+    """A server with every feature; tests pass a stand-in as `engine`."""
     server = Server(engine)
     for feature in pkgutil.iter_modules(features.__path__):
         importlib.import_module(f"{features.__name__}.{feature.name}").register(server)
@@ -231,16 +234,16 @@ def create_server(engine: Engine | None = None) -> Server:
 
 
 def serve(server: Server | None = None, *, log_level: str = "", log_file: str = "") -> int:
-    """Speaks LSP on standard input and output until the client ends it; 0 when it said goodbye as the protocol asks.
+    """Speaks LSP on standard input and output until the client ends it; 0 after `shutdown` and `exit`, else 1.
 
     Raises `UsageProblem` where the log file cannot be written.
     """
     source, sink = take_stdio()
     logs.start(level=log_level, file=log_file)
     server = server or create_server()
-    # What the imports left lives as long as the process; without this every collection walks through it (30 ms).
+    # Imported objects live as long as the process; without this every collection traverses them (30 ms).
     gc.freeze()
-    # As if asked to end: runs are cancelled, sandboxes closed.
+    # SIGTERM, so that runs are cancelled and sandboxes closed.
     outbox = Outbox(sink, given_up=lambda: signal.raise_signal(signal.SIGTERM))
     server.converse(Inbox(source), outbox)
     outbox.close()

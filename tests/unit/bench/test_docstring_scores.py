@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.nouns import Case, Provenance
-from greenloop.trust import consensus, sets
+from greenloop.core.records import Case, Provenance
+from greenloop.specs.trust import consensus, sets
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, end, rates, score

@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from greenloop.bench import breaking
+from greenloop.bench import mutate_project
+from greenloop.bench.ast_edits import Source, applied
 from greenloop.bench.operators import OPERATORS, edits
-from greenloop.bench.places import Source, applied
 
 CASES = [
     ("comparison", "if a < b:\n    return a", "if a <= b:\n    return a"),
@@ -70,16 +70,16 @@ def test_what_is_drawn_parses_means_something_else_and_changes_so_many_lines(lin
     body = "c = 0\nfor x in range(len(a)):\n    if a[x] > b and x != 3:\n        c += a[x]\n    else:\n        c -= 1\nreturn c"
     source = Source(module(body))
     every = edits(source, function(source))
-    drawn = list(breaking.drawn(source.text, every, lines, random.Random(1), {}))
+    drawn = list(mutate_project.drawn(source.text, every, lines, random.Random(1), {}))
     assert len(drawn) > 20
     for chosen in drawn:
         assert len(chosen) == lines
         after = applied(source.text, *chosen)
         assert ast.dump(ast.parse(after)) != ast.dump(source.tree)
-        assert breaking.changed(source.text, after) == lines
+        assert mutate_project.changed(source.text, after) == lines
     first = [chosen[0].operator for chosen in drawn[:8]]
     assert lines == 2 or len(set(first)) >= 5  # every operator has its turn
-    assert list(breaking.drawn(source.text, every, lines, random.Random(1), {})) == drawn
+    assert list(mutate_project.drawn(source.text, every, lines, random.Random(1), {})) == drawn
 
 
 def test_operators_that_were_used_least_come_first():
@@ -88,5 +88,5 @@ def test_operators_that_were_used_least_come_first():
     names = {edit.operator for edit in every}
     for name in names:
         used = {other: 2 for other in names if other != name}
-        order = [chosen[0].operator for chosen in breaking.drawn(source.text, every, 1, random.Random(1), used)]
+        order = [chosen[0].operator for chosen in mutate_project.drawn(source.text, every, 1, random.Random(1), used)]
         assert order[0] == name

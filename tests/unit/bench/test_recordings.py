@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from greenloop.bench.recordings import Meter, Recordings, key, shared
-from greenloop.core.nouns import Completion, Hole, Message, Reply, Role, Usage
 from greenloop.core.ports import Infiller, slots
+from greenloop.core.records import Completion, Hole, Message, Reply, Role, Usage
 
 
 class Counting:

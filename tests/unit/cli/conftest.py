@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from greenloop import engine
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
-from greenloop.core.nouns import (
+from greenloop.core.records import (
     Attempt,
     Case,
     CaseResult,
@@ -33,7 +32,8 @@ from greenloop.core.nouns import (
     Verdict,
     Verified,
 )
-from greenloop.history import History
+from greenloop.engine import refine
+from greenloop.engine.history.store import History
 
 BEFORE = "def double(x):\n    return x + 1\n"
 AFTER = "def double(x):\n    return x * 2\n"
@@ -100,7 +100,7 @@ def unsolved(reason: StopReason = StopReason.ATTEMPTS, **changes: Any) -> Outcom
 
 
 class FakeEngine:
-    """Stands where `greenloop.engine` does its work; keeps a history as the real one does."""
+    """Stands where `greenloop.engine.refine` does its work; keeps a history as the real one does."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -180,7 +180,7 @@ def project(tmp_path, monkeypatch):
     for name in ("STATE", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PYTHONPATH", str(Path(engine.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(refine.__file__).parents[1]))
     for name in ("GREENLOOP_MODEL", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     root = tmp_path / "a project"
@@ -197,5 +197,5 @@ def project(tmp_path, monkeypatch):
 def fake(project, monkeypatch):
     made = FakeEngine(project)
     for name in ("refine", "reverify", "red_tests"):
-        monkeypatch.setattr(engine, name, getattr(made, name))
+        monkeypatch.setattr(refine, name, getattr(made, name))
     return made

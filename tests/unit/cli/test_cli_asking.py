@@ -11,11 +11,11 @@ import sys
 import pytest
 from rich.console import Console
 
-from greenloop.cli.live import Terminal
+from greenloop.cli.live_table import Terminal
 from greenloop.cli.main import main
-from greenloop.cli.user import Person
-from greenloop.cli.view import View
-from greenloop.core.typed import expression
+from greenloop.cli.screen import View
+from greenloop.cli.terminal_user import Person
+from greenloop.core.docstrings.literal_input import expression
 
 from .conftest import CASE
 
@@ -33,7 +33,7 @@ def typed(monkeypatch):
         asked.append(question)
         return answers.pop(0) if answers else ""
 
-    monkeypatch.setattr("greenloop.cli.user.line", line)
+    monkeypatch.setattr("greenloop.cli.terminal_user.line", line)
     return answers, asked
 
 
@@ -116,7 +116,7 @@ async def test_the_live_table_stands_still_while_it_is_asked(typed):
 def test_questions_only_where_somebody_can_answer(fake, monkeypatch):
     main(["fix", CASE, "--ask", "2"])
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.view.line", lambda _question: "n")
+    monkeypatch.setattr("greenloop.cli.screen.line", lambda _question: "n")
     main(["fix", CASE])
     main(["fix", CASE, "--ask", "2"])
     main(["fix", CASE, "--ask", "2", "--json"])
@@ -138,14 +138,14 @@ def test_ctrl_c_at_a_question_cancels_the_run(fake, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.user.line", line)
+    monkeypatch.setattr("greenloop.cli.terminal_user.line", line)
     inner = fake.refine
 
     async def asking(request, *, user, **more):
         await user.choose(QUESTION, OPTIONS)
         return await inner(request, user=user, **more)
 
-    monkeypatch.setattr("greenloop.engine.refine", asking)
+    monkeypatch.setattr("greenloop.engine.refine.refine", asking)
     assert main(["fix", CASE, "--ask", "1"]) == 130
     assert "Traceback" not in capsys.readouterr().err
     assert not fake.requests
@@ -154,7 +154,7 @@ def test_ctrl_c_at_a_question_cancels_the_run(fake, monkeypatch, capsys):
 ASKING = """
 import asyncio, sys
 from greenloop.cli import interrupt
-from greenloop.cli.user import Person
+from greenloop.cli.terminal_user import Person
 
 async def ask():
     print("ready", flush=True)

@@ -10,10 +10,10 @@ import signal
 import pytest
 
 from greenloop.cli.main import main
-from greenloop.cli.view import View
+from greenloop.cli.screen import View
 from greenloop.core.errors import CannotVerify, ModelProblem, SettingsProblem, UsageProblem, WorkspaceProblem
-from greenloop.core.nouns import Evidence, Status, StopReason, Verified
-from greenloop.history import History
+from greenloop.core.records import Evidence, Status, StopReason, Verified
+from greenloop.engine.history.store import History
 
 from .conftest import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
 
@@ -23,7 +23,7 @@ def terminal(monkeypatch):
     """Somebody is there; `answers` is what they will type."""
     answers: list[str] = []
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.view.line", lambda _question: answers.pop(0))
+    monkeypatch.setattr("greenloop.cli.screen.line", lambda _question: answers.pop(0))
     return answers
 
 
@@ -469,7 +469,7 @@ def test_several_files_are_written_together_or_not_at_all(fake, project, capsys)
         "after": {"m.py": AFTER, "z.py": "z = 2\n", "new.py": "n\n"},
     }
     fake.result = solved(project, **both)
-    real = __import__("greenloop.cli.apply", fromlist=["x"]).write_atomically
+    real = __import__("greenloop.cli.apply_result", fromlist=["x"]).write_atomically
 
     def second_fails(path, data, expected):
         if path.name == "z.py":
@@ -477,7 +477,7 @@ def test_several_files_are_written_together_or_not_at_all(fake, project, capsys)
         real(path, data, expected)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("greenloop.cli.apply.write_atomically", second_fails)
+        patch.setattr("greenloop.cli.apply_result.write_atomically", second_fails)
         assert main(["fix", CASE, "--apply"]) == 1
     assert "the disk is full" in capsys.readouterr().err
     assert ((project / "m.py").read_text(), (project / "z.py").read_text()) == (BEFORE, "z = 1\n")
@@ -569,8 +569,8 @@ def modelless(fake, monkeypatch):
     async def nothing(_settings, _environ=None):
         return ""
 
-    monkeypatch.setattr("greenloop.engine.refine", refine)
-    monkeypatch.setattr("greenloop.cli.fix.choose", nothing)
+    monkeypatch.setattr("greenloop.engine.refine.refine", refine)
+    monkeypatch.setattr("greenloop.cli.commands.fix.choose", nothing)
     return fake
 
 
@@ -581,7 +581,7 @@ def test_no_model_and_nobody_there_is_one_sentence(modelless, capsys):
 
 def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
-    monkeypatch.setattr("greenloop.cli.fix.line", lambda _question: "ollama/small")
+    monkeypatch.setattr("greenloop.cli.commands.fix.line", lambda _question: "ollama/small")
     terminal.append("n")
     assert main(["fix", CASE]) == 0
     assert modelless.settings[-1].model == "ollama/small"
@@ -592,14 +592,14 @@ def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys
 
 def test_no_model_and_the_user_says_yes_fetches_it(modelless, terminal, monkeypatch):
     pulled = []
-    monkeypatch.setattr("greenloop.cli.fix.line", lambda _question: "y")
-    monkeypatch.setattr("greenloop.cli.model.pull", lambda: pulled.append(1))
+    monkeypatch.setattr("greenloop.cli.commands.fix.line", lambda _question: "y")
+    monkeypatch.setattr("greenloop.cli.commands.model.pull", lambda: pulled.append(1))
     terminal.append("n")
     assert main(["fix", CASE]) == 0
     assert (pulled, modelless.settings[-1].model) == ([1], "local")
 
 
 def test_no_model_and_the_user_says_no(modelless, terminal, monkeypatch, capsys):
-    monkeypatch.setattr("greenloop.cli.fix.line", lambda _question: "")
+    monkeypatch.setattr("greenloop.cli.commands.fix.line", lambda _question: "")
     assert main(["fix", CASE]) == 3
     assert "There is no model to ask" in capsys.readouterr().err

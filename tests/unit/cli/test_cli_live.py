@@ -7,10 +7,10 @@ import io
 import pytest
 from rich.console import Console
 
-from greenloop.cli import show
-from greenloop.cli.live import Activity, Lines, Terminal, coloured_diff, table
+from greenloop.cli import render
+from greenloop.cli.live_table import Activity, Lines, Terminal, coloured_diff, table
 from greenloop.core.events import Checked, Planned, Proposed, Started, Token
-from greenloop.core.nouns import Estimate, Finding, Span, Status, Usage, Verdict
+from greenloop.core.records import Estimate, Finding, Span, Status, Usage, Verdict
 
 from .conftest import FakeEngine, attempt, solved
 
@@ -98,7 +98,7 @@ def test_a_narrow_terminal_keeps_numbers_and_results():
 
 
 def test_the_file_of_a_scripted_model_is_left_out():
-    assert [show.model(name) for name in ("scripted:/a/b", "ollama/b:1b", "local")] == [
+    assert [render.model(name) for name in ("scripted:/a/b", "ollama/b:1b", "local")] == [
         "scripted",
         "ollama/b:1b",
         "local",
@@ -120,7 +120,7 @@ def test_a_broken_neighbour_is_told(tmp_path):
     broken = type(one)(
         **{**vars(one), "verdict": Verdict(status=Status.FAILED, cases=one.verdict.cases, collateral=(other,))}
     )
-    assert show.result(broken) == "breaks 1 other"
+    assert render.result(broken) == "breaks 1 other"
 
 
 def test_the_diff_has_the_usual_colours():

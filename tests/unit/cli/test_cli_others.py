@@ -9,15 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from greenloop.engine.doctor.isolation import ProbeResult
 
-from greenloop import findings as doctors
-from greenloop import registry
 from greenloop.cli.main import main
+from greenloop.core import registry
 from greenloop.core.errors import CannotVerify, ModelProblem
-from greenloop.core.nouns import Environment, Probe
-from greenloop.history import History
-from greenloop.promises import Finding
-from greenloop.settings import Settings
+from greenloop.core.records import Environment, Probe
+from greenloop.engine.doctor import report as doctors
+from greenloop.engine.history.store import History
+from greenloop.project.settings import Settings
 
 from .conftest import AFTER, BEFORE, CASE, unsolved
 
@@ -135,11 +135,11 @@ def machine(project, monkeypatch):
 
     monkeypatch.setattr(registry, "names", lambda _part: list(state["walls"]))
     monkeypatch.setattr(registry, "load", lambda _part, name: Part(name))
-    monkeypatch.setattr("greenloop.workspace.environment", found)
-    monkeypatch.setattr("greenloop.embedded.choice.ollama_models", ollama)
-    monkeypatch.setattr("greenloop.embedded.weights.present", lambda: state["weights"])
-    monkeypatch.setattr("greenloop.embedded.machine.engine_present", lambda: True)
-    monkeypatch.setattr("greenloop.embedded.machine.check", lambda *_sizes: None)
+    monkeypatch.setattr("greenloop.project.workspace.environment", found)
+    monkeypatch.setattr("greenloop.models.embedded.default_model.ollama_models", ollama)
+    monkeypatch.setattr("greenloop.models.embedded.weights.present", lambda: state["weights"])
+    monkeypatch.setattr("greenloop.models.embedded.hardware.engine_present", lambda: True)
+    monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     return state
@@ -233,7 +233,7 @@ def test_keys_are_offered_by_name_and_do_not_count(machine, monkeypatch, capsys)
 
 def test_an_unwritable_history_is_told_and_a_fix_can_run(machine, tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr("greenloop.history.state_folder", lambda: tmp_path / "file")
+    monkeypatch.setattr("greenloop.engine.history.store.state_folder", lambda: tmp_path / "file")
     assert main(["doctor", "--json"]) == 0
     assert findings(capsys)["history", ""]["ok"] is False
 
@@ -247,9 +247,9 @@ def test_in_the_home_folder_the_rest_is_still_examined(machine, tmp_path, monkey
     assert "workspace missing" in out
 
 
-KEPT = Finding(promise="network off", held=True, probed="connect to 1.1.1.1:53: refused")
-LOOSE = Finding(promise="memory bounded", held=True, probed="refused after 96", best_effort=True)
-BROKEN = Finding(promise="never root", held=False, probed="setuid(0): it works")
+KEPT = ProbeResult(promise="network off", held=True, probed="connect to 1.1.1.1:53: refused")
+LOOSE = ProbeResult(promise="memory bounded", held=True, probed="refused after 96", best_effort=True)
+BROKEN = ProbeResult(promise="never root", held=False, probed="setuid(0): it works")
 
 
 @pytest.fixture
@@ -260,7 +260,7 @@ def promise(monkeypatch):
         async def examine(_sandbox, _probe, _environment):
             return list(found)
 
-        monkeypatch.setattr("greenloop.promises.examine", examine)
+        monkeypatch.setattr("greenloop.engine.doctor.isolation.run_probes", examine)
 
     return put
 
@@ -341,7 +341,7 @@ def test_pull_tells_how_far_it_is(project, monkeypatch, capsys):
             progress(done * 1_000_000, 1_000_000_000)
         return Path("/there")
 
-    monkeypatch.setattr("greenloop.embedded.weights.pull", pull)
+    monkeypatch.setattr("greenloop.models.embedded.weights.pull", pull)
     assert main(["model", "pull"]) == 0
     captured = capsys.readouterr()
     assert "500 of 1000 MB" in captured.err
@@ -353,7 +353,7 @@ def test_a_pull_that_ends_early(project, monkeypatch, capsys, error, code):
     async def pull(_progress):
         raise error
 
-    monkeypatch.setattr("greenloop.embedded.weights.pull", pull)
+    monkeypatch.setattr("greenloop.models.embedded.weights.pull", pull)
     assert main(["model", "pull"]) == code
 
 
@@ -398,7 +398,7 @@ def test_the_version_loads_next_to_nothing(project):
         "sqlite3",
         "asyncio",
         "tree_sitter",
-        "greenloop.engine",
+        "greenloop.engine.refine",
     }
     assert not heavy & loaded("--version")
 

@@ -11,7 +11,7 @@ import pytest
 from greenloop.cli import editors
 from greenloop.cli.editors import EDITORS
 from greenloop.cli.main import main
-from greenloop.cli.view import View
+from greenloop.cli.screen import View
 
 WRITABLE = [name for name, editor in EDITORS.items() if editor.file is not None]
 EMACS = ["eglot", "lsp-mode"]
@@ -19,7 +19,7 @@ EMACS = ["eglot", "lsp-mode"]
 
 @pytest.fixture(autouse=True)
 def command(project, monkeypatch):
-    monkeypatch.setattr("greenloop.cli.setup.command", lambda: ["greenloop", "serve"])
+    monkeypatch.setattr("greenloop.cli.commands.setup.command", lambda: ["greenloop", "serve"])
     return project
 
 
@@ -74,7 +74,7 @@ def test_what_would_change_is_shown_and_nobody_there_means_nothing_written(name,
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 1)])
 def test_a_user_at_the_terminal_is_asked(answer, code, monkeypatch):
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.view.line", lambda _question: answer)
+    monkeypatch.setattr("greenloop.cli.screen.line", lambda _question: answer)
     assert main(["setup", "neovim", "--write"]) == code
     assert file_of("neovim").exists() == (answer == "y")
 
@@ -171,7 +171,7 @@ def test_a_helix_file_without_python_gets_an_entry():
 def test_helix_is_told_where_greenloop_has_moved_to(text, monkeypatch, capsys):
     put("helix", text)
     assert main(["setup", "helix", "--write", "--yes"]) == 0
-    monkeypatch.setattr("greenloop.cli.setup.command", lambda: ["/venv/bin/greenloop", "serve"])
+    monkeypatch.setattr("greenloop.cli.commands.setup.command", lambda: ["/venv/bin/greenloop", "serve"])
     before = file_of("helix").read_text(encoding="utf-8")
     assert main(["setup", "helix", "--write", "--yes"]) == 0
     after = file_of("helix").read_text(encoding="utf-8")

@@ -11,16 +11,16 @@ import pytest
 from rich.console import Console
 
 from cells import notebook
-from greenloop import docket
-from greenloop.cli.live import Lines, Terminal
+from greenloop.cli.live_table import Lines, Terminal
 from greenloop.cli.main import main
 from greenloop.core.events import Specified
-from greenloop.core.nouns import Case, Evidence, Provenance, Region, Spec, Verified
-from greenloop.core.sheet import Check, sheet
+from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.records import Case, Evidence, Provenance, Region, Spec, Verified
 from greenloop.core.summary import solved as label
-from greenloop.goals import Goal
-from greenloop.notebook import load, prepare
-from greenloop.targets import region_for
+from greenloop.notebook.adapter import load, prepare
+from greenloop.notebook.cell_targets import Goal
+from greenloop.project.targets import region_for
+from greenloop.specs import stored_tests
 
 from .conftest import AFTER, BEFORE, CASE, solved
 
@@ -49,14 +49,14 @@ def ruled() -> Spec:
 
 @pytest.fixture
 def kept(project):
-    return docket.save(docket.load(project, REGION, BEFORE), spec(), "m")
+    return stored_tests.save(stored_tests.load(project, REGION, BEFORE), spec(), "m")
 
 
 def test_those_of_a_function_in_a_notebook_are_found_by_its_name(project, capsys):
     (project / "nb.ipynb").write_text(notebook("import os", BEFORE))
     asked = prepare(load(project, "nb.ipynb")[0], Goal(cell=1, last=1, name="double"))
     region = region_for(asked.target, asked.composed.module)
-    docket.save(docket.load(project, region, asked.composed.module), spec(), "nb_ipynb")
+    stored_tests.save(stored_tests.load(project, region, asked.composed.module), spec(), "nb_ipynb")
     assert main(["tests", "nb.ipynb::double"]) == 0
     assert "assert double(2) == 4" in capsys.readouterr().out
 
@@ -98,7 +98,7 @@ def edit_by(monkeypatch, tmp_path, old: str, new: str) -> None:
 def test_edited_tests_are_the_users(kept, project, monkeypatch, tmp_path):
     edit_by(monkeypatch, tmp_path, "double(0) == 1", "double(0) == 0")
     assert main(["tests", "m.py::double", "--edit"]) == 0
-    known = docket.load(project, REGION, BEFORE)
+    known = stored_tests.load(project, REGION, BEFORE)
     assert [each.body for each in known.confirmed] == ["assert double(0) == 0"]
     assert list(known.struck.values()) == ["assert double(0) == 1"]
 

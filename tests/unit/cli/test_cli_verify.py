@@ -10,11 +10,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from greenloop.cli import junit
-from greenloop.cli import verify as command
+from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.nouns import CaseResult, Failure
-from greenloop.verification.result import Tampered, Verification
+from greenloop.core.records import CaseResult, Failure
+from greenloop.engine.verify.report import Tampered, Verification
 
 A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"
 GOOD = Verification(

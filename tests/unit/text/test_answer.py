@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.answer import read
 from greenloop.core.compose import compose
-from greenloop.core.nouns import Candidate, Finding, Problem, Region, Spec
+from greenloop.core.records import Candidate, Finding, Problem, Region, Spec
+from greenloop.drafting.candidates.parse_answer import read
 
 MODULE = '''\
 """Words."""

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenloop.core.compose import before_after, compose, region_text
-from greenloop.core.diff import lines
-from greenloop.core.nouns import Candidate, Problem, Region, Spec
+from greenloop.core.records import Candidate, Problem, Region, Spec
+from greenloop.core.text.diff import lines
 
 NEW = "def f(x):\n    return 2\n"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.diff import _anchored, apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
+from greenloop.core.text.diff import _anchored, apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
 
 TEXTS = st.text(alphabet="ab\r\n\x0c\u2028", max_size=30)
 

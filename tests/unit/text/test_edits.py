@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core import unified
-from greenloop.core.answer import read
 from greenloop.core.compose import compose
-from greenloop.core.diff import hunks
-from greenloop.core.nouns import Candidate, Finding, Problem, Region, Spec
+from greenloop.core.records import Candidate, Finding, Problem, Region, Spec
+from greenloop.core.text.diff import hunks
+from greenloop.drafting.candidates import unified_diff
+from greenloop.drafting.candidates.parse_answer import read
 
 MODULE = '''\
 """Sums."""
@@ -178,7 +178,7 @@ def test_code_that_looks_like_a_diff_is_code(problem, code):
     case = problem(MODULE, "Sums.upto")
     candidate = read(f"```python\n{code}\n```", case)
     assert isinstance(candidate, Candidate), candidate
-    assert unified.edits(f"```python\n{code}\n```") == []
+    assert unified_diff.edits(f"```python\n{code}\n```") == []
 
 
 def test_a_huge_diff_is_bounded(problem):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.encoding import Encoding, declared, decode, encodable, encode
 from greenloop.core.errors import UsageProblem
+from greenloop.core.text.encoding import Encoding, declared, decode, encodable, encode
 
 
 @pytest.mark.parametrize(

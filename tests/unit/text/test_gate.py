@@ -1,9 +1,9 @@
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.gate import check, same, warnings
-from greenloop.core.names import undefined
-from greenloop.core.nouns import Candidate
+from greenloop.core.python.names import undefined
+from greenloop.core.records import Candidate
+from greenloop.drafting.candidates.gate import check, same, warnings
 
 MODULE = """\
 import os

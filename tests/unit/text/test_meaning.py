@@ -2,9 +2,9 @@
 
 import pytest
 
-from greenloop.core.gate import fingerprint, same
-from greenloop.core.meaning import meaning
-from greenloop.core.nouns import Candidate
+from greenloop.core.fingerprint import meaning
+from greenloop.core.records import Candidate
+from greenloop.drafting.candidates.gate import fingerprint, same
 
 MODULE = """\
 def f(x, y=1):

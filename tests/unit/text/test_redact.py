@@ -1,6 +1,6 @@
 import pytest
 
-from greenloop.core.redact import clean, redact
+from greenloop.core.text.redact import clean, redact
 
 
 @pytest.mark.parametrize(

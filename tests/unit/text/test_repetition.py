@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.answer import read
 from greenloop.core.compose import compose
-from greenloop.core.gate import check
-from greenloop.core.nouns import Candidate, Finding
-from greenloop.core.repetition import looping, repeated
+from greenloop.core.records import Candidate, Finding
+from greenloop.drafting.candidates.gate import check
+from greenloop.drafting.candidates.parse_answer import read
+from greenloop.drafting.candidates.repetition import looping, repeated
 
 MODULE = "def f(x):\n    return x\n"
 CHAIN = "def f(x):\n    if x == 0:\n        return 0\n" + "".join(

@@ -1,4 +1,4 @@
-"""`greenloop.answer`: what the user says to a question that a run waits for."""
+"""`greenloop.answer`: the user's answer to a question of a run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from greenloop.core.typed import expression
-from greenloop.lsp import client, meant
-from greenloop.lsp.protocol import AnswerParams, answer_params
-from greenloop.lsp.questions import Answer, Question
+from greenloop.core.docstrings.literal_input import expression
+from greenloop.lsp.connection import client_requests
+from greenloop.lsp.connection.messages import AnswerParams, answer_params
+from greenloop.lsp.runs import command_arguments
+from greenloop.lsp.runs.questions import Answer, Question
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -18,18 +19,18 @@ if TYPE_CHECKING:
 def register(server: Server) -> None:
     @server.command("greenloop.answer")
     def answer(*arguments: Any) -> None:
-        params = answer_params(meant.table(arguments))
-        is_meant = meant.chosen(server, arguments)
-        asked = [run.question for run in server.runs if run.question is not None and is_meant(run)]
-        question = next((each for each in asked if each.text == params.question), None)
+        params = answer_params(command_arguments.table(arguments))
+        is_meant = command_arguments.chosen(server, arguments)
+        open_questions = [run.question for run in server.runs if run.question is not None and is_meant(run)]
+        question = next((each for each in open_questions if each.text == params.question), None)
         if question is None:
-            client.tell(server, "Nobody waits for that answer any more.")
+            client_requests.tell(server, "Nobody waits for that answer any more.")
         else:
             question.end(_answer(question, params))
 
 
 def _answer(question: Question, params: AnswerParams) -> Answer:
-    """Raises `JsonRpcInvalidParams` for what is no answer; the question stays open."""
+    """The answer to a question. Raises `JsonRpcInvalidParams` for an invalid one; the question stays open."""
     if params.answer is not None:
         if params.answer not in question.options:
             raise JsonRpcInvalidParams(f"'answer' must be one of: {', '.join(question.options) or 'none, a value'}.")

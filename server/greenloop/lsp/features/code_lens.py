@@ -1,7 +1,7 @@
-"""Code lenses above tests and targets: run, refine or cancel, apply, and how it ended last.
+"""Code lenses above tests and functions: run, refine or cancel, apply, and the last result.
 
-They are the server's own commands, so that no editor needs anything of its own for them, and come whole: nothing is
-resolved later. A large file has a thousand of them after every keystroke; they are made as they go over the wire.
+They use the server's own commands, so that no editor needs an extension for them, and are sent complete, without
+resolve. A large file has a thousand after every keystroke, so they are built as plain JSON values.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
-from greenloop import settings
-from greenloop.core.nouns import TargetKind
-from greenloop.lsp import client, lenses, places
+from greenloop.core.records import TargetKind
+from greenloop.lsp import lens_titles
+from greenloop.lsp.connection import client_requests
+from greenloop.lsp.documents import locations
 from greenloop.lsp.features import configuration, tests
+from greenloop.project import settings
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
-# Seconds between something that happened and the editor being asked to look, and at least between two such requests.
+# Seconds from a change to the refresh request to the editor, and at least between two such requests.
 MOMENT = 0.2
 
 
@@ -29,26 +31,26 @@ def register(server: Server) -> None:
     refresher = Refresher(server)
     server.results.changed = refresher.poke
     server.runs.changed.append(refresher.poke)
-    known: dict[Path, tuple[object, bool]] = {}
-    # What is made here is plain already; to be looked at value by value costs ten times as long as to be made.
+    cache: dict[Path, tuple[object, bool]] = {}
+    # The lenses are plain values already; converting them value by value takes ten times as long as making them.
     server.protocol._converter.register_unstructure_hook(  # noqa: SLF001 - pygls has no other door to it
         lsp.CodeLensResponse, lambda reply: {"id": reply.id, "jsonrpc": reply.jsonrpc, "result": reply.result}
     )
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
     def code_lens(params: lsp.CodeLensParams) -> list[Any]:
-        place = places.of_or_none(server, params.text_document.uri)
+        project_file = locations.of_or_none(server, params.text_document.uri)
         refresher.asked = True
-        if place is None or tests.is_kept(place) or not wanted(place.root):
+        if project_file is None or tests.is_kept(project_file) or not wanted(project_file.root):
             return []
-        return list(_lenses(server, params.text_document.uri, place))
+        return list(_lenses(server, params.text_document.uri, project_file))
 
     def wanted(root: Path) -> bool:
-        """The setting; to read all its sources takes longer than everything else here."""
+        """The setting `editor.lens`, cached: reading all its sources takes longer than everything else here."""
         key = (_stamp(root / "pyproject.toml"), _stamp(settings.user_file()), repr(server.given.of(root)))
-        if known.get(root, (None, False))[0] != key:
-            known[root] = (key, configuration.load(server, root).editor.lens)
-        return known[root][1]
+        if cache.get(root, (None, False))[0] != key:
+            cache[root] = (key, configuration.load(server, root).editor.lens)
+        return cache[root][1]
 
 
 def _stamp(path: Path) -> int:
@@ -58,21 +60,21 @@ def _stamp(path: Path) -> int:
         return 0
 
 
-def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str, Any]]:
+def _lenses(server: Server, uri: str, place: locations.Place) -> Iterator[dict[str, Any]]:
     runs = server.runs.by_subject(place.root)
     rows = len(server.documents.get_text_document(uri).lines)
     results = server.results
-    for heading in places.headings(place):
+    for heading in locations.headings(place):
         row = heading.line - 1 - place.first
         path = heading.selector.partition("::")[0]
         run = runs.get((path, heading.qualname))
-        known = heading.kind is TargetKind.TEST or heading.examples or run is not None
-        if not 0 <= row < rows or not (known or results.is_reached(place.root, place.path, heading.qualname)):
+        is_shown = heading.kind is TargetKind.TEST or heading.examples or run is not None
+        if not 0 <= row < rows or not (is_shown or results.is_reached(place.root, place.path, heading.qualname)):
             continue
         start = {"line": row, "character": 0}
-        # What was known before a run ended, that run knows better.
+        # A result from before the end of a run is older than the run's own.
         result = results.get(place.root, path, heading.qualname, run.ended if run is not None else 0.0)
-        for title, command, argument in lenses.above(heading, run, result):
+        for title, command, argument in lens_titles.above(heading, run, result):
             yield {
                 "range": {"start": start, "end": start},
                 "command": {"title": title, "command": command, "arguments": [{"uri": uri, **argument}]},
@@ -80,7 +82,7 @@ def _lenses(server: Server, uri: str, place: places.Place) -> Iterator[dict[str,
 
 
 class Refresher:
-    """Tells the editor that lenses have changed: soon, not too often, and only one that ever asked for any."""
+    """Requests a refresh of changed lenses: soon, not too often, and only if the editor ever requested lenses."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -89,7 +91,7 @@ class Refresher:
         self.asked = False
 
     def poke(self) -> None:
-        """Something that lenses show is another now."""
+        """Schedules a refresh after something that lenses show has changed."""
         if not self.asked or not self._server.abilities.refresh_lenses:
             return
         self._changed = True
@@ -102,6 +104,6 @@ class Refresher:
             while self._changed:
                 await asyncio.sleep(MOMENT)
                 self._changed = False
-                await client.refresh_lenses(self._server)
+                await client_requests.refresh_lenses(self._server)
         finally:
             self._under_way = False

@@ -1,4 +1,4 @@
-"""The editor's settings, for each folder its own: given at the start, asked for, and pushed."""
+"""The editor's settings for each folder: sent at the start, pulled, and pushed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop import settings, templates
-from greenloop.lsp import client
-from greenloop.lsp.given import section
+from greenloop.lsp.client_settings import section
+from greenloop.lsp.connection import client_requests
+from greenloop.project import settings, templates
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -30,7 +30,7 @@ def register(server: Server) -> None:
 
 
 async def settle(server: Server) -> None:
-    """After the handshake: asks to be told of changes, pulls what there is, says what is wrong with it."""
+    """After the handshake: registers for changes, pulls the settings, reports faults in them."""
     if server.abilities.watch_configuration:
         method = lsp.WORKSPACE_DID_CHANGE_CONFIGURATION
         options = {"section": settings.APP}
@@ -41,42 +41,42 @@ async def settle(server: Server) -> None:
 
 
 async def known(server: Server) -> None:
-    """Returns when the editor has told its settings: somebody may be faster than its answer. Never waits for long."""
+    """Returns when the editor has sent its settings, which a fast user may precede; waits at most a second."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(HURRIED):
             await server.settled.wait()
 
 
 async def _register(server: Server, params: lsp.RegistrationParams) -> None:
-    await client.bounded(server.client_register_capability_async(params), client.SOON, "to register")
+    await client_requests.bounded(server.client_register_capability_async(params), client_requests.SOON, "to register")
 
 
 def load(server: Server, root: Path | None, *, preset: str | None = None) -> settings.Settings:
-    """The settings that hold in a folder, with another preset if need be; each thing wrong with them is shown once."""
-    found, warnings = settings.load(root, editor=server.given.of(root))
-    found = replace(found, preset=preset) if preset else found
-    fresh = [warning for warning in [*warnings, *templates.complaints()] if warning not in server.warned]
-    server.warned.update(fresh)
-    if fresh:
-        client.tell(server, "\n".join(fresh), lsp.MessageType.Warning)
-    return found
+    """The settings in effect for a folder, with the given preset if any; each fault in them is shown once."""
+    loaded, warnings = settings.load(root, editor=server.given.of(root))
+    loaded = replace(loaded, preset=preset) if preset else loaded
+    new_warnings = [warning for warning in [*warnings, *templates.complaints()] if warning not in server.warned]
+    server.warned.update(new_warnings)
+    if new_warnings:
+        client_requests.tell(server, "\n".join(new_warnings), lsp.MessageType.Warning)
+    return loaded
 
 
 async def ask(server: Server) -> None:
-    """Asks for the settings of every folder in one request; the newest answer replaces all earlier ones."""
+    """Requests the settings of every folder in one request; the newest answer replaces all earlier ones."""
     server.asked += 1
     number, roots = server.asked, server.documents.roots()
     try:
-        reply = await client.configuration(server, roots)
+        reply = await client_requests.configuration(server, roots)
     finally:
         if number == server.asked:
             server.settled.set()
     if number != server.asked:
-        # Asked again meanwhile: that answer counts.
+        # A newer request was sent meanwhile: only its answer counts.
         return
     if reply is not None:
         server.given.pulled = dict(zip([*roots, None], map(section, reply), strict=False))
-    everywhere: list[Path | None] = [*roots]
-    for root in everywhere or [None]:
+    folders: list[Path | None] = [*roots]
+    for root in folders or [None]:
         load(server, root)
     server.results.changed()

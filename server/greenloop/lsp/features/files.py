@@ -1,4 +1,4 @@
-"""Files that are renamed, deleted or changed by others than the editor: what they show follows or goes."""
+"""Renamed, deleted or externally changed files: their diagnostics move or are removed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.lsp import client, places
-from greenloop.lsp.disk import path_of
+from greenloop.lsp.connection import client_requests
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.disk import path_of
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -19,7 +20,7 @@ _OPTIONS = lsp.FileOperationRegistrationOptions(filters=[lsp.FileOperationFilter
 
 
 def register(server: Server) -> None:
-    def elsewhere(uri: str) -> None:
+    def forget(uri: str) -> None:
         path = path_of(uri)
         if path is not None:
             server.board.gone(path)
@@ -27,23 +28,23 @@ def register(server: Server) -> None:
     @server.feature(lsp.WORKSPACE_DID_RENAME_FILES, _OPTIONS)
     def renamed(params: lsp.RenameFilesParams) -> None:
         for file in params.files:
-            elsewhere(file.old_uri)
-        places.forget()
+            forget(file.old_uri)
+        locations.forget()
 
     @server.feature(lsp.WORKSPACE_DID_DELETE_FILES, _OPTIONS)
     def deleted(params: lsp.DeleteFilesParams) -> None:
         for file in params.files:
-            elsewhere(file.uri)
-        places.forget()
+            forget(file.uri)
+        locations.forget()
 
     @server.feature(lsp.WORKSPACE_DID_CREATE_FILES, _OPTIONS)
     def created(_params: lsp.CreateFilesParams) -> None:
-        places.forget()
+        locations.forget()
         server.board.looked()
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def touched(params: lsp.DidChangeWatchedFilesParams) -> None:
-        places.forget()
+    def changed_on_disk(params: lsp.DidChangeWatchedFilesParams) -> None:
+        locations.forget()
         for change in params.changes:
             path = path_of(change.uri)
             if path is not None:
@@ -51,7 +52,7 @@ def register(server: Server) -> None:
 
 
 async def watch(server: Server) -> None:
-    """Asks to be told of files that change beside the editor, where it declared that it can."""
+    """Registers for changes of files outside the editor, where it declared support."""
     if not server.abilities.watch_files:
         return
     watchers = [lsp.FileSystemWatcher(glob_pattern=SOURCES)]
@@ -61,4 +62,4 @@ async def watch(server: Server) -> None:
         register_options=lsp.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
     )
     params = lsp.RegistrationParams(registrations=[registration])
-    await client.bounded(server.client_register_capability_async(params), client.SOON, "to register")
+    await client_requests.bounded(server.client_register_capability_async(params), client_requests.SOON, "to register")

@@ -1,4 +1,4 @@
-"""initialize, initialized, document events, shutdown, and the end of the client however it comes."""
+"""initialize, initialized, document events, shutdown, and every way in which the client can end."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
-from greenloop.core.diff import flat
-from greenloop.lsp import edits, places, restart
-from greenloop.lsp.abilities import abilities
-from greenloop.lsp.documents import Documents
+from greenloop.core.text.diff import flat
+from greenloop.lsp.client_settings import section
+from greenloop.lsp.connection.capabilities import abilities
+from greenloop.lsp.documents import locations
+from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.features import configuration, files, show_log
-from greenloop.lsp.given import section
-from greenloop.lsp.presenters import diagnostics, status
-from greenloop.lsp.questions import Answer
+from greenloop.lsp.presenters import diagnostics, notifications
+from greenloop.lsp.runs import apply_edit, restore
+from greenloop.lsp.runs.questions import Answer
 
 if TYPE_CHECKING:
-    from greenloop.lsp.runs import Run
+    from greenloop.lsp.runs.runs import Run
     from greenloop.lsp.server import Server
 
 log = logging.getLogger(__name__)
 
-# Seconds that the end of the client leaves for cleaning up, and between two looks where the system cannot tell.
+# Seconds for the clean-up after the end of the client, and between two checks of its process (not used any more).
 CLEANUP = 5.0
 LOOK = 5.0
-# Seconds after which a closed document counts as left: renaming, and reloading as `:edit` does, close and open at once.
+# Seconds after which a closed document stays closed: renaming, and reloading with `:edit`, close and reopen at once.
 REOPEN = 0.5
 
 
@@ -42,10 +43,13 @@ def register(server: Server) -> None:
     def initialize(params: lsp.InitializeParams) -> None:
         server.abilities = abilities(params.capabilities)
         server.freshness.saves = server.abilities.saves
-        plain = server.workspace
-        # pylint would object; pygls offers no other way to bring documents of one's own.
+        default_workspace = server.workspace
+        # pygls offers no public way to replace its workspace.
         server.protocol._workspace = Documents(  # noqa: SLF001
-            plain.root_uri, lsp.TextDocumentSyncKind.Incremental, list(plain.folders.values()), plain.position_encoding
+            default_workspace.root_uri,
+            lsp.TextDocumentSyncKind.Incremental,
+            list(default_workspace.folders.values()),
+            default_workspace.position_encoding,
         )
         server.given.initial = section(params.initialization_options)
         _end_with_signals(server)
@@ -56,34 +60,34 @@ def register(server: Server) -> None:
     @server.feature(lsp.INITIALIZED)
     def initialized(_params: lsp.InitializedParams) -> None:
         show_log.attach(server)
-        # A view that showed the runs of an earlier server is emptied.
+        # Clears a view that shows the runs of an earlier server.
         server.stirred()
         server.settled.clear()
         server.runs.spawn(_begin(server))
         server.runs.spawn(files.watch(server))
-        # The first code action should not pay for the parser.
+        # The first code action should not wait for the import of the parser.
         server.runs.spawn(_warm())
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-        # A file is renamed by closing it and opening another; nothing else tells.
+        # Some editors rename a file by closing it and opening another, without any other message.
         server.board.looked()
-        found = server.documents.file_of(params.text_document.uri)
-        if found is not None:
-            server.freshness.opened(found[0])
-            server.board.again(found[0])
-            if server.documents.root_of(found[0]) is None:
-                server.runs.spawn(restart.look_around(server, params.text_document.uri))
-        noticed(server, found[0] if found else None)
+        located = server.documents.file_of(params.text_document.uri)
+        if located is not None:
+            server.freshness.opened(located[0])
+            server.board.again(located[0])
+            if server.documents.root_of(located[0]) is None:
+                server.runs.spawn(restore.look_around(server, params.text_document.uri))
+        noticed(server, located[0] if located else None)
         for tell in server.opened:
             tell(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
-        found = server.documents.file_of(params.text_document.uri)
-        if found is not None:
-            _followed(server, found[0], params.content_changes)
-        noticed(server, found[0] if found else None)
+        located = server.documents.file_of(params.text_document.uri)
+        if located is not None:
+            _followed(server, located[0], params.content_changes)
+        noticed(server, located[0] if located else None)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
@@ -93,21 +97,21 @@ def register(server: Server) -> None:
         for tell in server.closed:
             tell(params.text_document.uri)
         server.board.looked()
-        found = server.documents.file_of(params.text_document.uri)
-        if found is not None:
-            # What was never saved is gone: from now on the disk's text counts.
-            server.board.again(found[0])
-            if server.documents.at(found[0]) is None:
-                server.freshness.closed(found[0])
-        noticed(server, found[0] if found else None)
+        located = server.documents.file_of(params.text_document.uri)
+        if located is not None:
+            # Unsaved changes are gone: from now on the text on disk counts.
+            server.board.again(located[0])
+            if server.documents.at(located[0]) is None:
+                server.freshness.closed(located[0])
+        noticed(server, located[0] if located else None)
         left(server, [params.text_document.uri])
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: lsp.DidSaveTextDocumentParams) -> None:
-        found = server.documents.file_of(params.text_document.uri)
-        if found is not None:
-            server.freshness.saved(found[0])
-        places.forget()
+        located = server.documents.file_of(params.text_document.uri)
+        if located is not None:
+            server.freshness.saved(located[0])
+        locations.forget()
         for tell in server.saved:
             tell(params.text_document.uri)
         server.board.looked()
@@ -128,7 +132,7 @@ def _followed(server: Server, path: Path, changes: Sequence[lsp.TextDocumentCont
 
 
 def noticed(server: Server, path: Path | None) -> None:
-    """A file's text changed: perhaps back to what it was, or to what was sent to the editor."""
+    """Handles a file's changed text, which may undo a result, or contain an edit that was sent before."""
     if path is not None:
         server.board.changed(path)
         _notice_undo(server, path)
@@ -137,53 +141,53 @@ def noticed(server: Server, path: Path | None) -> None:
 
 
 def _notice_arrivals(server: Server, path: Path) -> None:
-    """A result that was given up, or given with an action, may be in this file's text by now."""
+    """Notices a result in this file's text whose edit was given up, or was part of a code action."""
     for run in server.runs:
         if _name(run, path) not in run.sent:
             continue
-        landing = edits.arrived(server, run)
-        if landing is not None and run.outcome is not None:
-            server.runs.spawn(restart.applied(run))
-            status.ended(server, run, run.outcome, landing)
+        apply_result = apply_edit.arrived(server, run)
+        if apply_result is not None and run.outcome is not None:
+            server.runs.spawn(restore.applied(run))
+            notifications.ended(server, run, run.outcome, apply_result)
             diagnostics.publish(server, run)
             server.runs.moved()
 
 
 def left(server: Server, uris: Collection[str]) -> None:
-    """The user closed these documents: the runs that he started from there end, unless one is opened again at once."""
-    # Clients quote in several ways, and not always in the same.
+    """Cancels the runs started from closed documents, unless one of them is reopened at once."""
+    # Clients escape URIs in several ways, not always consistently.
     names = {unquote(uri) for uri in uris}
     if any(run.cancellable and run.open and unquote(run.uri) in names for run in server.runs):
         server.runs.spawn(_left(server, names))
 
 
 async def _left(server: Server, names: set[str]) -> None:
-    def again() -> bool:
+    def is_reopened() -> bool:
         return any(map(server.documents.shows, names))
 
-    if not await server.documents.wait_until(again, REOPEN):
+    if not await server.documents.wait_until(is_reopened, REOPEN):
         server.runs.cancel(lambda run: run.open and unquote(run.uri) in names)
 
 
 async def _begin(server: Server) -> None:
     await configuration.settle(server)
-    await restart.look(server, server.documents.roots())
+    await restore.look(server, server.documents.roots())
 
 
 async def _warm() -> None:
-    await asyncio.to_thread(importlib.import_module, "greenloop.targets")
+    await asyncio.to_thread(importlib.import_module, "greenloop.project.targets")
 
 
 def _notice_undo(server: Server, path: Path) -> None:
-    """A result that the user took back can be applied again; one that he brought back is applied.
+    """Notices undo and redo: an undone result can be applied again, a redone one counts as applied.
 
-    Closing a file unsaved takes it back as well.
+    Closing a file without saving also undoes a result.
     """
     landed = [(run, run.landed[name]) for run in server.runs if (name := _name(run, path)) in run.landed]
-    text = edits.text_of(server, path) if landed else None
+    text = apply_edit.text_of(server, path) if landed else None
     for run, (before, after) in landed if text is not None else ():
-        now = flat(text or "")
-        applied = now != flat(before) if run.applied else now == flat(after) and _stands(server, run)
+        current = flat(text or "")
+        applied = current != flat(before) if run.applied else current == flat(after) and _stands(server, run)
         if applied != run.applied:
             run.applied = applied
             server.runs.moved()
@@ -194,48 +198,48 @@ def _name(run: Run, path: Path) -> str:
 
 
 def _stands(server: Server, run: Run) -> bool:
-    """Whether every file is as the result that landed once had left it."""
-    texts = {path: edits.text_of(server, run.root / path) for path in run.landed}
-    return all(flat(texts[path] or "") == flat(after) for path, (_before, after) in run.landed.items())
+    """Whether every file's text is the one that the applied result had left."""
+    current_texts = {path: apply_edit.text_of(server, run.root / path) for path in run.landed}
+    return all(flat(current_texts[path] or "") == flat(after) for path, (_before, after) in run.landed.items())
 
 
 # -- the end ----------------------------------------------------------------------------------------------------
 
 
 async def _end(server: Server, status: int) -> None:
-    """Cleans up and leaves; the thread that reads a silent client's input could not be ended otherwise."""
+    """Cleans up and exits the process; a thread blocked on a silent client's input cannot be ended otherwise."""
     await _closed(server)
     os._exit(status)
 
 
 def _end_with_input(server: Server) -> None:
-    """Whatever ends the event loop (no more input, `exit` without `shutdown`), it ends with a cleaning up."""
+    """Cleans up however the event loop ends (no more input, `exit` without `shutdown`)."""
 
-    async def last() -> None:
+    async def clean_up_at_end() -> None:
         try:
             await asyncio.get_running_loop().create_future()
         finally:
             if not await _closed(server):
-                # Else the end would wait for it, however long that takes.
+                # Otherwise the process would wait for the clean-up, however long it takes.
                 os._exit(0 if server.protocol._shutdown else 1)  # noqa: SLF001 - pygls keeps the only record of it
 
-    server.last = asyncio.get_running_loop().create_task(last())
+    server.last = asyncio.get_running_loop().create_task(clean_up_at_end())
 
 
 async def _closed(server: Server) -> bool:
-    """Whether all was cancelled and cleaned up in time; neither a fault in that nor its length holds an end up."""
+    """Cancels and closes everything; whether that was done in time. Errors and delays never block the exit."""
 
     async def close() -> None:
         await server.runs.close()
         await server.keeper.close()
 
-    closing = asyncio.ensure_future(close())
-    await asyncio.wait({closing}, timeout=CLEANUP)
-    if not closing.done():
+    clean_up = asyncio.ensure_future(close())
+    await asyncio.wait({clean_up}, timeout=CLEANUP)
+    if not clean_up.done():
         log.warning("Cleaning up takes longer than %g s", CLEANUP)
-    elif not closing.cancelled() and closing.exception() is not None:
-        log.error("Cleaning up failed", exc_info=closing.exception())
-    return closing.done()
+    elif not clean_up.cancelled() and clean_up.exception() is not None:
+        log.error("Cleaning up failed", exc_info=clean_up.exception())
+    return clean_up.done()
 
 
 def _end_with_signals(server: Server) -> None:
@@ -252,13 +256,13 @@ def _end_with_signals(server: Server) -> None:
 
 
 def _end_with_client(server: Server, pid: int) -> None:
-    """The client's input usually ends with it; a child of the client that holds it open must not keep us alive."""
+    """Exits with the client's process, because a child of the client may keep the server's input open."""
     loop = asyncio.get_running_loop()
     endings: set[asyncio.Task[None]] = set()
     try:
         descriptor = os.pidfd_open(pid)
     except (AttributeError, OSError):
-        # Another system, or a client in another process namespace: only its input can tell.
+        # Another system, or a client in another process namespace: only the end of its input shows its end.
         return
 
     def gone() -> None:

@@ -1,6 +1,6 @@
-"""notebookDocument/did…: a notebook's cells are documents like others; here it is noticed that they changed.
+"""notebookDocument/did…: handles changes of notebooks, whose cells are documents like others.
 
-Which rows they have and what moves with them is `documents.py`'s business.
+Rows of cells belong to `documents/notebooks.py`.
 """
 
 from __future__ import annotations
@@ -10,51 +10,52 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.lsp import places, restart
+from greenloop.lsp.documents import locations
 from greenloop.lsp.features import lifecycle
-from greenloop.lsp.questions import Answer
+from greenloop.lsp.runs import restore
+from greenloop.lsp.runs.questions import Answer
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
 
 def register(server: Server) -> None:
-    def module(uri: str) -> Path | None:
+    def notice_module(uri: str) -> Path | None:
         path = server.documents.path_of(uri)
-        found = server.documents.module_of(path) if path else None
-        lifecycle.noticed(server, found)
-        return found
+        module_path = server.documents.module_of(path) if path else None
+        lifecycle.noticed(server, module_path)
+        return module_path
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenNotebookDocumentParams) -> None:
-        found = module(params.notebook_document.uri)
-        root = server.documents.root_of(found) if found else None
-        book = server.documents.book_at(found) if found else None
+        module_path = notice_module(params.notebook_document.uri)
+        root = server.documents.root_of(module_path) if module_path else None
+        book = server.documents.book_at(module_path) if module_path else None
         if root is not None and book is not None:
-            # What an earlier server left can be told only where there are cells.
-            server.runs.spawn(restart.look(server, [root], book.paths))
+            # Runs of an earlier server can be restored only once the cells are open.
+            server.runs.spawn(restore.look(server, [root], book.paths))
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeNotebookDocumentParams) -> None:
-        module(params.notebook_document.uri)
+        notice_module(params.notebook_document.uri)
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_SAVE)
     def saved(_params: lsp.DidSaveNotebookDocumentParams) -> None:
-        places.forget()
+        locations.forget()
         server.board.looked()
 
     @server.feature(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseNotebookDocumentParams) -> None:
-        gone = {each.uri for each in params.cell_text_documents}
+        closed_uris = {each.uri for each in params.cell_text_documents}
         path = server.documents.path_of(params.notebook_document.uri)
-        found = server.documents.module_of(path) if path else None
-        root = server.documents.root_of(found) if found else None
-        if root is not None and found is not None:
-            # Nobody looks at what its tests would say any more.
-            server.checks.leave(root, found.relative_to(root).as_posix())
+        module_path = server.documents.module_of(path) if path else None
+        root = server.documents.root_of(module_path) if module_path else None
+        if root is not None and module_path is not None:
+            # The results of its tests would not be visible.
+            server.checks.leave(root, module_path.relative_to(root).as_posix())
         for run in server.runs:
-            if run.question is not None and run.uri in gone:
+            if run.question is not None and run.uri in closed_uris:
                 run.question.end(Answer())
         server.board.looked()
         server.documents.changed()
-        lifecycle.left(server, gone)
+        lifecycle.left(server, closed_uris)

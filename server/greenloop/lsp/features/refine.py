@@ -1,4 +1,4 @@
-"""Commands and the custom request: start, cancel, apply, discard, show; and the course of one run."""
+"""The commands and the request for refinements: start, cancel, apply, discard; and driving one run."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Finished, Started, Tested
-from greenloop.core.nouns import Outcome, StopReason, Verified
-from greenloop.core.redact import clean
-from greenloop.lsp import cells, client, consent, meant, model, places, restart
-from greenloop.lsp.buffers import snapshot
-from greenloop.lsp.edits import Landing, land
+from greenloop.core.records import Outcome, StopReason, Verified
+from greenloop.core.text.redact import clean
+from greenloop.lsp.connection import client_requests
+from greenloop.lsp.connection.messages import REFINE, RefineParams, refine_params
+from greenloop.lsp.documents import locations, notebook_requests
+from greenloop.lsp.documents.buffers import snapshot
 from greenloop.lsp.features import configuration
-from greenloop.lsp.presenters import diagnostics, refusals, status
+from greenloop.lsp.presenters import diagnostics, notifications, refusals
 from greenloop.lsp.presenters.progress import Bar
-from greenloop.lsp.protocol import REFINE, RefineParams, refine_params
-from greenloop.lsp.runs import GRACE, Phase, Run
-from greenloop.lsp.user import EditorUser
+from greenloop.lsp.runs import command_arguments, confirm_apply, model_setup, restore
+from greenloop.lsp.runs.apply_edit import Landing, land
+from greenloop.lsp.runs.editor_user import EditorUser
+from greenloop.lsp.runs.runs import GRACE, Phase, Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -38,7 +40,7 @@ def register(server: Server) -> None:
         try:
             await run.over.wait()
         except asyncio.CancelledError:
-            # Whoever only joined a run does not end it.
+            # A client that only joined a run does not end it.
             if fresh and run.cancel():
                 await asyncio.wait([asyncio.ensure_future(run.over.wait())], timeout=GRACE)
             raise
@@ -46,49 +48,49 @@ def register(server: Server) -> None:
 
     @server.command("greenloop.refine")
     def refine(*arguments: Any) -> None:
-        params = refine_params(meant.table(arguments))
+        params = refine_params(command_arguments.table(arguments))
         try:
             start(server, params)
         except JsonRpcInvalidParams:
-            # Such a client was told already, and would show an error besides.
+            # A client that declared `refusals` was notified already, and would show this error as well.
             if not server.abilities.refusals:
                 raise
 
     @server.command("greenloop.cancel")
     def cancel(*arguments: Any) -> int:
-        chosen, where = meant.chosen(server, arguments), meant.where(server, arguments)
-        errands = server.errands.cancel() if meant.table(arguments) is None else 0
-        return server.runs.cancel(chosen) + server.checks.cancel(*where) + errands
+        is_chosen, where = command_arguments.chosen(server, arguments), command_arguments.where(server, arguments)
+        errands = server.errands.cancel() if command_arguments.table(arguments) is None else 0
+        return server.runs.cancel(is_chosen) + server.checks.cancel(*where) + errands
 
     @server.command("greenloop.apply")
     def apply(*arguments: Any) -> None:
-        offered = meant.offered(server, arguments)
+        offered = command_arguments.offered(server, arguments)
         for run in offered:
             server.runs.spawn(apply_kept(server, run))
         if not offered:
-            client.tell(server, "No result waits to be applied here.")
+            client_requests.tell(server, "No result waits to be applied here.")
 
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:
-        chosen = meant.chosen(server, arguments)
-        named = meant.table(arguments) or {}
-        refusals.clear(server, named.get("uri"))
-        if "target" not in named:
-            meant_file = server.documents.file_of(named["uri"]) if named else None
-            server.checks.shown.clear(lambda path: not named or (meant_file is not None and path == meant_file[0]))
-        for run in [run for run in server.runs if chosen(run) and not run.running]:
+        is_chosen = command_arguments.chosen(server, arguments)
+        argument = command_arguments.table(arguments) or {}
+        refusals.clear(server, argument.get("uri"))
+        if "target" not in argument:
+            located = server.documents.file_of(argument["uri"]) if argument else None
+            server.checks.shown.clear(lambda path: not argument or (located is not None and path == located[0]))
+        for run in [run for run in server.runs if is_chosen(run) and not run.running]:
             server.board.put(run, {})
             server.runs.discard(run)
-            server.runs.spawn(restart.discarded(run))
+            server.runs.spawn(restore.discarded(run))
 
 
 # -- one run ----------------------------------------------------------------------------------------------------
 
 
 def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
-    """The run for what the parameters name, and whether it was begun just now.
+    """The run for the requested target, and whether it was started by this call.
 
-    Raises `JsonRpcInvalidParams` when there is nothing to refine there; a client that declared `refusals` is told.
+    Raises `JsonRpcInvalidParams` where there is nothing to refine; a client that declared `refusals` is notified.
     """
     try:
         return _start(server, params)
@@ -96,25 +98,25 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         if server.abilities.refusals:
             cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageProblem(error.message)
             message, remedy = clean(str(cause)), clean(cause.remedy)
-            client.refused(server, message, reason=cause.word, remedy=remedy, uri=params.uri)
+            client_requests.refused(server, message, reason=cause.word, remedy=remedy, uri=params.uri)
         raise
 
 
 def _start(server: Server, params: RefineParams) -> tuple[Run, bool]:
     try:
-        place = places.of(server, params.uri)
-        if place is None:
+        project_file = locations.of(server, params.uri)
+        if project_file is None:
             raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
-        target = meant.target(server, place, params)
-        settings = configuration.load(server, place.root, preset=params.preset)
+        target = command_arguments.target(server, project_file, params)
+        settings = configuration.load(server, project_file.root, preset=params.preset)
     except GreenloopError as error:
         refusals.show(server, params.uri, params.position.line if params.position else 0, error)
         raise JsonRpcInvalidParams(error.advice) from error
     refusals.clear(server, params.uri)
-    if (running := server.runs.same(place.root, target)) is not None:
+    if (running := server.runs.same(project_file.root, target)) is not None:
         return running, False
     run = Run(
-        root=place.root,
+        root=project_file.root,
         target=target,
         uri=params.uri,
         open=server.documents.shows(params.uri),
@@ -125,22 +127,22 @@ def _start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         token=params.work_done_token,
     )
     server.runs.start(run, lambda run: drive(server, run))
-    # Whatever is no longer among the runs could not be discarded any more either.
-    known = set(server.runs)
-    server.board.drop(lambda owner: isinstance(owner, Run) and owner not in known)
+    # Diagnostics of a run that was dropped from the list could not be discarded otherwise.
+    current_runs = set(server.runs)
+    server.board.drop(lambda owner: isinstance(owner, Run) and owner not in current_runs)
     return run, True
 
 
 async def drive(server: Server, run: Run) -> None:
-    """The whole course of a run; returns when everything about it has been said."""
+    """Drives a run from start to end; returns when its result has been reported."""
     run.work = asyncio.create_task(_work(server, run))
     if run.cancelled:
         run.work.cancel()
     try:
         await asyncio.wait([run.work])
         if run.cancelled:
-            # A run may end before the reply to the command that cancelled it is read.
-            await client.apart()
+            # A run may end before the client has read the reply to the command that cancelled it.
+            await client_requests.apart()
     except asyncio.CancelledError:
         run.cancelled = True
         raise
@@ -151,7 +153,7 @@ async def drive(server: Server, run: Run) -> None:
         try:
             _ended(server, run)
         except Exception:
-            # What cannot be shown must leave nobody waiting.
+            # An error in showing the end must not leave a request waiting.
             log.exception("The end of a run could not be shown")
         if (bar := server.bars.pop(run, None)) is not None:
             bar.end(_end_text(run))
@@ -171,14 +173,14 @@ def _ended(server: Server, run: Run) -> None:
 
 
 def _last_words(server: Server, run: Run) -> None:
-    """What came out is said when it can be acted on, and not of a run that was given up."""
+    """Reports the result once it can be acted on, and not for a cancelled run."""
     work = run.work
     if run.outcome is None or work is None or work.cancelled() or work.exception() is not None:
         return
     if run.review:
-        client.review(server, run)
+        client_requests.review(server, run)
     else:
-        status.ended(server, run, run.outcome, work.result())
+        notifications.ended(server, run, run.outcome, work.result())
 
 
 async def _work(server: Server, run: Run) -> Landing | None:
@@ -187,11 +189,11 @@ async def _work(server: Server, run: Run) -> Landing | None:
         server.bars[run] = bar = Bar(server, run)
         await bar.open()
         if bar.silent and run.ahead:
-            status.waits(server, run)
+            notifications.waits(server, run)
         await server.runs.turn(run)
         diagnostics.publish(server, run)
         if bar.silent:
-            status.began(server, run)
+            notifications.began(server, run)
         outcome = await _refined(server, run)
         run.phase, run.outcome = Phase.SETTLING, outcome
         server.stirred()
@@ -201,35 +203,35 @@ async def _work(server: Server, run: Run) -> Landing | None:
             server.checks.shown.passed(run.root, {case.id for case in ran if case.passed})
         return await _finish(server, run, outcome)
     except GreenloopError as error:
-        status.failed(server, run, error)
+        notifications.failed(server, run, error)
     except Exception:
-        # The request edge: the server outlives whatever goes wrong in a run.
+        # Request boundary: the server must survive any error in a run.
         log.exception("A run failed")
-        status.broke(server, run)
+        notifications.broke(server, run)
     return None
 
 
 async def _settled(server: Server, run: Run) -> None:
-    """Somebody was faster than the editor's answer about its settings."""
+    """Waits for the editor's settings if the run was requested before they arrived."""
     if run.early:
         await configuration.known(server)
         run.settings = configuration.load(server, run.root, preset=run.preset)
 
 
 async def _refined(server: Server, run: Run) -> Outcome:
-    await model.ready(server, run)
+    await model_setup.ready(server, run)
     run.now = "starting"
     engine = await server.engine()
-    from greenloop.engine import Request  # noqa: PLC0415 - the engine is imported at the first run only
+    from greenloop.engine.refine import Request  # noqa: PLC0415 - the engine is imported at the first run only
 
     target = run.target if run.target.qualname else run.target.selector
     texts = server.documents.texts(run.root)
     request = Request(root=run.root, target=target, buffers=await asyncio.to_thread(snapshot, texts, run.root))
     settings, emit, prepared = run.settings, _emitter(server, run), None
     if (notebook := server.documents.notebook(run.root / run.target.path, run.root)) is not None:
-        run.prepared = prepared = await asyncio.to_thread(cells.prepared, run, notebook)
-        request, settings = cells.asked(request, prepared, settings)
-        emit = cells.telling(prepared, emit)
+        run.prepared = prepared = await asyncio.to_thread(notebook_requests.prepared, run, notebook)
+        request, settings = notebook_requests.asked(request, prepared, settings)
+        emit = notebook_requests.telling(prepared, emit)
 
     def say(text: str) -> None:
         run.now = text
@@ -242,10 +244,10 @@ async def _refined(server: Server, run: Run) -> Outcome:
             emit=emit,
             say=say,
             user=EditorUser(server, run),
-            opener=model.opener(server, run),
+            opener=model_setup.opener(server, run),
             keeper=server.keeper,
         )
-    return outcome if prepared is None else cells.answered(prepared, outcome)
+    return outcome if prepared is None else notebook_requests.answered(prepared, outcome)
 
 
 def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
@@ -257,25 +259,25 @@ def _emitter(server: Server, run: Run) -> Callable[[Event], None]:
                 diagnostics.publish(server, run)
                 server.runs.moved()
             if isinstance(event, Tested):
-                status.tested(server, run)
+                notifications.tested(server, run)
             if isinstance(event, Finished):
                 run.now = "finishing"
         except Exception:
-            # The fan-out of events: what cannot be shown must not end the run.
+            # Event boundary: an error in showing an event must not end the run.
             log.exception("An event could not be shown")
 
     return emit
 
 
 async def _finish(server: Server, run: Run, outcome: Outcome) -> Landing | None:
-    """Puts the result into the editor where that is wanted; None where nobody tried."""
-    landing: Landing | None = None
-    if _by_itself(run, outcome) or (_askable(run, outcome) and await consent.given(server, run, outcome)):
+    """Applies the result if the settings or the user want that; None where it was not tried."""
+    apply_result: Landing | None = None
+    if _by_itself(run, outcome) or (_askable(run, outcome) and await confirm_apply.given(server, run, outcome)):
         run.now = "putting it into the editor"
-        landing = await land(server, run)
-    if landing is not None and landing.applied:
-        await restart.applied(run)
-    return landing
+        apply_result = await land(server, run)
+    if apply_result is not None and apply_result.applied:
+        await restore.applied(run)
+    return apply_result
 
 
 def _by_itself(run: Run, outcome: Outcome) -> bool:
@@ -283,20 +285,20 @@ def _by_itself(run: Run, outcome: Outcome) -> bool:
 
 
 def _askable(run: Run, outcome: Outcome) -> bool:
-    """Verified without reservation; everything else is only offered."""
+    """Whether the result is verified without reservation; any other is only offered."""
     return outcome.applicable and bool(run.changes)
 
 
 async def apply_kept(server: Server, run: Run) -> None:
-    """The user asked for a kept result."""
+    """Applies an offered result at the user's request."""
     outcome = run.outcome
     if outcome is None:
         return
-    landing = await land(server, run)
-    if landing.applied:
-        await restart.applied(run)
+    apply_result = await land(server, run)
+    if apply_result.applied:
+        await restore.applied(run)
         server.runs.moved()
-    status.ended(server, run, outcome, landing)
+    notifications.ended(server, run, outcome, apply_result)
     diagnostics.publish(server, run)
 
 

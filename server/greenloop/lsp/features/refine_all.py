@@ -1,4 +1,4 @@
-"""`greenloop.refineAll`: runs the tests of a file or class, then refines each that fails, a few at a time."""
+"""`greenloop.refineAll`: runs the tests of a file or class, then refines each failing one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcException
 
-from greenloop.lsp import client, places
-from greenloop.lsp.asked import Asked
+from greenloop.lsp.connection import client_requests
+from greenloop.lsp.connection.messages import RefineParams
+from greenloop.lsp.documents import locations
 from greenloop.lsp.features import refine, run_test
-from greenloop.lsp.protocol import RefineParams
-from greenloop.lsp.results import test_of
+from greenloop.lsp.testing.requests import Asked
+from greenloop.lsp.testing.results import test_of
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -27,26 +28,26 @@ def register(server: Server) -> None:
 
 
 async def _refined(server: Server, asked: Asked) -> None:
-    """One refinement for each failing test; they wait for one another by `editor.runs`."""
-    tally = await run_test.answer(server, asked)
-    if tally is None:
+    """Starts a refinement for each failing test; at most `editor.runs` of them work at once."""
+    summary = await run_test.answer(server, asked)
+    if summary is None:
         return
-    failing = tuple(dict.fromkeys(test_of(result.id) for result in tally.failing))
+    failing = tuple(dict.fromkeys(test_of(result.id) for result in summary.failing))
     if not failing:
-        run_test.tell(server, asked, tally)
+        run_test.tell(server, asked, summary)
         return
-    total = len({test_of(result.id) for result in tally.results})
-    client.tell(server, _sentence(len(failing), total, asked.settings.editor.runs))
+    test_count = len({test_of(result.id) for result in summary.results})
+    client_requests.tell(server, _sentence(len(failing), test_count, asked.settings.editor.runs))
     with server.board.together():
         for test in failing:
             _begun(server, asked, test)
-            # There may be hundreds, and somebody types.
+            # There may be hundreds, while the user types.
             await asyncio.sleep(0)
 
 
 def _begun(server: Server, asked: Asked, test: str) -> None:
-    found = places.named(server, asked.root, test)
-    uri = places.document(server, asked.root, found) if found else server.documents.uri(asked.root / asked.path)
+    target = locations.named(server, asked.root, test)
+    uri = locations.document(server, asked.root, target) if target else server.documents.uri(asked.root / asked.path)
     try:
         refine.start(server, RefineParams(uri=uri, test=test))
     except JsonRpcException as error:

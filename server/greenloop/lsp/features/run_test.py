@@ -1,4 +1,4 @@
-"""`greenloop.runTest`, and the tests that a saved file concerns: red tests are seen, refined or not."""
+"""`greenloop.runTest`, and the tests affected by a saved file: shows failing tests without refining."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.nouns import Target, TargetKind
-from greenloop.core.redact import clean
-from greenloop.lsp import cells, client, interest, meant, places
-from greenloop.lsp.asked import Asked, Tally
-from greenloop.lsp.edits import text_of
+from greenloop.core.records import Target, TargetKind
+from greenloop.core.text.redact import clean
+from greenloop.lsp.connection import client_requests
+from greenloop.lsp.connection.messages import position_of
+from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.features import configuration, lifecycle, tests
-from greenloop.lsp.presenters.testing import sentence
-from greenloop.lsp.protocol import position_of
+from greenloop.lsp.presenters.test_summary import sentence
+from greenloop.lsp.runs import command_arguments, prewarm
+from greenloop.lsp.runs.apply_edit import text_of
+from greenloop.lsp.testing.requests import Asked, Tally
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
-    from greenloop.notebook import Prepared
-    from greenloop.settings import Settings
+    from greenloop.notebook.adapter import Prepared
+    from greenloop.project.settings import Settings
 
 
 def register(server: Server) -> None:
@@ -36,38 +38,38 @@ def register(server: Server) -> None:
 
 
 def ask(server: Server, arguments: tuple[Any, ...]) -> Asked:
-    """Starts what a command asks for: the tests of a file, one test or class, or those that reach a function.
+    """Starts a command's tests: those of a file, one test or class, or those that reach a function.
 
     Raises `JsonRpcInvalidParams` where there is nothing to test.
     """
-    table = meant.table(arguments)
+    table = command_arguments.table(arguments)
     target = table.get("target") if isinstance(table, Mapping) else None
     if not isinstance(table, Mapping) or not isinstance(table.get("uri"), str) or not isinstance(target, str | None):
         raise JsonRpcInvalidParams('Expected one object: {"uri"}, {"uri", "target"} or {"uri", "position"}.')
     line = position_of(table)
     try:
-        place = places.of(server, table["uri"])
-        if place is None or not place.path.endswith(".py") or tests.is_kept(place):
+        project_file = locations.of(server, table["uri"])
+        if project_file is None or not project_file.path.endswith(".py") or tests.is_kept(project_file):
             raise JsonRpcInvalidParams("Only tests of Python files can be run, and this is none.")
-        asked = _asked(server, place, target if line is None else _at(place, line))
+        request = _asked(server, project_file, target if line is None else _at(project_file, line))
     except GreenloopError as error:
         raise JsonRpcInvalidParams(clean(error.advice)) from error
-    server.checks.ask(asked)
-    return asked
+    server.checks.ask(request)
+    return request
 
 
-def _at(place: places.Place, line: int) -> str:
-    """The test, class or function at a line (0-based)."""
-    found = places.target_at(place, place.line(line))
-    if found is None:
+def _at(place: locations.Place, line: int) -> str:
+    """The selector of the test, class or function at a line (0-based)."""
+    target = locations.target_at(place, place.line(line))
+    if target is None:
         raise JsonRpcInvalidParams("There is no test and no function here.")
-    return found.selector
+    return target.selector
 
 
-def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
+def _asked(server: Server, place: locations.Place, target: str | None) -> Asked:
     settings = configuration.load(server, place.root)
 
-    def about(
+    def request(
         name: str, path: str, selectors: tuple[str, ...] = (), prepared: Prepared | None = None, **more: Any
     ) -> Asked:
         return Asked(
@@ -81,51 +83,57 @@ def _asked(server: Server, place: places.Place, target: str | None) -> Asked:
             **more,
         )
 
-    found = places.named(server, place.root, target) if target is not None else None
-    if target is not None and found is None:
+    found_target = locations.named(server, place.root, target) if target is not None else None
+    if target is not None and found_target is None:
         raise JsonRpcInvalidParams(f"There is no test and no function {target}.")
     if place.notebook is not None:
-        prepared, selectors = cells.tested(place.notebook, found)
-        name = prepared.named(found.qualname) if found is not None else place.notebook.path.rpartition("/")[2]
-        return about(name, place.path, selectors, prepared=prepared)
-    if found is None:
+        prepared, selectors = notebook_requests.tested(place.notebook, found_target)
+        name = (
+            prepared.named(found_target.qualname)
+            if found_target is not None
+            else place.notebook.path.rpartition("/")[2]
+        )
+        return request(name, place.path, selectors, prepared=prepared)
+    if found_target is None:
         name = place.path.rpartition("/")[2]
-        return about(name, place.path, (place.path,) if places.has_tests(place) else ())
-    name = found.qualname.rpartition(".")[2]
-    if found.kind is TargetKind.TEST:
-        return about(name, found.path, (found.selector,))
-    return about(name, found.path, function=found.qualname, examples=_examples(server, place, found))
+        return request(name, place.path, (place.path,) if locations.has_tests(place) else ())
+    name = found_target.qualname.rpartition(".")[2]
+    if found_target.kind is TargetKind.TEST:
+        return request(name, found_target.path, (found_target.selector,))
+    return request(
+        name, found_target.path, function=found_target.qualname, examples=_examples(server, place, found_target)
+    )
 
 
-def _examples(server: Server, place: places.Place, function: Target) -> tuple[str, ...]:
-    from greenloop.specs import doctest  # noqa: PLC0415 - only where they are to run, not at the start
+def _examples(server: Server, place: locations.Place, function: Target) -> tuple[str, ...]:
+    from greenloop.specs.kinds import doctest  # noqa: PLC0415 - only needed to run examples, not at the start
 
     text = text_of(server, place.root / function.path)
     return doctest.examples(function, text or "").selectors
 
 
 async def _told(server: Server, asked: Asked) -> None:
-    # As for every command: see `client.apart`.
-    await client.apart()
-    tally = await answer(server, asked)
-    if tally is not None:
-        tell(server, asked, tally)
+    # As for every command: see `client_requests.after_reply`.
+    await client_requests.apart()
+    summary = await answer(server, asked)
+    if summary is not None:
+        tell(server, asked, summary)
 
 
 def tell(server: Server, asked: Asked, tally: Tally) -> None:
-    """One short message for whoever asked."""
+    """Shows the user a short summary."""
     if not (tally.results or tally.broken or tally.left or tally.lost):
         none = f"There are no tests in {asked.name}." if asked.selectors else f"No test is known to reach {asked.name}."
-        client.tell(server, none, lsp.MessageType.Warning)
+        client_requests.tell(server, none, lsp.MessageType.Warning)
         return
     text = sentence(tally.results, tally.broken, tally.left, tally.lost, tally.seconds)
     text = asked.cells.named(text) if asked.cells is not None else text
     good = not (tally.broken or tally.left or tally.lost or tally.failing)
-    client.tell(server, text, lsp.MessageType.Info if good else lsp.MessageType.Warning)
+    client_requests.tell(server, text, lsp.MessageType.Info if good else lsp.MessageType.Warning)
 
 
 async def answer(server: Server, asked: Asked) -> Tally | None:
-    """What came out; None where it was cancelled, or could not be run, which the user is told."""
+    """The summary; None where the job was cancelled, or could not run, which is reported to the user."""
     await asyncio.wait([asked.over])
     if asked.over.cancelled():
         return None
@@ -133,50 +141,55 @@ async def answer(server: Server, asked: Asked) -> Tally | None:
     if isinstance(error, GreenloopError):
         uri = server.documents.uri(asked.root / asked.path)
         sentence, remedy = clean(str(error)), clean(error.remedy)
-        client.refused(server, sentence, reason=error.word, remedy=remedy, uri=uri, target=asked.target)
+        client_requests.refused(server, sentence, reason=error.word, remedy=remedy, uri=uri, target=asked.target)
         return None
     return asked.over.result()
 
 
 def _opened(server: Server, uri: str) -> None:
-    """The first save should not wait for a sandbox to be made."""
+    """Prepares a sandbox, so that the first save need not wait for it."""
     server.runs.spawn(_foreseen(server, uri))
 
 
 async def _foreseen(server: Server, uri: str) -> None:
-    # A file is often opened before the editor has told its settings.
+    # A file is often opened before the editor has sent its settings.
     await server.settled.wait()
-    watched = _watched(server, uri)
-    if watched is not None:
-        interest.shown(server, watched[0].root)
+    tested = _watched(server, uri)
+    if tested is not None:
+        prewarm.shown(server, tested[0].root)
 
 
 def _saved(server: Server, uri: str) -> None:
-    watched = _watched(server, uri)
-    if watched is not None:
-        place, settings = watched
-        server.checks.save(place.root, settings, place.path)
+    tested = _watched(server, uri)
+    if tested is not None:
+        project_file, settings = tested
+        server.checks.save(project_file.root, settings, project_file.path)
 
 
-def _watched(server: Server, uri: str) -> tuple[places.Place, Settings] | None:
-    """The file and the settings of its folder, where tests run when it is saved."""
-    place = places.of_or_none(server, uri)
-    if place is None or place.notebook or not place.path.endswith(".py") or tests.is_kept(place):
+def _watched(server: Server, uri: str) -> tuple[locations.Place, Settings] | None:
+    """The file and the settings of its folder, if saving it runs tests."""
+    project_file = locations.of_or_none(server, uri)
+    if (
+        project_file is None
+        or project_file.notebook
+        or not project_file.path.endswith(".py")
+        or tests.is_kept(project_file)
+    ):
         return None
-    settings = configuration.load(server, place.root)
-    return (place, settings) if settings.editor.save == "affected" else None
+    settings = configuration.load(server, project_file.root)
+    return (project_file, settings) if settings.editor.save == "affected" else None
 
 
 def _closed(server: Server, uri: str) -> None:
-    """Nobody looks at what its tests would say any more, unless it is opened again at once."""
-    place = places.of_or_none(server, uri)
-    if place is not None and server.checks.concern(place.root, place.path):
-        server.runs.spawn(_left(server, place))
+    """Drops a closed file's tests, which are not visible any more, unless it is reopened at once."""
+    project_file = locations.of_or_none(server, uri)
+    if project_file is not None and server.checks.concern(project_file.root, project_file.path):
+        server.runs.spawn(_left(server, project_file))
 
 
-async def _left(server: Server, place: places.Place) -> None:
-    def again() -> bool:
+async def _left(server: Server, place: locations.Place) -> None:
+    def is_reopened() -> bool:
         return server.documents.at(place.root / place.path) is not None
 
-    if not await server.documents.wait_until(again, lifecycle.REOPEN):
+    if not await server.documents.wait_until(is_reopened, lifecycle.REOPEN):
         server.checks.leave(place.root, place.path)

@@ -1,4 +1,4 @@
-"""`greenloop/runs`: every run as it stands now, to a client that shows them by itself; soon, and not too often."""
+"""`greenloop/runs`: sends the current state of every run to a client with its own view, rate-limited."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from greenloop.lsp.presenters import rows
-from greenloop.lsp.protocol import RUNS
+from greenloop.lsp.connection.messages import RUNS
+from greenloop.lsp.presenters import run_rows
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
-# Seconds between two notifications; where there are so many runs that telling them takes long, so many times as long.
+# Seconds between two notifications; with many runs, at least this many times the duration of sending one.
 BETWEEN = 0.2
 TIMES = 20
 
 
 def register(server: Server) -> None:
-    teller = Teller(server)
-    server.runs.changed.append(teller.poke)
-    server.refreshed.append(teller.poke)
+    publisher = Teller(server)
+    server.runs.changed.append(publisher.poke)
+    server.refreshed.append(publisher.poke)
 
 
 class Teller:
-    """Whatever happens between two notifications is in the next one; the last state is always told."""
+    """Publishes the state of all runs; changes between two notifications are in the next, which always comes."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -42,9 +42,9 @@ class Teller:
     def _tell(self) -> None:
         outbox = self._server.outbox
         if outbox is not None and outbox.behind:
-            # A client that reads slowly gets what is true when it has read the rest.
+            # A client that reads slowly gets the state after it has read the rest.
             self._later(BETWEEN)
             return
         began, self._waiting = time.monotonic(), False
-        self._server.protocol.notify(RUNS, {"runs": [rows.run(run) for run in self._server.runs]})
+        self._server.protocol.notify(RUNS, {"runs": [run_rows.run(run) for run in self._server.runs]})
         self._next = began + max(BETWEEN, TIMES * (time.monotonic() - began))

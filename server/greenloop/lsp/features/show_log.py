@@ -1,4 +1,4 @@
-"""`greenloop.showLog`, and what is logged as `window/logMessage`."""
+"""`greenloop.showLog`, and forwarding of the log by `window/logMessage`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
-from greenloop.core.redact import clean
-from greenloop.core.uris import uri_from_path
-from greenloop.lsp import client, logs
+from greenloop.core.text.redact import clean
+from greenloop.core.text.uris import uri_from_path
+from greenloop.lsp.connection import client_requests, logs
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
@@ -22,7 +22,7 @@ def register(server: Server) -> None:
 
 
 def attach(server: Server) -> None:
-    """The client is initialized: what was logged so far goes there, and what follows."""
+    """Forwards the log to the initialized client, including the records so far."""
 
     def send(level: int, text: str) -> None:
         server.window_log_message(lsp.LogMessageParams(type=_kind(level), message=clean(text)))
@@ -39,6 +39,6 @@ def _kind(level: int) -> lsp.MessageType:
 async def _show(server: Server) -> None:
     path = logs.path()
     if path is None:
-        client.tell(server, "No log file can be written; start the server with --log-file FILE.")
-    elif not await client.show(server, uri_from_path(path)):
-        client.tell(server, f"The log is {path}")
+        client_requests.tell(server, "No log file can be written; start the server with --log-file FILE.")
+    elif not await client_requests.show(server, uri_from_path(path)):
+        client_requests.tell(server, f"The log is {path}")

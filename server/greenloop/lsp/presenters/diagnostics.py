@@ -1,4 +1,4 @@
-"""What a run shows in the files: each failing case of the shown attempt at its line, and one line an attempt."""
+"""A run's diagnostics: each failing case of the shown attempt at its line, and a summary."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.nouns import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
-from greenloop.core.redact import clean
-from greenloop.lsp import moves, places, tried
-from greenloop.lsp.edits import text_of
-from greenloop.lsp.presenters import cases, refusals, status
-from greenloop.lsp.presenters.lines import Lines
-from greenloop.lsp.presenters.words import line_of
-from greenloop.lsp.runs import Phase, Run
+from greenloop.core.records import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
+from greenloop.core.text.redact import clean
+from greenloop.lsp.documents import line_mapping, locations
+from greenloop.lsp.presenters import case_diagnostics, notifications, refusals
+from greenloop.lsp.presenters.attempt_line import line_of
+from greenloop.lsp.presenters.attempt_positions import Lines
+from greenloop.lsp.runs import attempt_texts
+from greenloop.lsp.runs.apply_edit import text_of
+from greenloop.lsp.runs.runs import Phase, Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
-# Failing cases of an attempt that have a diagnostic.
+# Maximum failing cases of an attempt with a diagnostic.
 MOST = 100
 
 
 def publish(server: Server, run: Run) -> None:
-    """Shows that a run waits, why it was refused, or the shown attempt's failing cases and the summary."""
-    shown: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
-    # What was discarded meanwhile shows nothing any more.
+    """Shows that a run is queued, why it was refused, or the shown attempt's failing cases and the summary."""
+    by_path: dict[Path, list[lsp.Diagnostic]] = defaultdict(list)
+    # A run that was discarded meanwhile shows nothing.
     for path, item in _items(server, run) if run in server.runs else ():
-        shown[path].append(item)
-    server.board.put(run, dict(shown))
+        by_path[path].append(item)
+    server.board.put(run, dict(by_path))
 
 
 def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
@@ -40,74 +41,76 @@ def _items(server: Server, run: Run) -> list[tuple[Path, lsp.Diagnostic]]:
         if solved and run.stepped is None:
             return []
         return [*_cases(server, run, run.started.problem, attempt), *_summary(server, run, attempt)]
-    waits = run.phase is Phase.QUEUED and run.ahead
-    said = ("refining", f"Refining {run.name}: {run.now}") if waits else refusals.of(run)
-    return _noted(server, run, said) if said is not None else []
+    is_queued = run.phase is Phase.QUEUED and run.ahead
+    note = ("refining", f"Refining {run.name}: {run.now}") if is_queued else refusals.of(run)
+    return _noted(server, run, note) if note is not None else []
 
 
 def _noted(server: Server, run: Run, note: tuple[str, str]) -> list[tuple[Path, lsp.Diagnostic]]:
-    where = _name(server, run)
-    return [] if where is None else [(run.root / run.target.path, refusals.diagnostic(where, *note))]
+    target_range = _name(server, run)
+    return [] if target_range is None else [(run.root / run.target.path, refusals.diagnostic(target_range, *note))]
 
 
 # -- the failing cases ------------------------------------------------------------------------------------------
 
 
 def _cases(server: Server, run: Run, problem: Problem, attempt: Attempt) -> list[tuple[Path, lsp.Diagnostic]]:
-    lines = Lines(server, run.root, problem, attempt)
-    # A test that the user took out of its file is nobody's failure any more.
-    told = run.told
-    mine = [case for case in problem.spec.cases if case.id in told and lines.has(case)]
+    positions = Lines(server, run.root, problem, attempt)
+    # A test that the user removed from its file is no longer shown.
+    reported = run.told
+    own_cases = [case for case in problem.spec.cases if case.id in reported and positions.has(case)]
     if attempt.verdict.status is Status.TAMPERED:
-        # What such a run says about single cases is worth nothing; that it lies is shown once.
-        return [item for case in mine[:1] for item in _case(server, run, attempt, case, None, lines)]
+        # The results of single cases cannot be trusted after tampering, which is shown once.
+        return [item for case in own_cases[:1] for item in _case(server, run, attempt, case, None, positions)]
     results = {result.id: result for result in attempt.verdict.cases}
-    # What the votes went against says nothing of the attempt.
-    lost = {case.id for case in run.spec.outvoted} if run.spec else set()
-    known = [each for each in mine if each.id not in lost and (each.executed or each.id in results)]
-    found = [(each, results.get(each.id)) for each in known]
-    found += [
+    # Cases that were outvoted say nothing about the attempt.
+    outvoted = {case.id for case in run.spec.outvoted} if run.spec else set()
+    relevant = [each for each in own_cases if each.id not in outvoted and (each.executed or each.id in results)]
+    results_by_case = [(each, results.get(each.id)) for each in relevant]
+    results_by_case += [
         (Case(id=result.id, path=result.id.split("::")[0], line=1), result) for result in attempt.verdict.collateral
     ]
-    failing = [(case, result) for case, result in found if result is None or not result.passed]
-    return [item for case, result in failing[:MOST] for item in _case(server, run, attempt, case, result, lines)]
+    failing = [(case, result) for case, result in results_by_case if result is None or not result.passed]
+    return [item for case, result in failing[:MOST] for item in _case(server, run, attempt, case, result, positions)]
 
 
 def _case(
     server: Server, run: Run, attempt: Attempt, case: Case, result: CaseResult | None, lines: Lines
 ) -> list[tuple[Path, lsp.Diagnostic]]:
-    """The case's diagnostic; none where no file has a line left for it."""
+    """The case's diagnostic; none where it has no line left in any file."""
     failure = result.failure if result else None
     frames = [frame for frame in (failure.frames if failure else ()) if _inside(server, run, frame)]
     path, line = _place(case, frames, lines)
     if not line:
         return []
     outcome = result.outcome if result else attempt.verdict.status.value
-    found = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
-    message = f"{case.source or case.id.split('::')[-1]}: {_why(attempt, failure, found)}"
+    error_name = failure.type.rsplit(".", 1)[-1] if failure else attempt.error_class or outcome
+    message = f"{case.source or case.id.split('::')[-1]}: {_why(attempt, failure, error_name)}"
     if frames and not lines.ran(frames[-1].path, frames[-1].line):
         message += f"\nat {_of_attempt(run, frames[-1], attempt)}"
     item = lsp.Diagnostic(
-        range=cases.range_of(server, run.root / path, line),
+        range=case_diagnostics.range_of(server, run.root / path, line),
         message=message,
         severity=lsp.DiagnosticSeverity.Error if case.binding else lsp.DiagnosticSeverity.Warning,
-        code=found,
+        code=error_name,
         source=f"greenloop attempt {attempt.number}/{run.limit}",
     )
     if server.abilities.related_information and frames:
         related = [_related(server, run, attempt, frame, lines) for frame in frames]
-        item.related_information = [each for each in related if each is not None]
+        item.related_information = [information for information in related if information is not None]
     return [(run.root / path, item)]
 
 
 def _why(attempt: Attempt, failure: Failure | None, found: str) -> str:
     if failure is None:
-        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[: cases.LONGEST]
-    return cases.why(failure, found)
+        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[
+            : case_diagnostics.LONGEST
+        ]
+    return case_diagnostics.why(failure, found)
 
 
 def _place(case: Case, frames: list[Frame], lines: Lines) -> tuple[str, int]:
-    """The deepest line of the failure that stands in the user's own text; else where the case stands, else near it."""
+    """The failure's deepest line in the user's own text, else the case's own line, else the nearest line."""
     for frame in reversed(frames):
         if line := lines.ran(frame.path, frame.line):
             return frame.path, line
@@ -120,12 +123,12 @@ def _place(case: Case, frames: list[Frame], lines: Lines) -> tuple[str, int]:
 
 
 def _inside(server: Server, run: Run, frame: Frame) -> bool:
-    return cases.inside(run.root, frame) or server.documents.book_at(run.root / frame.path) is not None
+    return case_diagnostics.inside(run.root, frame) or server.documents.book_at(run.root / frame.path) is not None
 
 
 def _of_attempt(run: Run, frame: Frame, attempt: Attempt) -> str:
     text = f"attempt {attempt.number}" if attempt.number else "your code as it was"
-    return clean(f"{tried.spelled(run, attempt, frame.path, frame.line)} of {text}")
+    return clean(f"{attempt_texts.spelled(run, attempt, frame.path, frame.line)} of {text}")
 
 
 def _related(
@@ -136,7 +139,7 @@ def _related(
         line, note = lines.nearest(frame.path, frame.line), f"{note} ({_of_attempt(run, frame, attempt)})"
     if not line:
         return None
-    location = server.documents.location(path, cases.range_of(server, path, line))
+    location = server.documents.location(path, case_diagnostics.range_of(server, path, line))
     return lsp.DiagnosticRelatedInformation(location=location, message=clean(note))
 
 
@@ -165,8 +168,8 @@ def _headed(run: Run, attempt: Attempt, where: lsp.Range) -> lsp.Diagnostic:
         code, head = "solved", f"{run.name} is solved"
     elif not run.running:
         why = outcome.message if outcome is not None else run.refused
-        head = status.not_solved(run.name, clean(why))
-        if outcome is not None and outcome.reason not in status.OUTSIDE:
+        head = notifications.not_solved(run.name, clean(why))
+        if outcome is not None and outcome.reason not in notifications.OUTSIDE:
             severity, code = lsp.DiagnosticSeverity.Warning, "unsolved"
         else:
             code = outcome.reason.value if outcome is not None else run.refusal or "unsolved"
@@ -178,15 +181,15 @@ def _headed(run: Run, attempt: Attempt, where: lsp.Range) -> lsp.Diagnostic:
 
 
 def _name(server: Server, run: Run) -> lsp.Range | None:
-    """Where the target's name stands now; None where it stands nowhere any more."""
+    """The current range of the target's name; None where it no longer exists."""
     path, target = run.root / run.target.path, run.target
     if not target.qualname:
-        # What was asked for was never found: the file is the nearest thing to it.
-        return cases.range_of(server, path, 1)
-    found = places.named(server, run.root, target.selector)
-    if found is not None:
-        return cases.range_of(server, path, found.name_line)
-    # In the midst of an edit nothing may be found: it has moved with what was typed since it was shown first.
-    rows = moves.rows(text_of(server, path) or "")
+        # The requested target was never found: its file is the closest location.
+        return case_diagnostics.range_of(server, path, 1)
+    current_target = locations.named(server, run.root, target.selector)
+    if current_target is not None:
+        return case_diagnostics.range_of(server, path, current_target.name_line)
+    # During an edit the target may not parse: the range shown first has moved with the typed text.
+    rows = line_mapping.rows(text_of(server, path) or "")
     was = (old.range for old in server.board.at(path, run) if old.source == "greenloop")
-    return next((where for where in was if run.name in rows[where.start.line]), None)
+    return next((target_range for target_range in was if run.name in rows[target_range.start.line]), None)

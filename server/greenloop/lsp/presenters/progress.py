@@ -1,4 +1,4 @@
-"""The editor's progress line: what goes on now, which attempt, how far, at what price. At most five a second."""
+"""A run's progress line: status, attempt, passing tests, tokens, cost. At most five updates a second."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import time
 from typing import TYPE_CHECKING
 
 from greenloop.core.estimate import told
-from greenloop.lsp.presenters.line import Line
-from greenloop.lsp.runs import Run
+from greenloop.lsp.presenters.progress_line import Line
+from greenloop.lsp.runs.runs import Run
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
 
-# Seconds between two reports, and between two while nothing happens (the clock in the text goes on).
+# Seconds between two reports, and between two while nothing happens (the text shows the elapsed time).
 BETWEEN = 0.2
 IDLE = 1.0
-# Seconds that a run waits for the editor to accept its line; editors answer in milliseconds.
+# Seconds that a run waits for the editor to accept its progress line; editors answer in milliseconds.
 PATIENCE = 1.0
-# Prompt tokens a second of the embedded model on two cores, until a first answer tells better.
+# Prompt tokens a second of the embedded model on two cores, until measured at the first answer.
 LOCAL_PACE = 33.0
 
 
@@ -32,7 +32,7 @@ class Bar:
         self._timer: asyncio.TimerHandle | None = None
 
     async def open(self) -> None:
-        """Uses the token that the client sent along, else asks for one; the run does not wait for a slow answer."""
+        """Uses the token of the client's request, else requests one; the run does not wait for a slow answer."""
         if self._run.token is not None or self._server.abilities.progress:
             self._later(IDLE)
         if self._run.token is not None:
@@ -46,7 +46,7 @@ class Bar:
         return not self._line.shown
 
     def update(self) -> None:
-        """Shows the newest state: now, or as soon as it may. Nothing is done where there can be no line."""
+        """Shows the newest state, at once or after the minimum interval. Does nothing without a progress line."""
         if self._timer is not None:
             self._later(max(self._at + BETWEEN - time.monotonic(), 0.0))
 
@@ -75,7 +75,7 @@ class Bar:
 def describe(run: Run) -> str:
     """One line: `attempt 2/5 · writing, 84 tokens · 1/3 passed · 1204 tokens · $0.0012 · 14 s`.
 
-    While the run waits for its turn: `waiting, 2 before it · 3 s`.
+    For a queued run: `waiting, 2 ahead of it · 3 s`.
     """
     parts = []
     if run.started is not None:
@@ -98,7 +98,7 @@ def describe(run: Run) -> str:
 
 
 def now(run: Run) -> str:
-    """What a run that is under way is at."""
+    """The current step of a run in progress."""
     return run.now or _reading(run) or "starting"
 
 
@@ -106,5 +106,9 @@ def _reading(run: Run) -> str:
     if run.planned is None:
         return ""
     pace = run.pace or (LOCAL_PACE if run.planned.model.startswith("local") else 0.0)
-    left = run.planned.prompt_tokens / pace - (time.monotonic() - run.planned_at) if pace else 0.0
-    return f"reading prompt, about {left:.0f} s" if left >= 1 else f"reading prompt, {run.planned.prompt_tokens} tokens"
+    remaining = run.planned.prompt_tokens / pace - (time.monotonic() - run.planned_at) if pace else 0.0
+    return (
+        f"reading prompt, about {remaining:.0f} s"
+        if remaining >= 1
+        else f"reading prompt, {run.planned.prompt_tokens} tokens"
+    )

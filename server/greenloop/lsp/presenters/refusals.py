@@ -1,4 +1,4 @@
-"""Why a run could not be made, at the name of what it was for: one information with the reason and its cure."""
+"""Shows why a run could not begin: a diagnostic at the target's name with the reason and its remedy."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.redact import clean
-from greenloop.lsp import places
-from greenloop.lsp.convert import line_range
-from greenloop.lsp.edits import text_of
-from greenloop.lsp.presenters.status import sentence
+from greenloop.core.text.redact import clean
+from greenloop.lsp.connection.convert import line_range
+from greenloop.lsp.documents import locations
+from greenloop.lsp.presenters.notifications import sentence
+from greenloop.lsp.runs.apply_edit import text_of
 
 if TYPE_CHECKING:
-    from greenloop.lsp.runs import Run
+    from greenloop.lsp.runs.runs import Run
     from greenloop.lsp.server import Server
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """Owns what a file shows of requests that never became a run."""
+    """Owner of the diagnostics of requests that never became a run."""
 
     path: Path
 
 
 def of(run: Run) -> tuple[str, str] | None:
-    """The word for a run's refusal and its sentences; None where it was made, or is under way."""
+    """The code and message of a run's refusal; None where it is in progress or began its attempts."""
     if run.running or run.started is not None:
         return None
     if run.refused:
@@ -44,21 +44,21 @@ def diagnostic(where: lsp.Range, word: str, message: str) -> lsp.Diagnostic:
 
 
 def show(server: Server, uri: str, row: int, error: GreenloopError) -> None:
-    """A request about a row (0-based) of a document could not even begin; replaces what the file said of another."""
-    found = server.documents.file_of(uri)
-    text = text_of(server, found[0]) if found else None
-    if found is None or text is None:
+    """Shows why a request for a row (0-based) of a document was refused; replaces the file's earlier refusal."""
+    located = server.documents.file_of(uri)
+    text = text_of(server, located[0]) if located else None
+    if located is None or text is None:
         return
-    file, first = found
-    place = places.Place(root=file.parent, path=file.name, text=text, first=first)
-    target = places.target_at(place, place.line(row))
-    line = target.name_line if target else place.line(row)
-    where = line_range(line, text, server.documents.position_codec)
-    server.board.put(Refused(path=file), {file: [diagnostic(where, error.word, error.advice)]})
+    file, lines_before = located
+    project_file = locations.Place(root=file.parent, path=file.name, text=text, first=lines_before)
+    target = locations.target_at(project_file, project_file.line(row))
+    line = target.name_line if target else project_file.line(row)
+    span = line_range(line, text, server.documents.position_codec)
+    server.board.put(Refused(path=file), {file: [diagnostic(span, error.word, error.advice)]})
 
 
 def clear(server: Server, uri: str | None) -> None:
-    """Takes back what `show` showed in a document; in all of them without one."""
-    found = server.documents.file_of(uri) if uri is not None else None
-    if uri is None or found is not None:
-        server.board.drop(lambda owner: isinstance(owner, Refused) and (found is None or owner.path == found[0]))
+    """Removes the refused requests shown in a document; without one, in all documents."""
+    located = server.documents.file_of(uri) if uri is not None else None
+    if uri is None or located is not None:
+        server.board.drop(lambda owner: isinstance(owner, Refused) and (located is None or owner.path == located[0]))

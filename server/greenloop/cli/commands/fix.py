@@ -1,0 +1,218 @@
+"""`greenloop fix`: runs the engine and shows what happens; `finish` handles the result.
+
+It must not know how a result is found; it knows events, an outcome and the user's files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from greenloop.cli import events_json, exit_codes, interrupt, locate, options, render
+from greenloop.cli.commands.model import ask as ask_for_model
+from greenloop.cli.errors import tell
+from greenloop.cli.finish import Book, Job, ended
+from greenloop.cli.screen import View, line, open_view
+from greenloop.core.attempts import best_attempt
+from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem
+from greenloop.core.events import Event, Specified, Started, Tested
+from greenloop.core.records import Attempt, Outcome, Problem, StopReason, Verified
+from greenloop.core.summary import spent
+from greenloop.engine import refine
+from greenloop.models.embedded.default_model import choose
+from greenloop.notebook import adapter, cell_targets
+from greenloop.project.settings import EDITOR, Settings, models
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        help="a pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL; nothing: the first red test",
+    )
+    parser.add_argument("--all", action="store_true", help="without TARGET: every red test, one after another")
+    parser.add_argument("--apply", action="store_true", help="write a verified result without asking")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line on standard output; never asks")
+    parser.add_argument(
+        "--comment", metavar="TEXT", default="", help="what a reviewer says of the target, for the model"
+    )
+    parser.add_argument("--preset", metavar="NAME", help="named choice of prompt, feedback and search")
+    parser.add_argument("--attempts", type=int, metavar="N", help="candidates that the model may make")
+    parser.add_argument("--seconds", type=float, metavar="N", help="wall time of the run")
+    parser.add_argument("--tokens", type=int, metavar="N", help="tokens of the run, prompts included")
+    parser.add_argument(
+        "--ask", type=int, metavar="N", help="questions about designed tests, at most 5; none without a terminal"
+    )
+    parser.add_argument(
+        "--accept",
+        action="append",
+        choices=("partial", "unverified", "warned"),
+        default=[],
+        help="partial, unverified: such a result counts as solved and --apply writes it; "
+        "warned: --apply also writes what newly imports os, subprocess and their like; repeatable",
+    )
+    parser.add_argument(
+        "--strength",
+        action="store_true",
+        help="after a solved run: which small changes of the result its tests would also accept",
+    )
+    options.add(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    put = events_json.writer(sys.stdout.write, sys.stdout.flush) if arguments.json else None
+    try:
+        return _run(arguments, put)
+    except GreenloopError as error:
+        if put is None:
+            raise
+        put(events_json.failed(error.word, str(error), error.remedy))
+        tell(error)
+        return error.exit_code
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if put is not None:
+            put(events_json.failed("error", f"This should not have happened ({type(error).__name__})."))
+        raise
+
+
+def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | None) -> int:
+    if arguments.all and arguments.target:
+        raise UsageProblem("--all goes without a TARGET.", remedy="Leave one of the two out.")
+    cwd = Path.cwd()
+    root, target = locate.locate(arguments.root, arguments.target, cwd=cwd)
+    settings = options.load(arguments, root, cwd=cwd)
+    if EDITOR in models(settings):
+        raise UsageProblem(
+            "The model `editor` is that of an editor which has one; the command line has none.",
+            remedy="Name another with --model, such as local or ollama/NAME.",
+        )
+    if put is not None or not View.can_ask():
+        settings = replace(settings, ask=0)
+    job = Job(arguments=arguments, root=root, settings=settings, put=put)
+    if target is not None and locate.split(target)[0].endswith(".ipynb"):
+        book = _book(root, *locate.split(target))
+        job = replace(job, settings=adapter.settings_for(settings), book=book, put=book.putting(put))
+    try:
+        return _one(job, target) if target is not None else _red(job)
+    except ModelProblem:
+        # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
+        if put is not None or not View.can_ask() or not _modelless(settings):
+            raise
+    job = replace(job, settings=replace(settings, model=ask_for_model(line)))
+    return _one(job, target) if target is not None else _red(job)
+
+
+def _book(root: Path, path: str, rest: str) -> Book:
+    """Loads the notebook of a target. Raises `UsageProblem` that lists the targets if the name is ambiguous."""
+    book, text = adapter.load(root, path)
+    return Book(prepared=adapter.prepare(book, cell_targets.typed(book, rest)), text=text)
+
+
+def _modelless(settings: Settings) -> bool:
+    return not settings.drafter.model and not interrupt.run(choose(settings))
+
+
+def _red(job: Job) -> int:
+    """Without a target: runs the suite, and fixes the first failing test or all of them."""
+    with open_view(json=job.put is not None) as view:
+        try:
+            failing = interrupt.run(
+                refine.red_tests(job.root, settings=job.settings, say=view.say), last_words=view.close
+            )
+        except asyncio.CancelledError:
+            return ended(job, _blank(StopReason.CANCELLED, "cancelled"))
+    if not failing:
+        return ended(job, _blank(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True))
+    if job.put is None:
+        print(f"{len(failing)} red:", *(f"  {render.clean(name)}" for name in failing), sep="\n", file=sys.stderr)
+    results = []
+    for target in failing if job.arguments.all else failing[:1]:
+        try:
+            results.append(_one(job, target))
+        except GreenloopError as error:
+            if not job.arguments.all:
+                raise
+            # One test that cannot be fixed must not stop the others.
+            if job.put is not None:
+                job.put(events_json.failed(error.word, str(error), error.remedy))
+            tell(error)
+            results.append(error.exit_code)
+        if results[-1] == exit_codes.CANCELLED:
+            break
+    return exit_codes.worst(results)
+
+
+def _one(job: Job, target: str) -> int:
+    problem: Problem | None = None
+    attempts: list[Attempt] = []
+    reader_gone = False
+
+    with open_view(json=job.put is not None, named=job.named) as view:
+
+        def emit(event: Event) -> None:
+            nonlocal problem, reader_gone
+            if isinstance(event, Started):
+                problem = event.problem
+                attempts.append(event.baseline)
+            elif isinstance(event, Specified) and problem is not None:
+                problem = replace(problem, spec=event.spec)
+            elif isinstance(event, Tested):
+                event.into(attempts)
+            view.emit(event)
+            if job.put is not None and not reader_gone:
+                reader_gone = not _put_event(job.put, event, target)
+                if reader_gone and (task := asyncio.current_task()) is not None:
+                    task.cancel()  # the reader is gone: ends like SIGPIPE
+
+        def before_exit() -> None:
+            view.close()
+            if job.put is not None:
+                job.put(events_json.finished(_cancelled(attempts)))
+
+        request = refine.Request(root=job.root, target=target, comment=job.arguments.comment)
+        if job.book is not None:
+            prepared = job.book.prepared
+            request = replace(request, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)
+        work = refine.refine(request, settings=job.settings, emit=emit, say=view.say, user=view.user)
+        try:
+            with job.book.prepared.telling() if job.book else nullcontext():
+                outcome = interrupt.run(work, last_words=before_exit)
+        except asyncio.CancelledError:
+            outcome = _cancelled(attempts)
+    if reader_gone:
+        raise BrokenPipeError
+    return ended(job, outcome, problem)
+
+
+def _cancelled(attempts: Sequence[Attempt]) -> Outcome:
+    best = best_attempt(attempts)
+    outcome = _blank(StopReason.CANCELLED, "cancelled")
+    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=spent(attempts))
+
+
+def _put_event(put: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:
+    """Writes an event; False when the reader is gone."""
+    value = events_json.of_event(event)
+    if value is None:
+        return True
+    if isinstance(event, Started):
+        value["target"] = target
+    try:
+        put(value)
+    except BrokenPipeError:
+        return False
+    return True
+
+
+def _blank(reason: StopReason, message: str, *, solved: bool = False) -> Outcome:
+    verified = Verified.VERIFIED if solved else Verified.UNVERIFIED
+    return Outcome(solved=solved, verified=verified, reason=reason, message=message, attempts=())

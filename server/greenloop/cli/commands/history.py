@@ -1,0 +1,164 @@
+"""`greenloop history`: lists earlier runs, shows one, exports them as JSON, writes a result later."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from greenloop.cli import apply_result, exit_codes, locate, render
+from greenloop.cli.errors import warn
+from greenloop.cli.live_table import coloured_diff, table
+from greenloop.cli.screen import View
+from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
+from greenloop.core.records import Outcome
+from greenloop.engine.history.store import History, Record
+from greenloop.notebook.adapter import of_run, recovered, titled, unlined
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--root", metavar="FOLDER", help="runs of this workspace only (default: all)")
+    parser.add_argument("--limit", type=int, metavar="N", default=20, help="how many runs to list (default: 20)")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    show_parser = actions.add_parser("show", help="one run: its attempts, its result, its diff")
+    show_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the newest)")
+    export_parser = actions.add_parser("export", help="runs as JSON, one a line, oldest first")
+    export_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="this run only")
+    apply_parser = actions.add_parser("apply", help="write the result of a run into its files")
+    apply_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the newest)")
+    apply_parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    history = History.open(warn=warn)
+    try:
+        match arguments.action:
+            case None:
+                return _list(history, arguments)
+            case "show":
+                return _show(_wanted(history, arguments))
+            case "export":
+                return _export(history, arguments)
+            case _:
+                return _apply(history, _wanted(history, arguments), yes=arguments.yes)
+    finally:
+        history.close()
+
+
+def _root(arguments: argparse.Namespace) -> Path | None:
+    return locate.locate(arguments.root, None, cwd=Path.cwd())[0] if arguments.root else None
+
+
+def _list(history: History, arguments: argparse.Namespace) -> int:
+    records = history.runs(_root(arguments), limit=max(arguments.limit, 1))
+    if not records:
+        print("No runs yet.")
+        return exit_codes.VERIFIED
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in ("run", "when", "target", "result", "attempts", "model", "workspace"):
+        grid.add_column(name, overflow="fold" if name in ("target", "workspace") else "ellipsis")
+    for record in records:
+        cells = (
+            str(record.id),
+            render.moment(record.started),
+            titled(Path(record.root), record.target),
+            _result(record),
+            str(record.count),
+            record.model,
+            record.root,
+        )
+        grid.add_row(*(Text(render.clean(cell)) for cell in cells))
+    Console(highlight=False).print(grid)
+    return exit_codes.VERIFIED
+
+
+def _result(record: Record) -> str:
+    outcome = record.outcome
+    if outcome is None:
+        return record.state
+    text = render.WORDS[outcome.verified] if outcome.solved else f"not solved ({outcome.reason.value})"
+    return f"{text}, written" if record.applied else text
+
+
+def _wanted(history: History, arguments: argparse.Namespace) -> Record:
+    number = arguments.run
+    if number is None:
+        newest = history.runs(_root(arguments), limit=1)
+        if not newest:
+            raise UsageProblem("The history is empty.", remedy="Run `greenloop fix` first.")
+        number = newest[0].id
+    record = history.run(number)
+    if record is None:
+        raise UsageProblem(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
+    return record
+
+
+def _show(record: Record) -> int:
+    console = Console(highlight=False)
+    target = titled(Path(record.root), record.target)
+    head = f"run {record.id}, {render.moment(record.started)}, {_result(record)}\n{target}\n{record.root}"
+    console.print(Text(render.clean(head)), soft_wrap=True)
+    console.print(Text(render.clean(f"model {record.model}, preset {record.preset}, sandbox {record.sandbox}")))
+    console.print()
+    outcome, label_cells = _in_cells(record)
+    console.print(table(list(record.attempts), label_cells))
+    if outcome is None:
+        return exit_codes.VERIFIED
+    console.print()
+    console.print(Text(label_cells(render.verdict(outcome))), soft_wrap=True)
+    if diff := label_cells(render.diff(outcome.before, outcome.after)):
+        console.print(coloured_diff(diff), soft_wrap=True)
+    return exit_codes.VERIFIED
+
+
+def _in_cells(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:
+    """A run's outcome, and a function that labels lines; with cells for a notebook whose cells are unchanged."""
+    outcome = record.outcome
+
+    def label_cells(text: str) -> str:
+        return unlined(Path(record.root), record.target, text)
+
+    if outcome is None:
+        return None, label_cells
+    with suppress(GreenloopError):
+        for path in outcome.after:
+            if prepared := of_run(Path(record.root), path, outcome):
+                return prepared[0].shown(outcome), prepared[0].named
+    return outcome, label_cells
+
+
+def _export(history: History, arguments: argparse.Namespace) -> int:
+    if arguments.run is not None:
+        _wanted(history, arguments)
+    for value in history.export(arguments.run):
+        sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+    return exit_codes.VERIFIED
+
+
+def _apply(history: History, record: Record, *, yes: bool) -> int:
+    """Writes a result, only over the exact texts that the run saw: later changes were never tested with it."""
+    outcome = record.outcome
+    if outcome is None or not outcome.after:
+        raise UsageProblem(
+            f"Run {record.id} has no result to write.", remedy=f"See `greenloop history show {record.id}`."
+        )
+    _show(record)
+    if not yes and not (View.can_ask() and View.ask("apply?")):
+        if not View.can_ask():
+            raise UsageProblem("Nobody is there to say yes.", remedy="Add --yes.")
+        return exit_codes.NOT_SOLVED
+    root = Path(record.root)
+    if not root.is_dir():
+        raise WorkspaceProblem(f"The workspace {root} is not there any more.")
+    written = apply_result.write(root, recovered(root, outcome))
+    history.applied(record.id)
+    print(f"written: {', '.join(map(render.clean, written)) or 'nothing, it stood there already'}")
+    return exit_codes.VERIFIED

@@ -1,0 +1,115 @@
+"""`greenloop setup EDITOR`: prints the lines that connect an editor, or writes them after a diff."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from greenloop.cli import exit_codes, render
+from greenloop.cli.editors import EDITORS, Editor, command, found
+from greenloop.cli.screen import View
+from greenloop.core.errors import UsageProblem, WorkspaceProblem
+from greenloop.core.text.diff import unified
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("editor", nargs="?", metavar="EDITOR", help=", ".join(EDITORS))
+    parser.add_argument("--write", action="store_true", help="put the lines in place after showing the change")
+    parser.add_argument("--yes", action="store_true", help="with --write: do not ask")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.editor is None:
+        installed = found()
+        print(
+            "Editors on this machine: "
+            + (", ".join(editor.name for editor in installed) or "none that greenloop knows")
+        )
+        print(f"greenloop setup EDITOR prints the lines for one of: {', '.join(EDITORS)}")
+        return exit_codes.VERIFIED
+    editor = EDITORS.get(arguments.editor.lower())
+    if editor is None:
+        closest = difflib.get_close_matches(arguments.editor.lower(), EDITORS, n=1, cutoff=0.4)
+        hint = f"Did you mean {closest[0]}?" if closest else f"There are: {', '.join(EDITORS)}."
+        raise UsageProblem(f"There is no editor '{arguments.editor}' here.", remedy=hint)
+    if arguments.write:
+        return write(editor, yes=arguments.yes)
+    print_snippet(editor)
+    return exit_codes.VERIFIED
+
+
+def print_snippet(editor: Editor) -> None:
+    """Prints the lines on standard output and all remarks on stderr, so that the lines can be piped."""
+    if editor.file is not None:
+        told(f"{editor.name}: these lines go into {editor.file()} (`greenloop setup {editor.name} --write` does it):")
+    elif not editor.ran:
+        told(f"{editor.name}: written from its documentation, never run:")
+    sys.stderr.flush()
+    print(editor.snippet(command()), end="")
+    sys.stdout.flush()
+    if editor.after:
+        told(editor.after)
+
+
+def write(editor: Editor, *, yes: bool) -> int:
+    """Shows the change, asks, writes. Raises `UsageProblem` if that is unsafe, `WorkspaceProblem` for disk errors."""
+    if editor.file is None or editor.merged is None:
+        print_snippet(editor)
+        raise UsageProblem(f"There is no file of {editor.name} that greenloop can write.", remedy="See the text above.")
+    # A configuration file is often a link into a dotfiles repository: the link stays.
+    path = Path(os.path.realpath(editor.file()))
+    try:
+        present = path.read_bytes().decode("utf-8") if path.exists() else None
+        after = editor.merged(present, command())
+    except UnicodeDecodeError as error:
+        raise UsageProblem(f"{path} is not UTF-8.", remedy="Put the lines in by hand.") from error
+    except OSError as error:
+        raise WorkspaceProblem(f"{path} cannot be read ({error.strerror}).") from error
+    if after == present:
+        print(f"{path} holds the lines already.")
+        return exit_codes.VERIFIED
+    print(render.clean(unified(present, after, path.as_posix().lstrip("/"))), end="")
+    if not yes and not View.can_ask():
+        raise UsageProblem("Nobody is there to say yes.", remedy="Add --yes.")
+    if not yes and not View.ask(f"write {path}?"):
+        return exit_codes.NOT_SOLVED
+    _replace(path, after, present)
+    print(f"written: {path}")
+    if editor.after:
+        told(editor.after)
+    return exit_codes.VERIFIED
+
+
+def told(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _replace(path: Path, text: str, present: str | None) -> None:
+    """Replaces the file atomically and keeps its mode; the previous file is kept as `NAME.before-greenloop`."""
+    temporary = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if present is not None:
+            Path(temporary).chmod(path.stat().st_mode & 0o7777)
+            backup = path.with_name(path.name + ".before-greenloop")
+            if not backup.exists():
+                backup.write_bytes(present.encode("utf-8"))
+        else:
+            Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise WorkspaceProblem(
+            f"{path} cannot be written ({error.strerror}).", remedy="Put the lines in by hand."
+        ) from error

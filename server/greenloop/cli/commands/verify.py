@@ -1,0 +1,237 @@
+"""`greenloop verify`: runs a commit's tests against the working tree, or verifies a past result again.
+
+It must not know how a verdict is reached; it knows a request and its result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
+from greenloop.cli.errors import tell, warn
+from greenloop.core.errors import GreenloopError, UsageProblem
+from greenloop.core.records import CaseResult
+from greenloop.engine.verify.replay import rerun
+from greenloop.engine.verify.report import Verification
+from greenloop.engine.verify.setup import Request
+from greenloop.engine.verify.verify import verify
+
+LONGEST_MESSAGE = 2_000
+_MOST = 10  # names in one line for people; --json has all
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "targets",
+        nargs="*",
+        metavar="TARGET",
+        help="a pytest node id, a test file or a folder of the commit, which then must pass; nothing: the whole "
+        "suite, where nothing may newly fail. Or one number (`12`, `run:12`): that run of the history once more",
+    )
+    parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--junit", metavar="FILE", help="write the cases as a JUnit file too")
+    parser.add_argument(
+        "--seconds", dest="run_seconds", type=float, metavar="N", help="wall time of one run of the tests"
+    )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="files that the commit does not have and needs all the same (generated ones); repeatable",
+    )
+    parser.add_argument("--with-new", action="store_true", help="also run test files that the commit does not have")
+    options.add(parser, model=False)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        return _run(arguments)
+    except GreenloopError as error:
+        if arguments.json:
+            _put({**of_result(Verification(reason=str(error))), "remedy": error.remedy})
+        tell(error)
+        return error.exit_code
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    cwd = Path.cwd()
+    report = junit.check(cwd / arguments.junit) if arguments.junit else None
+    if arguments.run_seconds is not None and not arguments.run_seconds > 0:
+        raise UsageProblem("--seconds must be more than 0.")
+    number = record(arguments.targets, cwd)
+    try:
+        result = _again(arguments, number, cwd) if number is not None else _fresh(arguments, cwd)
+    except asyncio.CancelledError:
+        if arguments.json:
+            _put(of_result(Verification(reason="Cancelled.")))
+        print("greenloop: cancelled.", file=sys.stderr)
+        return exit_codes.CANCELLED
+    if arguments.json:
+        _put(of_result(result))
+    else:
+        print("\n".join(lines(result)))
+    if report is not None:
+        junit.write(report, result)
+    return exit_codes.VERIFIED if result.verified else exit_codes.NOT_SOLVED
+
+
+def record(targets: Sequence[str], cwd: Path) -> int | None:
+    """The number of a past run if one was typed; a file whose name is a number takes precedence.
+
+    Raises `UsageProblem` for a run together with other targets.
+    """
+    numbers = [
+        match
+        for word in targets
+        if (match := re.fullmatch(r"run:(\d{1,18})|(\d{1,18})", word)) and (match[1] or not (cwd / word).exists())
+    ]
+    if not numbers:
+        return None
+    if len(targets) > 1:
+        raise UsageProblem(
+            f"'{numbers[0][0]}' is a run of the history and goes without other targets.", remedy="Verify it by itself."
+        )
+    return int(numbers[0][1] or numbers[0][2])
+
+
+def _fresh(arguments: argparse.Namespace, cwd: Path) -> Verification:
+    root, first_target = locate.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
+    other_targets = [locate.locate(str(root), target, cwd=cwd)[1] for target in arguments.targets[1:]]
+    request = Request(
+        root=root,
+        revision="HEAD" if arguments.base is None else arguments.base,
+        targets=tuple(target for target in (first_target, *other_targets) if target is not None),
+        keep=tuple(arguments.keep),
+        with_new=arguments.with_new,
+        seconds=arguments.run_seconds or 0.0,
+    )
+    return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), say=_say))
+
+
+def _again(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
+    conflicting = [
+        flag
+        for flag, value in {
+            "--base": arguments.base,
+            "--keep": arguments.keep,
+            "--with-new": arguments.with_new,
+        }.items()
+        if value
+    ]
+    if conflicting:
+        raise UsageProblem(f"{conflicting[0]} does not go with a run of the history.", remedy="Leave it out.")
+    return interrupt.run(
+        rerun(
+            number,
+            settings=lambda root: options.load(arguments, root, cwd=cwd),
+            seconds=arguments.run_seconds or 0.0,
+            say=_say,
+            warn=warn,
+        )
+    )
+
+
+def _say(sentence: str) -> None:
+    print(f"greenloop: {render.clean(sentence)}", file=sys.stderr, flush=True)
+
+
+# -- for programs ---------------------------------------------------------------------------------------------------
+
+
+def _put(value: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
+
+
+def of_result(result: Verification) -> dict[str, Any]:
+    """The object that docs/verify.md describes."""
+    changed = [{"path": path, "change": "changed"} for path in result.changed]
+    changed += [{"path": path, "change": "removed"} for path in result.removed]
+    return {
+        "verified": result.verified,
+        "reason": result.reason,
+        "revision": result.revision,
+        "base": result.base,
+        "cases": [_case(case, result.before.get(case.id)) for case in result.cases],
+        "tampered": [{"id": each.case or None, "reason": each.reason} for each in result.tampered],
+        "changed_tests": sorted(changed, key=lambda each: each["path"]),
+        "added_tests": list(result.added),
+        "kept": list(result.kept),
+        "new_cases": [_case(case, None) for case in result.new_cases],
+        "failed": list(result.failed),
+        "already_failing": list(result.already_failing),
+        "fixed": list(result.fixed),
+        "flaky": list(result.flaky),
+        "canaried": list(result.canaried),
+        "not_canaried": list(result.not_canaried),
+        "sandbox": result.sandbox,
+        "network": result.network,
+        "notes": list(result.notes),
+        "changes": list(result.changes),
+        "seconds": result.seconds,
+    }
+
+
+def _case(case: CaseResult, before: str | None) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "id": case.id,
+        "outcome": case.outcome,
+        "before": before,
+        "seconds": round(case.seconds, 3),
+    }
+    if case.failure is not None and not case.passed:
+        value["type"] = case.failure.type
+        value["message"] = case.failure.message[:LONGEST_MESSAGE]
+    return value
+
+
+# -- for people -----------------------------------------------------------------------------------------------------
+
+
+def lines(result: Verification) -> Iterator[str]:
+    yield render.clean(_head(result))
+    cases = {case.id: case for case in (*result.cases, *result.new_cases)}
+    for case in (*result.failed, *result.new_failing)[:_MOST]:
+        failure = cases[case].failure if case in cases else None
+        reason = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
+        yield render.clean(f"  failed: {case}{reason}"[:300])
+    yield from _named("tampered with", [each.case for each in result.tampered if each.case])
+    yield from _named("passes now", result.fixed)
+    yield from _named("failed before, and still does", result.already_failing)
+    yield from _named("flaky, so not counted", result.flaky)
+    changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
+    yield from _named(f"taken from {result.revision} instead", changed)
+    yield from _named(f"left out, for {result.revision} does not have it", result.added)
+    yield from _named("kept, though the commit does not have it", result.kept)
+    if result.canaried or result.not_canaried:
+        total = len(result.canaried) + len(result.not_canaried)
+        yield f"  canaried: {len(result.canaried)} of {total}"
+    yield from _named("passed without a canary", result.not_canaried)
+    for sentence in (*result.changes, *result.notes):
+        yield render.clean(f"  {sentence}")
+    if result.network:
+        yield "  tests could reach the network (sandbox.network)"
+
+
+def _head(result: Verification) -> str:
+    if result.tampered:
+        return f"TAMPERED: {result.reason}"
+    if not result.verified:
+        return f"{'unverified' if result.sandbox == 'none' and not result.failed else 'not verified'}: {result.reason}"
+    passed = sum(case.passed for case in result.cases)
+    base = f"{result.revision} ({result.base[:12]})" if result.base else result.revision
+    return f"verified: {passed} tests of {base} pass with this code, in {result.sandbox}, {result.seconds:.1f} s"
+
+
+def _named(what: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        yield render.clean(f"  {what}: {', '.join(names[:_MOST])}{more}")

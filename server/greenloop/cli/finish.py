@@ -1,0 +1,192 @@
+"""Finishes a `greenloop fix`: shows its outcome, and writes the files if allowed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from greenloop.cli import apply_result, events_json, exit_codes, interrupt, render
+from greenloop.cli.errors import tell, warn
+from greenloop.cli.screen import View, open_view
+from greenloop.core.errors import GreenloopError, WorkspaceProblem
+from greenloop.core.records import Outcome, Problem, Verified
+from greenloop.engine import refine
+from greenloop.notebook.adapter import Prepared
+from greenloop.notebook.cell_labels import told
+from greenloop.project.settings import Settings
+from greenloop.verdict.mutation_testing import report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What all runs of one command line share. `write_json` writes JSON objects; None: the output is for people."""
+
+    arguments: argparse.Namespace
+    root: Path
+    settings: Settings
+    put: Callable[[dict[str, Any]], None] | None
+    book: Book | None = None
+
+    def named(self, text: str) -> str:
+        """A text for people, with cells in place of files that exist in the sandbox only."""
+        return text if self.book is None else self.book.prepared.named(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Book:
+    """The notebook of a target, and the text of its file."""
+
+    prepared: Prepared
+    text: str
+
+    def putting(self, put: Callable[[dict[str, Any]], None] | None) -> Callable[[dict[str, Any]], None] | None:
+        """`write_json`, with cells in place of files that exist in the sandbox only; a diff stays unchanged."""
+        if put is None:
+            return None
+        return lambda value: put(
+            told(self.prepared.notebook, value) | {name: value[name] for name in value.keys() & {"diff"}}
+        )
+
+
+def ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
+    """Shows the outcome, writes the files if wanted and allowed, and returns the exit code."""
+    applied = False
+    write_error: WorkspaceProblem | None = None
+    original_outcome = outcome
+    outcome = outcome if job.book is None else job.book.prepared.shown(outcome)
+    if job.put is None:
+        _show(outcome)
+    is_writable = outcome.solved and bool(outcome.after) and problem is not None
+    if is_writable and _wanted(job, outcome):
+        assert problem is not None
+        try:
+            _write(job, original_outcome, problem)
+            applied = True
+        except WorkspaceProblem as error:
+            write_error = error
+    if applied and outcome.run is not None:
+        _mark_applied(outcome.run)
+    if applied and job.put is None:
+        print(f"written: {_places(outcome)}")
+    if job.arguments.strength and outcome.solved and outcome.best is not None and problem is not None:
+        _strength(job, original_outcome, problem)
+    if job.put is not None:
+        job.put(events_json.finished(outcome, applied=applied) | _trouble(write_error))
+    if write_error is not None:
+        tell(write_error)
+        return write_error.exit_code
+    if is_writable and not applied and job.arguments.apply:
+        return exit_codes.NOT_SOLVED
+    return exit_codes.of_outcome(outcome, job.arguments.accept)
+
+
+def _trouble(error: WorkspaceProblem | None) -> dict[str, Any]:
+    return {"message": str(error), "remedy": error.remedy} if error else {}
+
+
+def _strength(job: Job, outcome: Outcome, problem: Problem) -> None:
+    """Shows the changes that the tests would also accept; an error is printed and changes nothing else."""
+    try:
+        with open_view(json=job.put is not None, named=job.named) as view:
+            strength = interrupt.run(
+                refine.strength_of(problem, outcome, settings=job.settings, say=view.say), last_words=view.close
+            )
+    except GreenloopError as error:
+        tell(error)
+        return
+    if job.put is not None:
+        job.put(events_json.strength(strength))
+    else:
+        print("\n".join(render.clean(job.named(row)) for row in report(strength)))
+
+
+def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
+    """Raises `WorkspaceProblem`; a cancelled re-verification writes nothing."""
+
+    async def passes_again(files: dict[str, bytes]) -> bool:
+        verdict = await refine.reverify(problem, _as_run(job, files), settings=job.settings)
+        return verdict.status.value == "passed" and not verdict.collateral
+
+    def verify(files: dict[str, bytes]) -> bool:
+        print("The files changed meanwhile; verifying the result over the change.", file=sys.stderr)
+        try:
+            return interrupt.run(passes_again(files))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+    originals = problem.originals
+    if job.book is not None:
+        originals = job.book.prepared.originals(problem, job.book.text)
+        outcome = job.book.prepared.written(outcome, job.book.text)
+    apply_result.write(job.root, outcome, originals=originals, verify=verify)
+
+
+def _as_run(job: Job, files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files as the sandbox needs them: a notebook becomes its module and tests. Raises `UsageProblem`."""
+    if job.book is None:
+        return files
+    prepared = job.book.prepared
+    other_files = {path: data for path, data in files.items() if path != prepared.notebook.path}
+    text = files.get(prepared.notebook.path)
+    return other_files | (prepared.buffers if text is None else prepared.with_text(text.decode()).buffers)
+
+
+def _wanted(job: Job, outcome: Outcome) -> bool:
+    """May the result be written, by a flag or by the user's answer?"""
+    arguments = job.arguments
+    if arguments.apply and exit_codes.taken(outcome, arguments.accept):
+        return True
+    hint = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
+    if job.put is None and View.can_ask():
+        confirmed = View.ask("apply?")
+        if not confirmed:
+            print(f"not written; {hint}", file=sys.stderr)
+        return confirmed
+    if arguments.apply:
+        has_warnings = exit_codes.accepted(outcome, arguments.accept)
+        reason = "of what it newly does" if has_warnings else f"it is {render.WORDS[outcome.verified]}"
+        level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
+        warn(f"not written, because {reason}; --accept {level} takes such results, {hint}")
+    elif job.put is None:
+        print(f"not written; {hint}, --apply does so at once", file=sys.stderr)
+    return False
+
+
+def _show(outcome: Outcome) -> None:
+    from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
+    from rich.text import Text  # noqa: PLC0415
+
+    from greenloop.cli.live_table import coloured_diff  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    if outcome.solved and (diff := render.diff(outcome.before, outcome.after)):
+        console.print(coloured_diff(diff), soft_wrap=True)
+    colour = "green" if exit_codes.of_outcome(outcome) == exit_codes.VERIFIED else "yellow" if outcome.solved else "red"
+    console.print(Text(render.verdict(outcome), style=colour), soft_wrap=True)
+    best = render.best(outcome)
+    if not outcome.solved and best is not None:
+        description = f"best attempt {best.number} ({render.result(best)})"
+        console.print(
+            f"{description} is in the history: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True
+        )
+
+
+def _places(outcome: Outcome) -> str:
+    changed_paths = [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]
+    return ", ".join(
+        f"{render.clean(path)}:{render.line_changed(outcome.before.get(path), outcome.after[path])}"
+        for path in changed_paths
+    )
+
+
+def _mark_applied(run: int) -> None:
+    from greenloop.engine.history.store import History  # noqa: PLC0415
+
+    history = History.open(warn=warn)
+    history.applied(run)
+    history.close()

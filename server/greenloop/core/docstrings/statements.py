@@ -1,0 +1,154 @@
+"""Collects the checks that docstring and comments of a function state, apart from `>>>` examples.
+
+A check that a `>>>` example already has is not repeated. Two values for one call are a contradiction, which only the
+user can settle.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from greenloop.core.docstrings import literals
+from greenloop.core.docstrings.assert_lines import asserts, cells, compared, pairs
+from greenloop.core.docstrings.call_lines import Subject, fits, plain
+from greenloop.core.docstrings.documentation import Documented
+from greenloop.core.docstrings.equations import Stated, equations, raising, stated
+from greenloop.core.docstrings.sections import MOST, sections
+
+CHECKS = 100  # maximum from one docstring
+_LAZY = re.compile(r"\b(?:generators?|lazily|iterator)\b|->\s*(?:\w+\s*\.\s*)*(?:Async)?(?:Iterator|Generator)\b")
+_ELSEWHERE = re.compile(r"\bin[- ]?place\b|^\s*(?:prints?|writes?|outputs?|logs?)\b", re.IGNORECASE)
+_READS = re.compile(r"\bstd(?:in|out)\b|\bprint(?:s|ed|ing)?\b|\breads?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """`checks` with their lines in the file; `contradiction`: one sentence, if there is one.
+
+    `doubts`: one sentence for each apparent example that cannot hold.
+    """
+
+    checks: tuple[tuple[int, Stated], ...] = ()
+    clash: str = ""
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """The result that one line states for a call. `is_check`: a check is written for it; `>>>` examples are cases."""
+
+    line: int
+    expected: str
+    raises: str
+    written: bool
+
+    def told(self) -> str:
+        return f"raises {self.raises}" if self.raises else f"is {self.expected}"
+
+    def contradicts(self, other: _Known) -> bool:
+        if self.raises or other.raises:
+            return bool(self.raises) != bool(other.raises)  # one exception may be a subclass of the other
+        return not literals.agree(self.expected, other.expected)
+
+
+def told(documented: Documented, qualname: str, exceptions: Collection[str] = ()) -> Told:
+    """The checks in the documentation of a function; `exceptions` are the module's own exception classes."""
+    name, _dot, method = qualname.partition(".")
+    function = Subject(name=name, method=method.rpartition(".")[2], exceptions=frozenset(exceptions))
+    facts: dict[str, _Known] = {}
+    contradiction = ""
+    checks: list[tuple[int, Stated]] = []
+    doubts: list[str] = []
+    for line, statement, written in _all(documented, function):
+        call = literals.parsed(statement.call) if statement.call else None
+        if isinstance(call, ast.Call) and not method and not fits(documented.header, call):
+            doubts.append(f"Line {line} calls {statement.call}, which the parameters of {name} do not allow.")
+            continue
+        if statement.call:
+            fact = _Known(line=line, expected=statement.expected, raises=statement.raises, written=written)
+            earlier = facts.setdefault(statement.call, fact)
+            if earlier is not fact:
+                if earlier.contradicts(fact) and not contradiction:
+                    sentence = (
+                        f"line {earlier.line} says that {statement.call} {earlier.told()}, "
+                        f"line {line} says that it {fact.told()}."
+                    )
+                    if written or earlier.written:
+                        contradiction = f"What is written about {qualname} contradicts itself: {sentence}"
+                    else:  # examples run one after the other, so both may hold
+                        doubts.append(f"The examples of {qualname} give two results for one call: {sentence}")
+                continue
+        if written and not any(statement.body == check.body for _line, check in checks):
+            checks.append((line, statement))
+    return Told(
+        checks=tuple(sorted(checks[:CHECKS], key=lambda item: item[0])), clash=contradiction, doubts=tuple(doubts)
+    )
+
+
+def _all(documented: Documented, subject: Subject) -> Iterator[tuple[int, Stated, bool]]:
+    """Yields line, statement, and whether it needs a check: `>>>` examples are cases already."""
+    text = (documented.docstring or "")[:MOST]
+    has_prose = not (
+        documented.header.startswith("async")
+        or _LAZY.search(f"{text}\n{documented.header}")
+        or _ELSEWHERE.search(text)
+        or sections(text).yields
+    )
+    for index, block in enumerate(documented.pages):
+        rows = list(block.rows)
+        if documented.docstring is not None and not index:
+            for row, statement in _doctests(rows, subject):
+                yield block.lines[row], statement, False
+        for statement in _found(rows, subject, documented.header, prose=has_prose, quiet=not _READS.search(text)):
+            yield block.lines[statement.row], statement, True
+    if has_prose and documented.docstring is not None:
+        for entry in sections(text).raises:
+            call = raising(entry.text, subject)
+            if call is not None and entry.name in literals.EXCEPTIONS | subject.exceptions:
+                rows_below = documented.pages[0].rows[entry.line - 1 :]
+                row = entry.line - 1 + next((offset for offset, row in enumerate(rows_below) if subject.name in row), 0)
+                yield documented.pages[0].lines[row], stated(row, call, "", entry.name), True
+
+
+def _found(rows: Sequence[str], subject: Subject, header: str, *, prose: bool, quiet: bool) -> Iterator[Stated]:
+    yield from asserts(rows, subject)
+    yield from compared(rows, subject)
+    if prose:
+        yield from equations(rows, subject)
+        yield from cells(rows, subject)
+        yield from pairs(rows, subject, header) if quiet else ()
+
+
+def _doctests(rows: list[str], subject: Subject) -> Iterator[tuple[int, Stated]]:
+    """Yields the `>>>` examples that are equations; blanks out all examples in `rows`."""
+    try:
+        examples = doctest.DocTestParser().get_examples("\n".join(rows))
+    except ValueError:
+        _without_prompts(rows)
+        return
+    for example in examples:
+        height = example.source.count("\n") + example.want.count("\n")
+        rows[example.lineno : example.lineno + height] = [""] * height
+        call = plain(literals.parsed(example.source), subject)
+        if call is None:
+            continue
+        expected_value = literals.parsed(example.want)
+        raises = (example.exc_msg or "").partition(":")[0].strip().rpartition(".")[2]
+        if raises or (expected_value is not None and literals.is_value(expected_value)):
+            expected = "" if raises else ast.unparse(expected_value) if expected_value else ""
+            yield (
+                example.lineno,
+                Stated(row=example.lineno, body="", shown="", call=ast.unparse(call), expected=expected, raises=raises),
+            )
+
+
+def _without_prompts(rows: list[str]) -> None:
+    """Blanks out everything from `>>>` to the next blank row, where doctest cannot parse the examples."""
+    in_example = False
+    for number, row in enumerate(rows):
+        in_example = (in_example and bool(row.strip())) or row.lstrip().startswith(">>>")
+        rows[number] = "" if in_example else row

@@ -1,0 +1,77 @@
+"""Summarises a spec for users: counts of tests by origin, and a line with the worth of each. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from greenloop.core.records import OWN, Case, Provenance, Spec
+
+WORDS = {
+    Provenance.USER: "written by you",
+    Provenance.DOCTEST: "examples in the docstring",
+    Provenance.EXAMPLE: "examples in the docstring",
+    Provenance.TRACE: "recorded calls",
+    Provenance.CONFIRMED: "confirmed by you",
+    Provenance.HUMAN: "for you to accept",
+    Provenance.SCORE: "measured by your scorer",
+    Provenance.CONSTRAINT: "limits that you set",
+    Provenance.HINT: "from the type hints",
+    Provenance.DESIGNED: "designed by the model",
+    Provenance.PROPERTY: "properties",
+}
+LONGEST = 100  # characters of a shown test
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A generated test as a list shows it; `why` is its worth. `is_discarded`: it no longer counts."""
+
+    source: str
+    why: str
+    lost: bool = False
+    binding: bool = False
+
+
+def census(spec: Spec) -> str:
+    """`3 examples in the docstring, 8 written by the model, 2 properties`; outvoted tests are counted too."""
+    counts = Counter(WORDS[case.provenance] for case in (*spec.cases, *spec.outvoted))
+    labels = [label for label in dict.fromkeys(WORDS.values()) if counts[label]]
+    return ", ".join(f"{counts[label]} {_singular(label) if counts[label] == 1 else label}" for label in labels)
+
+
+def lines(spec: Spec, *, voted: bool, struck: tuple[str, ...] = ()) -> list[Line]:
+    """The tests that have no file in the project, binding ones first. `has_votes`: candidates voted on the others."""
+    written = [case for case in spec.cases if case.source]
+    binding = [case for case in written if case.binding]
+    voting = [case for case in written if not case.binding]
+    return [
+        *(Line(source=_short(case.source), why=_worth(case), binding=True) for case in binding),
+        *(Line(source=_short(case.source), why=_worth(case) + ", believed by votes" * voted) for case in voting),
+        *(
+            Line(source=_short(each.source), why="not believed: the votes go against it", lost=True)
+            for each in spec.outvoted
+        ),
+        *(Line(source=_short(each), why="struck out by you", lost=True) for each in struck),
+    ]
+
+
+def one(provenance: Provenance) -> str:
+    """The label of a single test."""
+    return _singular(WORDS[provenance])
+
+
+def _singular(words: str) -> str:
+    for many, single in (("examples", "example"), ("calls", "call"), ("limits", "limit"), ("properties", "property")):
+        words = words.replace(many, single)
+    return words
+
+
+def _worth(case: Case) -> str:
+    word = one(case.provenance)
+    return word if case.provenance in OWN or not case.binding else f"{word}, must hold"
+
+
+def _short(text: str) -> str:
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= LONGEST else one_line[: LONGEST - 1] + "…"

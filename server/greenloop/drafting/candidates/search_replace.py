@@ -1,0 +1,178 @@
+"""Applies search/replace blocks and hunks to a problem's files; the result is read as a module."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from greenloop.core.compose import compose
+from greenloop.core.python.ast_source import Piece, margin, piece
+from greenloop.core.records import Candidate, Finding, Problem, Region
+from greenloop.core.text.diff import flat
+from greenloop.drafting.candidates.code_blocks import Block, Edit
+
+SEARCH_NOT_FOUND = "SearchNotFound"
+FUZZ = 3  # context lines that may be wrong at each end of a hunk before all of its context is ignored
+MOST = 200  # edits of one answer that are applied
+
+Spans = dict[Region, tuple[int, int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """The place of the searched lines, and their indentation in the answer and in the file."""
+
+    path: str
+    start: int
+    theirs: str
+    ours: str
+
+
+def patched(problem: Problem, changes: Sequence[Edit], base: Candidate | None = None) -> list[Block] | Finding:
+    """The changed modules as blocks of code; SearchNotFound or TruncatedAnswer where the edits cannot be applied.
+
+    They are applied to the code of `base`, which the model was shown, or else to the user's own. Lines are searched in
+    the regions first, then in the rest of their files: exactly, then without trailing spaces, then without indentation.
+    An empty search adds its code as a separate block.
+    """
+    if cut := next((edit for edit in changes if not edit.closed), None):
+        kind = "a hunk" if cut.kept else "a search/replace block"
+        return Finding(error_class="TruncatedAnswer", message=f"The answer was cut off inside {kind}.")
+    missing = changes[0]
+    for only_regions in (True, False):
+        for candidate in (base, None) if base else (None,):
+            result = _made(*_based(problem, candidate), changes[:MOST], inside=only_regions)
+            if not isinstance(result, Edit):
+                return result
+            missing = result
+    return _not_found(_based(problem, base)[0], missing.search)
+
+
+def _based(problem: Problem, candidate: Candidate | None) -> tuple[dict[str, list[str]], Spans]:
+    """The lines of the regions' files in a candidate, and the places of its regions in them."""
+    files: Mapping[str, str] = compose(problem, candidate) if candidate else {}
+    texts = {region.path: flat(files.get(region.path, problem.files[region.path])) for region in problem.regions}
+    spans = {region: (region.start - 1, region.end) for region in problem.regions}
+    for region, code in (candidate.texts if candidate else {}).items():
+        text_before, separator, _after = texts[region.path].partition(flat(code).strip("\n"))
+        start = text_before.count("\n") if separator else 0
+        spans[region] = (start, start + separator.count("\n") + 1 if separator else texts[region.path].count("\n") + 1)
+    return {path: text.split("\n") for path, text in texts.items()}, spans
+
+
+def _made(texts: dict[str, list[str]], spans: Spans, changes: Sequence[Edit], *, inside: bool) -> list[Block] | Edit:
+    """The modules after all edits, or the first edit that cannot be applied; `only_regions` spares other code."""
+    extra_blocks = []
+    for edit in changes:
+        if not any(line.strip() for line in edit.search):
+            extra_blocks.append(Block(text="\n".join(edit.replace)))
+            continue
+        matches = (
+            (variant, place) for variant in _looser(edit) if (place := _find(texts, spans, variant, inside=inside))
+        )
+        match = next(matches, None)
+        if match is None:
+            return edit
+        variant, place = match
+        rows = texts[place.path]
+        kept = variant.kept or (None,) * len(variant.replace)
+        new_lines = [
+            _moved(line, place) if old_line is None else rows[place.start + old_line]
+            for line, old_line in zip(variant.replace, kept, strict=True)
+        ]
+        end = place.start + len(variant.search)
+        rows[place.start : end] = new_lines
+        spans = {
+            region: _shifted(span, place.start, end, len(new_lines)) if region.path == place.path else span
+            for region, span in spans.items()
+        }
+    return [*extra_blocks, *(block for path in texts for block in _blocks(path, texts[path], spans))]
+
+
+def _looser(edit: Edit) -> Iterator[Edit]:
+    """The edit, then variants with fewer and fewer of the unchanged lines around its change."""
+    yield edit
+    if not edit.kept:
+        return
+    size, kept_lines = len(edit.search), set(edit.kept)
+    changed = [n for n in range(size) if n not in kept_lines]
+    new = [n for n, old in enumerate(edit.kept) if old is None]
+    context_before = min([*changed[:1], *new[:1]], default=0)
+    context_after = min([*(size - 1 - n for n in changed[-1:]), *(len(edit.kept) - 1 - n for n in new[-1:])], default=0)
+    depths = [*range(1, min(FUZZ, max(context_before, context_after)) + 1), size]
+    # Where nothing is removed, the context on one side alone must say where the new lines go.
+    cuts = [cut for n in depths for cut in ([(n, n)] if changed else [(0, n), (n, 0)])]
+    for head, foot in ((min(above, context_before), min(below, context_after)) for above, below in cuts):
+        if any(line.strip() for line in edit.search[head : size - foot]):
+            yield Edit(
+                search=edit.search[head : size - foot],
+                replace=edit.replace[head : len(edit.replace) - foot],
+                closed=edit.closed,
+                kept=tuple(None if old is None else old - head for old in edit.kept[head : len(edit.kept) - foot]),
+                anchor=None if edit.anchor is None else edit.anchor - head,
+                line=edit.line,
+            )
+
+
+def _blocks(path: str, rows: Sequence[str], spans: Spans) -> list[Block]:
+    """The whole module, or its regions one by one where another part of the module does not parse."""
+    text = "\n".join(rows)
+    region_texts = ["\n".join(rows[first:last]) for region, (first, last) in spans.items() if region.path == path]
+    if isinstance(piece(text), Piece) or not any(isinstance(piece(one), Piece) for one in region_texts):
+        return [Block(text=text)]
+    return [Block(text=one) for one in region_texts]
+
+
+def _shifted(span: tuple[int, int], start: int, end: int, count: int) -> tuple[int, int]:
+    grown = count - (end - start)
+    first, last = span
+    if end <= first:
+        return first + grown, last + grown
+    return (first, last + grown) if start < last else span
+
+
+def _find(texts: dict[str, list[str]], spans: Spans, edit: Edit, *, inside: bool) -> _Place | None:
+    """The place of the searched lines: the first one, or the one nearest to the line that the edit names."""
+    ranges = [(region.path, *span) for region, span in spans.items()]
+    if not inside:
+        ranges += [(path, 0, len(rows)) for path, rows in texts.items()]
+    search = edit.search
+    anchor = next(n for n, line in enumerate(search) if line.strip()) if edit.anchor is None else edit.anchor
+    for normalise in (str, str.rstrip, str.strip):
+        searched = [normalise(line) for line in search]
+        for path, low, high in ranges:
+            rows = [normalise(line) for line in texts[path]]
+            starts = (
+                start
+                for start in range(low, high - len(searched) + 1)
+                if rows[start : start + len(searched)] == searched
+            )
+            start = (
+                min(starts, key=lambda start: abs(start + 1 - edit.line), default=None)
+                if edit.line
+                else next(starts, None)
+            )
+            if start is not None:
+                file_indentation, answer_indentation = margin(texts[path][start + anchor]), margin(search[anchor])
+                if edit.kept and edit.anchor is None and len(file_indentation) - len(answer_indentation) == 1:
+                    answer_indentation = file_indentation  # the model omitted the space that marks context lines
+                return _Place(path=path, start=start, theirs=answer_indentation, ours=file_indentation)
+    return None
+
+
+def _moved(line: str, place: _Place) -> str:
+    if place.theirs == place.ours or not line.strip():
+        return line
+    if line.startswith(place.theirs):
+        return place.ours + line[len(place.theirs) :]
+    return line
+
+
+def _not_found(texts: dict[str, list[str]], search: Sequence[str]) -> Finding:
+    first_line = next(line.strip() for line in search if line.strip())
+    path = next(iter(texts))
+    near = difflib.get_close_matches(first_line, [row.strip() for row in texts[path] if row.strip()], n=1)
+    hint = f"; the nearest line is `{near[0][:120]}`" if near and near[0] != first_line else ""
+    message = f"The lines to be replaced, beginning with `{first_line[:120]}`, are not in {path} as written{hint}."
+    return Finding(error_class=SEARCH_NOT_FOUND, message=message)

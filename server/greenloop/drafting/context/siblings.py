@@ -1,0 +1,157 @@
+"""Other functions as examples: those that the code calls, and up to two similar ones.
+
+Called functions are shown with their bodies where these are short. A function of the same class or module with similar
+name, parameters or words shows the style of the project. What the called functions call is not followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from greenloop.core.ports import Tools
+from greenloop.core.records import Excerpt, Problem, Region
+from greenloop.project import sources
+from greenloop.project.syntax import definitions
+from greenloop.project.syntax.definitions import Definition
+
+MOST_CALLED = 3
+MOST_ALIKE = 2
+MOST_LINES = 20  # of a function that is shown
+ALIKE = 0.6  # 0..1: from this value on a function resembles another
+
+
+@dataclass(frozen=True, kw_only=True)
+class Near:
+    """A function that may be shown, with the text of its file."""
+
+    path: str
+    item: Definition
+    text: str
+
+    @property
+    def body(self) -> str:
+        return definitions.span(self.text, self.item.start, self.item.end).rstrip().replace("\r", "")
+
+
+async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
+    """At most two excerpts: what the regions call, and what resembles them."""
+    del tools
+    called, alike = await asyncio.to_thread(_both, problem)
+    excerpts = []
+    if called:
+        excerpts.append(Excerpt(title="It calls:", text=_shown(problem, called), value=0.4))
+    if alike:
+        excerpts.append(Excerpt(title="Similar code beside it:", text=_shown(problem, alike), value=0.25))
+    return excerpts
+
+
+def _both(problem: Problem) -> tuple[list[Near], list[Near]]:
+    called: dict[tuple[str, str], Near] = {}
+    for region in problem.regions:
+        for nearby in (*_here(problem, region), *_imported(problem, region)):
+            if len(called) < MOST_CALLED and not _is_region(problem, nearby) and _short(nearby.item):
+                called.setdefault((nearby.path, nearby.item.qualname), nearby)
+    alike: list[tuple[float, Near]] = []
+    for region in problem.regions:
+        text = problem.files[region.path]
+        for item in definitions.definitions(text, region.path):
+            nearby = Near(path=region.path, item=item, text=text)
+            if item.kind != "function" or (region.path, item.qualname) in called or not _short(item):
+                continue
+            if not _is_region(problem, nearby) and (score := _resemblance(problem, region, nearby)) >= ALIKE:
+                alike.append((score, nearby))
+    similar = sorted(alike, key=lambda pair: -pair[0])[:MOST_ALIKE]
+    return list(called.values()), list({nearby.item.qualname: nearby for _score, nearby in similar}.values())
+
+
+def _here(problem: Problem, region: Region) -> Iterator[Near]:
+    """Functions of the same file that the region calls, by name or through self."""
+    text = problem.files[region.path]
+    names = _called(definitions.span(text, region.start, region.end))
+    owner = region.qualname.rpartition(".")[0]
+    for item in definitions.definitions(text, region.path):
+        if item.kind == "function" and item.name in names and item.owner in ("", owner):
+            yield Near(path=region.path, item=item, text=text)
+
+
+def _imported(problem: Problem, region: Region) -> Iterator[Near]:
+    """Functions of other workspace modules that the region calls and its file imports by name."""
+    text = problem.files[region.path]
+    names = _called(definitions.span(text, region.start, region.end))
+    for module, imported, _line in sources.imported(text, region.path):
+        called = names & set(imported)
+        path = sources.find_module(module, problem.root, region.path) if called and module else None
+        if path is None or path == region.path:
+            continue
+        other_text = problem.files.get(path) or sources.text(problem.root, path, problem.buffers) or ""
+        for item in definitions.definitions(other_text, path):
+            if item.kind == "function" and not item.owner and item.name in called:
+                yield Near(path=path, item=item, text=other_text)
+
+
+_CALL = re.compile(r"(?<![\w.])(?:(?:self|cls)\.)?([^\W\d]\w*)[ \t]*\(")
+
+
+def _called(source: str) -> set[str]:
+    return set(_CALL.findall(source))
+
+
+def _short(item: Definition) -> bool:
+    return item.end - item.start < MOST_LINES
+
+
+def _is_region(problem: Problem, near: Near) -> bool:
+    """Does it overlap a region? Nothing is shown twice, and a stub is not an example."""
+    return any(
+        region.path == near.path and region.start <= near.item.end and near.item.start <= region.end
+        for region in problem.regions
+    )
+
+
+# -- resemblance ----------------------------------------------------------------------------------------------------
+
+
+def _resemblance(problem: Problem, region: Region, near: Near) -> float:
+    """0..1: the overlap of names, parameters and words; the body of a function yet to be written does not count."""
+    text = problem.files[region.path]
+    own = definitions.lookup(definitions.definitions(text, region.path), region.qualname)
+    if own is None or (own.owner != near.item.owner):
+        return 0.0
+    names = _shared(_parts(own.name), _parts(near.item.name))
+    parameters = _shared(
+        *(_parameters(definitions.span(text, each.name_line, each.header_end)) for each in (own, near.item))
+    )
+    score = (names + parameters) / 2
+    if region.created or own.end == own.header_end:
+        return score
+    bodies = _shared(
+        *(definitions.words(definitions.span(text, each.header_end + 1, each.end)) for each in (own, near.item))
+    )
+    return max(score, bodies)
+
+
+def _parts(name: str) -> set[str]:
+    return {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)}
+
+
+def _parameters(header: str) -> set[str]:
+    return definitions.words(header.partition("(")[2]) - {"self", "cls"}
+
+
+def _shared(one: set[str], other: set[str]) -> float:
+    """Jaccard's index."""
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def _shown(problem: Problem, found: Sequence[Near]) -> str:
+    """Each function below its file, where that is not a region's; methods with the name of their class."""
+    own = {region.path for region in problem.regions}
+    parts = []
+    for function in found:
+        notes = [function.path] if function.path not in own else []
+        notes += [f"in {function.item.owner}"] if function.item.owner else []
+        parts.append((f"# {', '.join(notes)}\n" if notes else "") + function.body)
+    return "\n\n".join(parts)

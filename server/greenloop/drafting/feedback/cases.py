@@ -1,0 +1,19 @@
+"""Lists all cases: the assertions that hold, and those that fail with the value they got instead.
+
+The format is Reflexion's ("Tests passed: … Tests failed: assert f(1) == 2 # output: 3"), which is also Self-Debug's
+"unit test" feedback. It is short, since small models read slowly: values are cut, passing cases are only named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from greenloop.core.ports import Tools
+from greenloop.core.records import Attempt, Note, Problem
+from greenloop.drafting.feedback._case_rows import listed
+from greenloop.drafting.feedback._refused_answers import told
+
+
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
+    """The newest attempt's cases, failing ones with the values they got."""
+    return Note(text=told(problem, attempts, listed))

@@ -1,0 +1,53 @@
+"""Summarises the failures in a few plain sentences; the runner's own output stays in the verdict.
+
+A critic writes them; where no model can be asked, they are built from the cases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from greenloop.core.errors import ModelProblem
+from greenloop.core.ports import Tools
+from greenloop.core.records import Attempt, Note, Problem, Role, Usage
+from greenloop.drafting.feedback._case_rows import listed, rows
+from greenloop.drafting.feedback._critic import words, worth_asking
+from greenloop.drafting.feedback._critic_prompt import ask
+from greenloop.drafting.feedback._refused_answers import told
+
+SENTENCES = 3
+TOKENS = 120
+_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`'\"])")
+
+
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+    """At most `MAX_SENTENCES` sentences; the field `by` names their author, `model` or `template`."""
+    if attempts[-1].finding:
+        return Note(text=told(problem, attempts, templated), fields={"by": "template"})
+    if not worth_asking(attempts):
+        return Note(text=templated(problem, attempts[-1]), fields={"by": "template"})
+    failures = listed(problem, attempts[-1])
+    usage = Usage()
+    try:
+        reply = await ask(tools, Role.CRITIC, "summary", tokens=TOKENS, sentences=str(SENTENCES), failures=failures)
+    except ModelProblem:
+        sentences = ""
+    else:
+        sentences, usage = bounded(words(reply)), reply.usage
+    if sentences:
+        return Note(text=sentences, fields={"by": "model", "explanation": sentences}, usage=usage)
+    return Note(text=templated(problem, attempts[-1]), fields={"by": "template"}, usage=usage)
+
+
+def bounded(text: str) -> str:
+    """The first `MAX_SENTENCES` sentences of a text."""
+    return " ".join(_END.split(text)[:SENTENCES])
+
+
+def templated(problem: Problem, attempt: Attempt) -> str:
+    """The number of failing cases, then the first of them in a sentence each."""
+    verdict = attempt.verdict
+    failing_cases = rows(problem, attempt)
+    count_sentence = f"{verdict.total - verdict.passed} of {verdict.total} tests fail."
+    return " ".join([count_sentence, *(f"{' '.join(row.split())}." for row in failing_cases[: SENTENCES - 1])])

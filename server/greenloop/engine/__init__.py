@@ -1,0 +1,1 @@
+"""A request from its target to its outcome."""

@@ -1,0 +1,131 @@
+"""One attempt before it is run: the answer read, the candidate checked, one-token changes tried.
+
+What cannot be read or must not be run is an attempt too, with a finding instead of a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+
+from greenloop.core.classify import classify, finding_group
+from greenloop.core.compose import compose
+from greenloop.core.events import Checked, Event
+from greenloop.core.records import Attempt, Candidate, Draft, Finding, Move, Note, Problem, Reply, Status, Verdict
+from greenloop.drafting import infill
+from greenloop.drafting.candidates import parse_answer
+from greenloop.drafting.candidates.gate import check, repetition, same
+from greenloop.drafting.candidates.mutate import mutants
+
+Files = Mapping[str, str]
+
+REPEATED = "Repeated"
+NO_GAIN = "NoGain"
+PATIENCE = 10.0  # seconds that one-token changes may take
+AMBIGUOUS = 3  # changes that pass, beyond which the first of them is as likely wrong as right
+
+
+def read(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt], reply: Reply) -> Attempt:
+    """The attempt that a reply makes: its candidate, or why there is none."""
+    blank = Attempt(
+        number=number,
+        parent=draft.parent,
+        draft=draft,
+        model=reply.model,
+        answer=reply.text,
+        usage=reply.usage,
+        verdict=Verdict(status=Status.REFUSED),
+    )
+    found: Candidate | Finding
+    if draft.masked is None:
+        base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
+        found = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
+    else:
+        found = infill.filled(problem, attempts[draft.parent], draft.masked, reply.text)
+    if isinstance(found, Candidate):
+        found = repetition(problem, found) or found  # it is asked for once more, as what cannot be read
+    return refused(blank, found) if isinstance(found, Finding) else replace(blank, candidate=found)
+
+
+def checked(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt], emit: Callable[[Event], None]) -> Attempt:
+    """The attempt after the gate: what repeats an earlier candidate is not run again."""
+    candidate = attempt.candidate
+    finding = attempt.finding
+    if candidate is not None and attempt.draft is not None:
+        parent = attempts[attempt.draft.parent].candidate
+        finding = check(problem, candidate, compose(problem, candidate), parent=parent)
+        if finding is None and (twin := _twin(problem, candidate, attempts)):
+            finding = Finding(error_class=REPEATED, message=f"The answer repeats attempt {twin.number}.")
+    emit(
+        Checked(
+            attempt=attempt.number,
+            error_class=finding.error_class if finding else "",
+            message=finding.message if finding else "",
+        )
+    )
+    return refused(attempt, finding) if finding else attempt
+
+
+def refused(attempt: Attempt, finding: Finding) -> Attempt:
+    verdict = replace(attempt.verdict, reason=finding.message)
+    return replace(
+        attempt, verdict=verdict, finding=finding, error_class=finding.error_class, group=finding_group(finding)
+    )
+
+
+def judged(attempt: Attempt, verdict: Verdict) -> Attempt:
+    """The attempt with what an execution says of it; the time of an earlier one counts."""
+    error_class, group, _line = classify(verdict)
+    seconds = attempt.usage.test_seconds + verdict.seconds
+    usage = replace(attempt.usage, test_seconds=seconds)
+    return replace(attempt, verdict=verdict, error_class=error_class, group=group, usage=usage)
+
+
+def _twin(problem: Problem, candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
+    return next((old for old in attempts if old.candidate and same(problem, candidate, old.candidate)), None)
+
+
+async def mutated(
+    problem: Problem,
+    number: int,
+    draft: Draft,
+    attempts: Sequence[Attempt],
+    verify: Callable[[Files], Awaitable[Verdict]],
+) -> Attempt:
+    """The best of the one-token changes of the parent's code, all tested; a finding where none passes more tests.
+
+    Where more than `AMBIGUOUS` of them pass, the tests say too little to choose, and none is taken.
+    """
+    parent = attempts[draft.parent]
+    began, tried, seconds = monotonic(), 0, 0.0
+    top: tuple[Candidate, Verdict] | None = None
+    passing = 0
+    for candidate in mutants(problem, parent):
+        files = compose(problem, candidate)
+        if monotonic() - began > PATIENCE or passing > AMBIGUOUS:
+            break
+        if check(problem, candidate, files, parent=parent.candidate):
+            continue
+        verdict = await verify(files)
+        tried += 1
+        seconds += verdict.seconds
+        passed = verdict.status is Status.PASSED
+        if verdict.score > (top[1] if top else parent.verdict).score or (passed and not passing):
+            top = candidate, verdict
+        passing += passed
+    blank = Attempt(
+        number=number,
+        parent=draft.parent,
+        draft=draft,
+        model="one-token changes",
+        verdict=Verdict(status=Status.REFUSED, seconds=seconds),
+        notes=(Note(text="", fields={"tried": tried}),),
+    )
+    if top is None:
+        message = f"None of {tried} one-token changes passes more tests."
+        return refused(blank, Finding(error_class=NO_GAIN, message=message))
+    if passing > AMBIGUOUS:
+        message = f"More than {AMBIGUOUS} one-token changes pass: the tests say too little to choose one."
+        return refused(blank, Finding(error_class=NO_GAIN, message=message))
+    return judged(replace(blank, candidate=top[0]), replace(top[1], seconds=seconds))

@@ -1,0 +1,268 @@
+"""Tries what docs/security.md promises: programs in the sandbox do what it forbids, and the host watches.
+
+Each back end that is usable here is opened over a small workspace of its own, with a secret in every place that must
+stay closed. It must not know who is shown the findings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files as resource
+from pathlib import Path
+
+import psutil
+
+from greenloop.core import registry
+from greenloop.core.errors import CannotVerify, GreenloopError
+from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records import Environment, Execution, Limits, Place, Probe, Run
+from greenloop.core.report import case_results
+from greenloop.project import workspace
+from greenloop.project.settings import Settings, state_folder
+from greenloop.project.workspace import MASKED
+
+PATIENCE = 40.0  # seconds; a back end that has not answered by then is not waited for
+LIMITS = Limits(seconds=10.0, memory=128 << 20, processes=32)
+PROMPTLY = 0.5  # seconds after which the run that never ends must be ended
+FILE = "test_promises.py"
+# In the order of docs/security.md: the test of the probe that tries it, and what is promised.
+PROMISES = {
+    "network": "network off",
+    "files": "files of the host not readable",
+    "workspace": "workspace on the host never written",
+    "hidden": ".env, keys and .git empty",
+    "environment": "environment variables not passed on",
+    "user": "never root",
+    "capabilities": "no capabilities",
+    "privileges": "no new privileges",
+    "namespaces": "no user namespaces",
+    "seccomp": "system calls filtered",
+    "memory": "memory bounded",
+    "processes": "processes bounded",
+    "disk": "disk bounded",
+    "time": "time bounded",
+    "output": "output bounded",
+    "remains": "nothing left after a run",
+}
+# One program each, for it may take the whole run with it; the rest shares a run.
+ALONE = ("memory", "processes", "disk", "time")
+# Where a watchdog does what the kernel cannot do for all processes together.
+BEST_EFFORT = {"bubblewrap": {"memory", "processes"}, "docker": set()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeResult:
+    """One promise: `held` None means that it could not be tried. `status` is the word for people."""
+
+    promise: str
+    held: bool | None
+    probed: str
+    best_effort: bool = False
+
+    @property
+    def status(self) -> str:
+        if self.held is None:
+            return "not tried"
+        return ("best effort" if self.best_effort else "held") if self.held else "not held"
+
+
+async def run_probes(sandbox: Sandbox, probe: Probe, environment: Environment) -> list[ProbeResult]:
+    """Every promise of this back end. `probe` is its self-test's result, which must be good.
+
+    Raises `CannotVerify` when the back end does not open.
+    """
+    marker = f"greenloop-probe-{secrets.token_hex(8)}"
+    with _secrets(marker) as (root, closed):
+        place = Place(
+            root=root,
+            environment=environment,
+            masked=MASKED,
+            limits=LIMITS,
+            image=probe.image,
+            variables={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # the project's plugins have nothing to say here
+        )
+        _lay(root, marker, closed)
+        before = _picture(root)
+        session = await sandbox.open(place)
+        try:
+            found = await _inside(session)
+        finally:
+            await session.close()
+        found["workspace"] = _written(found["workspace"], before, _picture(root))
+        found["remains"] = _remains(marker)
+    best = BEST_EFFORT.get(sandbox.name, set())
+    return [replace(found[name], promise=text, best_effort=name in best) for name, text in PROMISES.items()]
+
+
+# -- what the doctor asks -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class IsolationReport:
+    """What one back end's wall came to: its findings, or why nothing could be tried."""
+
+    name: str
+    findings: tuple[ProbeResult, ...] = ()
+    reason: str = ""
+
+    @property
+    def broken_promises(self) -> list[str]:
+        """The promises that do not hold."""
+        return [finding.promise for finding in self.findings if finding.held is False]
+
+
+async def check_isolation(root: Path, settings: Settings, probes: Sequence[Probe]) -> list[IsolationReport]:
+    """One after the other, for they would disturb each other's limits. Never raises for what is missing."""
+    try:
+        environment = await asyncio.to_thread(workspace.environment, root, settings)
+    except GreenloopError:
+        return []
+    wanted = settings.sandbox.kind
+    usable = [probe for probe in probes if probe.ok and probe.name != "none" and wanted in ("auto", probe.name)]
+    return [await _check_sandbox(probe, environment, settings) for probe in usable]
+
+
+async def _check_sandbox(probe: Probe, environment: Environment, settings: Settings) -> IsolationReport:
+    if probe.name == "docker" and not probe.image:
+        return IsolationReport(name=probe.name, reason="its image is not here yet; ask again after the first run")
+    sandbox = registry.load("sandboxes", probe.name).create(settings)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return IsolationReport(name=probe.name, findings=tuple(await run_probes(sandbox, probe, environment)))
+    except TimeoutError:
+        return IsolationReport(name=probe.name, reason=f"it took longer than {PATIENCE:g} s")
+    except (GreenloopError, OSError) as error:
+        return IsolationReport(name=probe.name, reason=str(error))
+
+
+def remedy_for(name: str, usable: Sequence[str]) -> str:
+    """What to do about a wall that does not keep a promise."""
+    others = [other for other in usable if other != name]
+    instead = f"Use the other one: set sandbox.kind = {others[0]}." if others else "Run only code that you trust."
+    return f"{instead} docs/security.md says what is promised; please report this."
+
+
+# -- the probes ---------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _secrets(marker: str) -> Iterator[tuple[Path, list[str]]]:
+    """A workspace, and files of the host that must not be readable inside; a variable that must not be seen there."""
+    state = state_folder() / f"{marker}.txt"
+    with tempfile.TemporaryDirectory(prefix="greenloop-probe-") as folder, contextlib.ExitStack() as stack:
+        root = Path(folder).resolve()
+        root.chmod(0o755)
+        state.write_text(marker)
+        stack.callback(lambda: state.unlink(missing_ok=True))
+        os.environ["GREENLOOP_PROBE"] = marker
+        stack.callback(lambda: os.environ.pop("GREENLOOP_PROBE", None))
+        beside = Path(f"{root}-beside.txt")
+        beside.write_text(marker)
+        stack.callback(lambda: beside.unlink(missing_ok=True))
+        yield root, [str(state), str(beside), "/etc/shadow", *_of_home()]
+
+
+def _of_home() -> list[str]:
+    """Some files of the user's own, as far as there are any."""
+    with contextlib.suppress(OSError):
+        return [str(path) for path in sorted(Path.home().iterdir()) if path.is_file() and not path.is_symlink()][:5]
+    return []
+
+
+def _lay(root: Path, marker: str, closed: list[str]) -> None:
+    facts = {
+        "marker": marker,
+        "secret": closed,
+        "shown": ["the home folder", "/etc/shadow", "greenloop's state"],
+        "memory": LIMITS.memory,
+        "processes": LIMITS.processes,
+        "disk": LIMITS.disk,
+    }
+    program = resource("greenloop").joinpath("engine", "doctor", "probe.txt").read_text(encoding="utf-8")
+    for name, text in {
+        FILE: program,
+        "facts.json": json.dumps(facts),
+        "pytest.ini": "[pytest]\n",
+        "kept.txt": "kept",
+        "deleted.txt": "kept",
+        ".env": marker,
+        "sub/.env.local": marker,
+        ".git/config": marker,
+    }.items():
+        path = root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+async def _inside(session: Session) -> dict[str, ProbeResult]:
+    """What the programs told, by promise."""
+    shared = [name for name in PROMISES if name not in (*ALONE, "output", "remains")]
+    execution = await _run(session, shared, LIMITS.seconds)
+    found = {name: _told(execution, name) for name in shared}
+    for name, killed in (("memory", "memory"), ("processes", "processes"), ("disk", "disk")):
+        execution = await _run(session, [name], LIMITS.seconds)
+        found[name] = _ended(execution, killed) or _told(execution, name)
+    execution = await _run(session, ["time"], PROMPTLY)
+    found["time"] = _ended(execution, "timeout") or _told(execution, "time")
+    kept = len(execution.output.encode())
+    held = kept <= 2 * LIMITS.output if found["time"].held else None
+    found["output"] = ProbeResult(promise="", held=held, probed=f"wrote 8 MiB: {kept >> 10} KiB kept")
+    return found
+
+
+async def _run(session: Session, names: list[str], seconds: float) -> Execution:
+    execution = await session.run(Run(selectors=tuple(f"{FILE}::test_{name}" for name in names), seconds=seconds))
+    if execution.broken:
+        raise CannotVerify(f"The probe could not be run: {execution.broken}")
+    return execution
+
+
+def _told(execution: Execution, name: str) -> ProbeResult:
+    for result in case_results(execution):
+        if result.id == f"{FILE}::test_{name}" and result.failure is not None:
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                told = json.loads(result.failure.message)
+                return ProbeResult(promise="", held=bool(told["held"]), probed=str(told["probed"]))
+            return ProbeResult(promise="", held=None, probed=f"{result.failure.type}: {result.failure.message}"[:200])
+    rows = [row.strip() for row in execution.output.splitlines() if row.strip()]
+    said = f": {rows[-1][:120]}" if rows else ""
+    return ProbeResult(
+        promise="",
+        held=None,
+        probed=f"the probe did not run ({execution.killed or f'status {execution.status}'}{said})",
+    )
+
+
+def _ended(execution: Execution, limit: str) -> ProbeResult | None:
+    if execution.killed != limit:
+        return None
+    return ProbeResult(promise="", held=True, probed=f"went over the limit: ended after {execution.seconds:.1f} s")
+
+
+def _picture(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def _written(told: ProbeResult, before: dict[str, bytes], after: dict[str, bytes]) -> ProbeResult:
+    if before == after:
+        return told
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    return replace(told, held=False, probed=f"on the host changed: {', '.join(changed)}")
+
+
+def _remains(marker: str) -> ProbeResult:
+    left = [pid for pid, line in _command_lines() if marker in line]
+    text = f"a process in a session of its own: {'gone' if not left else f'alive as {left[0]}'}"
+    return ProbeResult(promise="", held=not left, probed=text)
+
+
+def _command_lines() -> Iterator[tuple[int, str]]:
+    for process in psutil.process_iter(["cmdline"]):
+        yield process.pid, " ".join(process.info["cmdline"] or ())

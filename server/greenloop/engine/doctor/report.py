@@ -1,0 +1,256 @@
+"""What a run needs, whether it is here, and the one remedy where it is not: the findings of `greenloop doctor`.
+
+It must not know how they are shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from greenloop import __version__
+from greenloop.core import registry
+from greenloop.core.errors import GreenloopError
+from greenloop.core.ports import Sandbox
+from greenloop.core.records import Probe
+from greenloop.engine.doctor import isolation
+from greenloop.engine.history.store import History
+from greenloop.models.embedded import default_model, hardware, server, weights
+from greenloop.project import workspace
+from greenloop.project.settings import EDITOR, Settings, state_folder
+
+# Reached over the network within this many seconds, or called unreachable.
+PATIENCE = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One finding. `ok` None: neither needed nor harmful. `part` is interpreter, sandbox, model or another word.
+
+    `status` is the word for a promise of a sandbox: held, best effort, not held, or not tried.
+    """
+
+    part: str
+    name: str
+    ok: bool | None
+    detail: str
+    remedy: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Editor:
+    """What the editor that asks has: a language model of its own, keys that it keeps."""
+
+    model: bool = False
+    keys: bool = False
+
+
+def ready(rows: list[Row]) -> bool:
+    """Could a fix run?"""
+    return not lacking(rows)
+
+
+def lacking(rows: list[Row]) -> list[str]:
+    """The parts without which no fix can run."""
+    parts = ("workspace", "interpreter", "sandbox", "model")
+    return [part for part in parts if not any(row.ok for row in rows if row.part == part)]
+
+
+def closing(rows: list[Row]) -> str:
+    """What it comes to, in a sentence."""
+    return "A fix can run." if ready(rows) else f"A fix cannot run yet: {', '.join(lacking(rows))} missing."
+
+
+def mark(row: Row) -> str:
+    """One word for a finding."""
+    return row.status or {True: "ok", False: "no", None: "-"}[row.ok]
+
+
+async def examine(root: Path, settings: Settings, *, promises: bool = False, editor: Editor | None = None) -> list[Row]:
+    """All findings; nothing in here raises for what is missing. `promises`: what each sandbox promises is tried out.
+
+    `editor` is the one that asks; None: the command line.
+    """
+    probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ, editor or Editor()))
+    sandboxes = _sandboxes(settings, probes)
+    if promises:
+        sandboxes = _kept(sandboxes, await isolation.check_isolation(root, settings, probes))
+    own = ".".join(map(str, sys.version_info[:3]))
+    return [
+        Row(part="greenloop", name=__version__, ok=True, detail=f"Python {own}, {sys.executable}"),
+        await asyncio.to_thread(_interpreter, root, settings),
+        *sandboxes,
+        *models,
+        _history(),
+    ]
+
+
+def _interpreter(root: Path, settings: Settings) -> Row:
+    try:
+        found = workspace.environment(root, settings)
+    except GreenloopError as error:
+        return Row(part="interpreter", name="", ok=False, detail=str(error), remedy=error.remedy)
+    version = ".".join(map(str, found.version))
+    detail = f"Python {version}, {found.executable} ({found.source})"
+    if not found.has_pytest:
+        remedy = f"{found.executable} -m pip install pytest"
+        return Row(part="interpreter", name=version, ok=False, detail=f"{detail}: pytest is missing", remedy=remedy)
+    return Row(part="interpreter", name=version, ok=True, detail=detail)
+
+
+async def _probes(settings: Settings) -> list[Probe]:
+    names = sorted(registry.names("sandboxes"), key=lambda name: name == "none")
+    return await asyncio.gather(*(_probe(name, settings) for name in names))
+
+
+def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[Row]:
+    """Each back end's self-test; the one that is asked for by name is the only one that counts."""
+    wanted = settings.sandbox.kind
+    rows = []
+    for probe in probes:
+        counts = wanted == probe.name or (wanted == "auto" and probe.name != "none")
+        remedy = probe.remedy if counts else ""
+        rows.append(
+            Row(part="sandbox", name=probe.name, ok=probe.ok if counts else None, detail=probe.detail, remedy=remedy)
+        )
+    return rows
+
+
+def _kept(rows: Sequence[Row], tried: Sequence[isolation.IsolationReport]) -> list[Row]:
+    """The back ends, each followed by its promises; one that does not keep them all does not count as usable."""
+    found: list[Row] = []
+    usable = [wall.name for wall in tried if not wall.broken_promises]
+    for row in rows:
+        wall = next((wall for wall in tried if wall.name == row.name), None)
+        if wall is None:
+            found.append(row)
+            continue
+        remedy = isolation.remedy_for(wall.name, usable)
+        if wall.broken_promises and row.ok:
+            detail = f"{row.detail}; not held: {', '.join(wall.broken_promises)}"
+            found.append(replace(row, ok=False, detail=detail, remedy=remedy))
+        else:
+            found.append(row)
+        if wall.reason:
+            found.append(Row(part="promise", name=wall.name, ok=None, detail=wall.reason, status="not tried"))
+        for item in wall.findings:
+            cure = remedy if item.held is False else ""
+            name = f"{wall.name}: {item.promise}"
+            found.append(
+                Row(part="promise", name=name, ok=item.held, detail=item.probed, remedy=cure, status=item.status)
+            )
+    return found
+
+
+async def _probe(name: str, settings: Settings) -> Probe:
+    try:
+        sandbox: Sandbox = registry.load("sandboxes", name).create(settings)
+        return await sandbox.probe()
+    except GreenloopError as error:
+        return Probe(name=name, ok=False, detail=str(error), remedy=error.remedy)
+
+
+# -- models ----------------------------------------------------------------------------------------------------------
+
+
+async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor) -> list[Row]:
+    ollama = await default_model.ollama_models(default_model.ollama_base(environ))
+    rows = []
+    if settings.model:
+        rows.append(await _configured(settings, environ, ollama, editor))
+    rows.append(_embedded(settings))
+    if ollama:
+        rows.append(Row(part="model", name="Ollama", ok=None if settings.model else True, detail=", ".join(ollama[:5])))
+    rows += [
+        Row(part="key", name=name, ok=None, detail="is set; it is used only for a model you name (--model)")
+        for name in default_model.offers(environ)
+    ]
+    return rows
+
+
+def _embedded(settings: Settings) -> Row:
+    path = weights.present()
+    here = path is not None and hardware.engine_present()
+    counts = settings.model in ("", "local")
+    if not hardware.engine_present():
+        detail, remedy = "its engine is not installed", 'pip install "greenloop[local]"'
+    elif path is None:
+        detail, remedy = "not fetched yet (1.1 GB)", "greenloop model pull"
+    else:
+        detail, remedy = f"{path}, {'running' if server.status() else 'starts when it is asked'}", ""
+        try:
+            if not server.status():
+                hardware.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
+        except GreenloopError as error:
+            here, detail, remedy = False, str(error), error.remedy
+    return Row(part="model", name="local", ok=here if counts else None, detail=detail, remedy=remedy if counts else "")
+
+
+async def _configured(settings: Settings, environ: Mapping[str, str], ollama: list[str], editor: Editor) -> Row:
+    """The model of the settings: is the file there, does the server answer, is there a key? Asks no model anything."""
+    name = settings.model
+    if name == EDITOR:
+        detail = "the language model of this editor" if editor.model else "only an editor that has one can ask it"
+        remedy = "" if editor.model else "Name another model, such as local."
+        return _model(name, ok=editor.model, detail=detail, remedy=remedy)
+    kind, _colon, file = name.partition(":")
+    if name == "local":
+        return Row(part="setting", name="model", ok=None, detail="local")
+    if kind in ("scripted", "replay"):
+        there = Path(file).is_file()  # noqa: ASYNC240 - one look, before anything else runs
+        return _model(name, ok=there, detail="answers from a file", remedy="" if there else f"{file} does not exist.")
+    provider = name.partition("/")[0]
+    if settings.api.base:
+        return await _server(name, settings.api.base)
+    if provider in ("ollama", "ollama_chat"):
+        return _ollama(name, ollama)
+    variable = settings.api.key or next((key for key in default_model.KEYS if key.startswith(provider.upper())), "")
+    if variable and not environ.get(variable) and editor.keys:
+        return _model(name, ok=True, detail=f"{variable} is not set; the editor is asked for the key")
+    if variable and not environ.get(variable):
+        return _model(name, ok=False, detail=f"{variable} is not set", remedy=f"export {variable}=...")
+    detail = f"{variable} is set; the provider was not asked" if variable else "its provider was not asked"
+    return _model(name, ok=True, detail=detail)
+
+
+def _ollama(name: str, there: list[str]) -> Row:
+    wanted = name.partition("/")[2]
+    if not there:
+        return _model(name, ok=False, detail="Ollama does not answer", remedy="ollama serve")
+    if not any(found in (wanted, f"{wanted}:latest") for found in there):
+        return _model(name, ok=False, detail="Ollama does not have it", remedy=f"ollama pull {wanted}")
+    return _model(name, ok=True, detail="Ollama has it")
+
+
+async def _server(name: str, base: str) -> Row:
+    import httpx  # noqa: PLC0415 - only for servers of one's own
+
+    try:
+        async with httpx.AsyncClient(timeout=PATIENCE) as client:
+            # Any answer, also one that wants a key, says that somebody is there.
+            response = await client.get(f"{base.rstrip('/')}/models")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        remedy = "Start that server, or correct `api.base`."
+        return _model(name, ok=False, detail=f"{base} does not answer ({type(error).__name__})", remedy=remedy)
+    return _model(name, ok=True, detail=f"{base} answers ({response.status_code})")
+
+
+def _model(name: str, *, ok: bool, detail: str, remedy: str = "") -> Row:
+    return Row(part="model", name=name, ok=ok, detail=detail, remedy=remedy)
+
+
+def _history() -> Row:
+    troubles: list[str] = []
+    history = History.open(warn=troubles.append)
+    runs = len(history.runs(limit=100_000))
+    writable = history.writable()
+    history.close()
+    if troubles or not writable:
+        detail = troubles[0] if troubles else "it cannot be written"
+        return Row(part="history", name="", ok=False, detail=detail, remedy="Make the state folder writable.")
+    return Row(part="history", name=f"{runs} runs", ok=True, detail=str(state_folder() / "history.sqlite3"))

@@ -1,0 +1,51 @@
+"""Describes attempts with the feedback parts of a preset, by the group of their error.
+
+It must not know which attempt is tried next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+
+from greenloop.core import registry
+from greenloop.core.ports import Tools
+from greenloop.core.records import Attempt, Completion, Group, Note, Problem, Reply, Status
+from greenloop.core.text.redact import redact
+from greenloop.models.roles import sampled
+from greenloop.project.settings import Settings
+
+
+@dataclass(kw_only=True)
+class Feedback:
+    """The feedback parts of one run. Raises `SettingsProblem` where a setting names a part that does not exist."""
+
+    settings: Settings
+    preset: registry.Preset
+    tools: Tools
+    secrets: tuple[str, ...] = ()
+    parts: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parts = {
+            group: [registry.load("feedback", name) for name in self._names(group)] for group in (None, *Group)
+        }
+
+    async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
+        """The notes on the newest attempt; none for one that passed."""
+        if attempts[-1].verdict.status is Status.PASSED:
+            return ()
+
+        async def ask(request: Completion) -> Reply:
+            return await self.tools.ask(sampled(self.settings, request, attempts))
+
+        tools = replace(self.tools, ask=ask)
+        parts = self.parts.get(attempts[-1].group, self.parts[None])
+        notes = [await part.describe(problem, attempts, tools) for part in parts]
+        return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
+
+    def _names(self, group: Group | None) -> Sequence[str]:
+        """Parts for a group of errors: those of the setting, else the preset's for it, else the preset's."""
+        names = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
+        return (getattr(self.settings.feedback, group, ()) if group else ()) or names

@@ -1,0 +1,261 @@
+"""The loop: draft, read, check, execute, describe, and let search decide, until solved or a limit holds.
+
+Execution decides: an attempt counts only when `verify` and then `accept` say passed.
+A failing test, an unparsable answer and a timeout are data; only `GreenloopError` and cancellation leave.
+It must not know which model, sandbox or strategy it drives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from greenloop.core.attempts import CHEAP, best_attempt, count_asked
+from greenloop.core.budget import Request, Spent, billed, size
+from greenloop.core.compose import compose
+from greenloop.core.election import Election, nearest
+from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
+from greenloop.core.records import (
+    Attempt,
+    Draft,
+    Finding,
+    Move,
+    Note,
+    Outcome,
+    Problem,
+    Reply,
+    Status,
+    StopReason,
+    Verdict,
+    Verified,
+)
+from greenloop.core.run_state import RunState
+from greenloop.engine import attempt_steps
+from greenloop.engine.attempt_steps import Files
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a run is made of. `verify` tests a candidate; `accept` does it again in a fresh sandbox, with all proofs.
+
+    `glance` is `verify` with less patience, for candidates that come by the hundred.
+    `again` is the shorter question after an answer that could not be read, or None.
+    `elect` says after each round, and when no candidate comes any more, which attempts `accept` is asked about.
+    """
+
+    plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
+    assemble: Callable[[Problem, Draft, Sequence[Attempt]], Request]
+    ask: Callable[[Request, Callable[[str], None]], Awaitable[Reply]]
+    verify: Callable[[Files], Awaitable[Verdict]]
+    glance: Callable[[Files], Awaitable[Verdict]]
+    accept: Callable[[Files], Awaitable[Verdict]]
+    describe: Callable[[Problem, Sequence[Attempt]], Awaitable[tuple[Note, ...]]]
+    model_of: Callable[[Draft], str]
+    count: Callable[[str], int]
+    again: Callable[[Request, Reply, Finding], Request | None] = lambda _request, _reply, _finding: None
+    elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = nearest
+
+
+async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
+    """Runs until solved, stalled or out of budget; the best attempt is never replaced by a worse one."""
+    emit(started)
+    state.attempts = [started.baseline]
+    reason = StopReason.SECONDS
+    try:
+        async with asyncio.timeout(state.ledger.budget.seconds):
+            reason = await _Loop(state=state, parts=parts, emit=emit).rounds()
+    except TimeoutError:
+        pass
+    best = best_attempt(state.attempts)
+    return Outcome(
+        solved=reason is StopReason.SOLVED,
+        verified=Verified.UNVERIFIED,
+        reason=reason,
+        message="",
+        attempts=tuple(state.attempts),
+        best=best.number if best else None,
+        usage=replace(state.ledger.used, test_seconds=sum(attempt.usage.test_seconds for attempt in state.attempts)),
+    )
+
+
+@dataclass(kw_only=True)
+class _Loop:
+    """The rounds of one run. The drafts of a round are asked side by side and all tested."""
+
+    state: RunState
+    parts: Parts
+    emit: Callable[[Event], None]
+    exhausted: StopReason | None = None
+
+    async def rounds(self) -> StopReason:
+        reason = await self._until_accepted()
+        if reason is not StopReason.SOLVED and self.state.problem.spec.open:
+            reason = StopReason.SOLVED if await self._accepted(len(self.state.attempts), over=True) else reason
+        return reason
+
+    async def _until_accepted(self) -> StopReason:
+        while drafts := self.parts.plan(self.state.problem, self.state.attempts):
+            if limit := exceeded(self.state):
+                return limit
+            first = len(self.state.attempts)
+            self.state.attempts += await self._tested(await self._proposed(self._allowed(drafts)))
+            if await self._judged(first):
+                return StopReason.SOLVED
+            if self.exhausted:
+                return self.exhausted
+            if any(note.stop for attempt in self.state.attempts[first:] for note in attempt.notes):
+                return StopReason.STALLED
+        return exceeded(self.state) or StopReason.STALLED
+
+    async def _judged(self, first: int) -> bool:
+        """Was one accepted? The round from `first` on is told: none of it is lost where an answer or a description ends
+        the run; what failed beside a solution is not described.
+        """
+        announced = first
+        try:
+            solved = await self._accepted(first)
+            for attempt in self.state.attempts[first:]:
+                if attempt.accepted or not solved:
+                    self.state.attempts[attempt.number] = await self._described(attempt)
+                self.emit(Tested(attempt=self.state.attempts[attempt.number]))
+                announced += 1
+            return solved
+        finally:
+            for attempt in self.state.attempts[announced:]:
+                self.emit(Tested(attempt=attempt))
+
+    async def _accepted(self, first: int, *, over: bool = False) -> bool:
+        """Asks `accept` about those elected, one after the other, until one holds.
+
+        An attempt before `first` that is judged anew is told again.
+        """
+        election = await self.parts.elect(self.state.problem, self.state.attempts, over)
+        before, self.state.attempts = self.state.attempts, list(election.attempts)
+        for number in election.order:
+            attempt = self.state.attempts[number]
+            assert attempt.candidate is not None
+            verdict = await self.parts.accept(compose(self.state.problem, attempt.candidate))
+            attempt = attempt_steps.judged(attempt, verdict)
+            self.state.attempts[number] = replace(attempt, accepted=verdict.status is Status.PASSED)
+            if self.state.attempts[number].accepted:
+                break
+        for old, new in zip(before[:first], self.state.attempts, strict=False):
+            if new != old:
+                self.emit(Tested(attempt=new))
+        return any(attempt.accepted for attempt in self.state.attempts)
+
+    def _allowed(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """As many as the limit on attempts lets through; changes that need no model are not counted."""
+        room = self.state.ledger.budget.attempts - count_asked(self.state.attempts)
+        kept = []
+        for draft in drafts:
+            room -= draft.move is not Move.MUTATE
+            if room >= 0:
+                kept.append(draft)
+        return kept
+
+    async def _proposed(self, drafts: Sequence[Draft]) -> list[Attempt]:
+        """What the drafts came to, untested: candidates, or findings against them."""
+        for draft in drafts:  # what the prompt tells of its parent
+            if draft.move not in CHEAP and not (parent := self.state.attempts[draft.parent]).notes and parent.number:
+                self.state.attempts[draft.parent] = await self._described(parent, always=True)
+        first = len(self.state.attempts)
+        numbered = list(enumerate(drafts, first))
+        made = await together([self._answered(*each) for each in numbered if each[1].move is not Move.MUTATE])
+        answered = {attempt.number: attempt for attempt in made if attempt}
+        result: list[Attempt] = []
+        for number, draft in numbered:
+            before = [*self.state.attempts, *result]
+            if draft.move is Move.MUTATE:
+                mutated = await attempt_steps.mutated(self.state.problem, len(before), draft, before, self.parts.glance)
+                result.append(mutated)
+            elif number in answered:  # one that the budget did not allow leaves no gap
+                attempt = replace(answered[number], number=len(before))
+                result.append(attempt_steps.checked(self.state.problem, attempt, before, self.emit))
+        return result
+
+    async def _answered(self, number: int, draft: Draft) -> Attempt | None:
+        """The model's answer, read; one that cannot be read is asked for once more, shortly. None: out of budget."""
+        request = replace(self.parts.assemble(self.state.problem, draft, self.state.attempts), seed=number)
+        tokens = size(request, self.parts.count)
+        self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
+        attempt = None
+        try:
+            reply = await self._count_asked(number, request)
+            attempt = attempt_steps.read(self.state.problem, number, draft, self.state.attempts, reply)
+            if attempt.finding and (shorter := self.parts.again(request, reply, attempt.finding)):
+                reply = await self._count_asked(number, shorter)
+                again = attempt_steps.read(self.state.problem, number, draft, self.state.attempts, reply)
+                attempt = replace(again, usage=attempt.usage + again.usage)
+        except Spent as spent:
+            self.exhausted = spent.reason
+        return attempt
+
+    async def _count_asked(self, number: int, request: Request) -> Reply:
+        written = 0
+
+        def on_token(text: str) -> None:
+            nonlocal written
+            written += 1
+            self.emit(Token(attempt=number, text=text, count=written))
+
+        reply = await billed(self.state.ledger, self.parts.ask, request, on_token, self.parts.count)
+        self.emit(Proposed(attempt=number, answer=reply.text, usage=reply.usage))
+        return reply
+
+    async def _tested(self, proposed: Sequence[Attempt]) -> list[Attempt]:
+        """Runs every candidate that the gate let through."""
+        result = []
+        for attempt in proposed:
+            if attempt.candidate and not attempt.finding and attempt.verdict.status is Status.REFUSED:
+                verify = self.parts.glance if _cheap(attempt) else self.parts.verify
+                verdict = await verify(compose(self.state.problem, attempt.candidate))
+                attempt = attempt_steps.judged(attempt, verdict)  # noqa: PLW2901
+            result.append(attempt)
+        return result
+
+    async def _described(self, attempt: Attempt, *, always: bool = False) -> Attempt:
+        if not always and _cheap(attempt):
+            return attempt
+        try:
+            notes = await self.parts.describe(self.state.problem, [*self.state.attempts[: attempt.number], attempt])
+        except Spent as spent:
+            self.exhausted = spent.reason
+            return attempt
+        sure = [note.fields["confidence"] for note in notes if "confidence" in note.fields]
+        return replace(attempt, notes=notes, confidence=float(sure[-1]) if sure else attempt.confidence)
+
+
+def _cheap(attempt: Attempt) -> bool:
+    return attempt.draft is not None and attempt.draft.move in CHEAP
+
+
+async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """All of it side by side; the first that fails says why, and ends the others."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def exceeded(state: RunState) -> StopReason | None:
+    """The limit that is reached, if any; checked in one place, before every round."""
+    attempts, ledger, budget = state.attempts, state.ledger, state.ledger.budget
+    if count_asked(attempts) >= budget.attempts:
+        return StopReason.ATTEMPTS
+    if ledger.used.tokens >= budget.tokens:
+        return StopReason.TOKENS
+    if budget.cost and ledger.used.cost is not None and ledger.used.cost >= budget.cost:
+        return StopReason.COST
+    whole = [attempt for attempt in attempts if attempt.draft and attempt.draft.move not in CHEAP]
+    last = whole[-budget.unreadable :]
+    if len(last) == budget.unreadable and all(attempt.candidate is None and attempt.finding for attempt in last):
+        return StopReason.ANSWERS
+    return None

@@ -1,0 +1,141 @@
+"""Builds the requests of a run, removes secrets from them, and sends them within the run's budget.
+
+It must not know what becomes of the answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from string import Template
+
+from greenloop.core import registry
+from greenloop.core.budget import Request, billed
+from greenloop.core.ports import Infiller, Model, slots
+from greenloop.core.records import (
+    Attempt,
+    Completion,
+    Draft,
+    Excerpt,
+    Finding,
+    Hole,
+    Message,
+    Move,
+    Problem,
+    Reply,
+    Role,
+)
+from greenloop.core.run_state import RunState
+from greenloop.core.text.redact import redact
+from greenloop.core.text.tokens import estimate
+from greenloop.drafting.edit_format import WHOLE, asking, chosen
+from greenloop.drafting.infill import as_chat, question
+from greenloop.drafting.prompt import assemble
+from greenloop.models.roles import Models, failures, sampled
+from greenloop.project import templates
+from greenloop.project.settings import Settings
+
+UNREADABLE = {"EmptyAnswer", "NoCode", "TruncatedAnswer", "WrongFunction", "Repetition"}
+REPETITION_PENALTY = 0.5
+SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its model
+
+
+@dataclass(kw_only=True)
+class ModelCalls:
+    """The model calls of one run. `excerpts` are gathered before the first of them."""
+
+    settings: Settings
+    preset: registry.Preset
+    models: Models
+    state: RunState
+    secrets: tuple[str, ...]
+    excerpts: list[Excerpt] = field(default_factory=list)
+    first_drafter: Model | None = None
+    gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    prompts: Mapping[str, str] = field(init=False)
+    whole: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        self.prompts = self.whole = templates.preset(self.preset.prompt)
+        form = chosen(settings.answer.format, self.state.problem, settings.answer.tokens)
+        if form != WHOLE:
+            self.prompts = asking(self.whole, templates.preset(form.replace("-", "_")))
+
+    async def drafter(self) -> Model:
+        """The model that drafts; its prices count from now on. Raises `ModelProblem` when there is none."""
+        model = await self.models.of(Role.DRAFTER)
+        self.state.ledger.price = getattr(model, "price", None)
+        if self.first_drafter is None:
+            self.first_drafter = model
+        return model
+
+    def request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+        """The prompt, or the infill request, of a draft."""
+        self.models.failures = failures(attempts)
+        if draft.masked is not None:
+            return self._infill_request(problem, draft, attempts)
+        messages = assemble(
+            self.whole if draft.move is Move.RESTART else self.prompts,  # it shows no code that could be edited
+            problem,
+            self.excerpts,
+            attempts,
+            draft,
+            budget=self.settings.prompt.tokens,
+            count=self.count_tokens,
+        )
+        request = Completion(
+            messages=self._redact(messages),
+            role=draft.role,
+            temperature=draft.temperature,
+            max_tokens=self.settings.answer.tokens,
+        )
+        return sampled(self.settings, request, attempts)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text as the run's first drafting model counts them, also after an escalation to another."""
+        return self.first_drafter.count_tokens(text) if self.first_drafter else estimate(text)
+
+    def model_name(self, draft: Draft) -> str:
+        """The model that a draft would be asked of now."""
+        return self.models.name_of(draft.role)
+
+    def reask(self, request: Request, reply: Reply, finding: Finding) -> Request | None:
+        """A short second question after an answer that holds no candidate, where the preset has one."""
+        if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in self.prompts:
+            return None
+        names = ", ".join(region.qualname for region in self.state.problem.regions)
+        text = Template(self.prompts["reask"]).substitute(names=names, feedback=finding.message)
+        more = (Message(role="assistant", content=reply.text[:SHOWN_AGAIN]), Message(role="user", content=text))
+        penalty = REPETITION_PENALTY if finding.error_class == "Repetition" else 0.0
+        return replace(request, messages=(*request.messages, *self._redact(more)), frequency_penalty=penalty)
+
+    async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
+        """As many requests at once as the model answers side by side."""
+        model = await self.models.of(request.role)
+        gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
+        async with gate:
+            if isinstance(request, Completion):
+                return await model.complete(request, on_token)
+            assert isinstance(model, Infiller)
+            return await model.infill(request, on_token)
+
+    async def ask_for_part(self, request: Completion) -> Reply:
+        """What a part asks, billed to the run; also before the loop, so the model may have to be chosen first."""
+        await self.drafter()
+        redacted = replace(request, messages=self._redact(request.messages))
+        return await billed(self.state.ledger, self.ask, redacted, _ignore_token, estimate)
+
+    def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
+        """An infill request for a model that takes them, else the same as a chat request."""
+        hole = question(problem, attempts[draft.parent], draft, self.excerpts)
+        hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
+        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, self.prompts["infill"])
+
+    def _redact(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)
+
+
+def _ignore_token(_text: str) -> None:
+    """A part waits for the whole answer."""

@@ -1,0 +1,105 @@
+"""Builds the outcome of a run: its texts, its evidence, and a sentence for the user.
+
+It must not know how candidates come about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core.attempts import best_attempt
+from greenloop.core.compose import before_after
+from greenloop.core.errors import BaselineChanged, GreenloopError, ModelProblem
+from greenloop.core.records import OWN, Attempt, Evidence, Outcome, Problem, StopReason, Usage, Verified
+from greenloop.core.run_state import Baseline, RunState
+from greenloop.core.summary import caveat, solved, spent, trust, unsolved
+from greenloop.drafting.candidates import hardcoding
+from greenloop.drafting.candidates.gate import warnings
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutcomeBuilder:
+    """Completes outcomes. `sandbox` names it and its network; `why` no candidate was believed, or a `doubt` about one.
+
+    `blind`: the loop never learnt what the tests say, so its last candidate counts.
+    """
+
+    sandbox: Evidence
+    why: str = ""
+    doubt: str = ""
+    blind: bool = False
+
+    def complete(self, outcome: Outcome, state: RunState) -> Outcome:
+        """Adds the result's texts, its evidence, and the sentence for the user."""
+        problem, evidence = state.problem, state.evidence
+        if self.blind:
+            outcome = replace(outcome, best=_last(outcome.attempts))
+        if outcome.best is None:
+            return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
+        attempt = outcome.attempts[outcome.best]
+        assert attempt.candidate is not None
+        before, after = before_after(problem, attempt.candidate)
+        outcome = replace(outcome, before=before, after=after)
+        if not outcome.solved:
+            return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
+        doubtful = hardcoding.warnings(problem, attempt.candidate, after)
+        evidence = replace(evidence, warnings=(*warnings(problem, after), *doubtful, *filter(None, [self.doubt])))
+        verified = trust(evidence)
+        return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
+
+    def without_model(self, baseline: Baseline, selector: str) -> Outcome:
+        """The outcome where nothing is to be done, or nothing can be."""
+        outcome = Outcome(
+            solved=baseline.passing,
+            verified=self._trusted(baseline),
+            reason=StopReason.ALREADY_GREEN if baseline.passing else StopReason.ENVIRONMENT,
+            message=f"{selector} is already green; nothing was changed."
+            if baseline.passing
+            else f"{baseline.fault} {baseline.remedy}".strip(),
+            attempts=(baseline.attempt,),
+            usage=Usage(test_seconds=baseline.attempt.verdict.seconds),
+        )
+        return self._name_sandbox(outcome)
+
+    def _unsolved(self, outcome: Outcome, problem: Problem) -> str:
+        best = outcome.attempts[outcome.best] if outcome.best else None
+        by_heart = hardcoding.overfitted(best.verdict, problem.spec) if best else ""
+        return " ".join(filter(None, (unsolved(outcome), self.why, by_heart)))
+
+    def _name_sandbox(self, outcome: Outcome) -> Outcome:
+        """An outcome without a proof names the sandbox all the same, and says what of it was open."""
+        return replace(outcome, evidence=self.sandbox, message=f"{outcome.message} {caveat(self.sandbox)}".strip())
+
+    def _trusted(self, baseline: Baseline) -> Verified:
+        """How far the user's own code may be trusted that passes everything."""
+        if not baseline.passing or self.sandbox.sandbox == "none":
+            return Verified.UNVERIFIED
+        own = any(case.provenance in OWN for case in baseline.problem.spec.cases)
+        return Verified.VERIFIED if own else Verified.PARTIALLY
+
+
+def build_stopped(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outcome:
+    """The outcome of a run that somebody or something stopped in the middle."""
+    best = best_attempt(attempts)
+    return Outcome(
+        solved=False,
+        verified=Verified.UNVERIFIED,
+        reason=reason,
+        message=message,
+        attempts=tuple(attempts),
+        best=best.number if best else None,
+        usage=spent(attempts),
+    )
+
+
+def stop_reason(error: GreenloopError) -> StopReason:
+    """Why a run ended that an error ended."""
+    if isinstance(error, BaselineChanged):
+        return StopReason.CHANGED
+    return StopReason.MODEL if isinstance(error, ModelProblem) else StopReason.ENVIRONMENT
+
+
+def _last(attempts: Sequence[Attempt]) -> int | None:
+    """The newest attempt that holds a candidate."""
+    return next((attempt.number for attempt in reversed(attempts) if attempt.number and attempt.candidate), None)

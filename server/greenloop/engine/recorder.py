@@ -1,0 +1,43 @@
+"""Keeps a run in the history while it goes on: its beginning, every attempt, its end.
+
+It must not know who is shown the events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from greenloop.core.events import Event, Tested
+from greenloop.core.records import Outcome, Past
+from greenloop.engine.history.provenance import Basis
+from greenloop.engine.history.store import History
+
+
+@dataclass(kw_only=True)
+class RunRecorder:
+    """One run of the history. `emit` passes an event on only after its attempt was stored.
+
+    `number` is the run's in the history; None where nothing can be kept.
+    """
+
+    history: History
+    pass_on: Callable[[Event], None]
+    number: int | None = None
+
+    def emit(self, event: Event) -> None:
+        if isinstance(event, Tested):
+            self.history.attempt(self.number, event.attempt)
+        self.pass_on(event)
+
+    def begun(self, *, model: str, preset: str, move: str, prompt: int) -> list[Past]:
+        """Keeps how the run begins; returns earlier runs that began alike."""
+        past = self.history.like(model, preset, move)
+        self.history.begun(self.number, move=move, prompt=prompt)
+        return past
+
+    def finish(self, outcome: Outcome, basis: Basis | None = None) -> None:
+        """`basis` is given where the result rests on something else than the run began with."""
+        if basis is not None:
+            self.history.rests(self.number, basis)
+        self.history.finish(self.number, outcome)

@@ -1,0 +1,274 @@
+"""One refine request from beginning to end: target, sandbox, baseline, regions, loop, acceptance, history.
+
+The command line, the language server and the harness all call `refine` here; none of them knows more than its events.
+It must not know who shows the events or who writes the result into the workspace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from greenloop.core import registry
+from greenloop.core.errors import SandboxBroke, UsageProblem
+from greenloop.core.events import Event, Finished
+from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
+from greenloop.core.records import Failure, Limits, Outcome, Place, Problem, Run, Target, Verdict
+from greenloop.core.report import case_results
+from greenloop.core.run_state import RunState
+from greenloop.core.selectors import fit_selectors
+from greenloop.core.text.encoding import decode
+from greenloop.engine.run import RefineRun
+from greenloop.localize.baseline import calibrate
+from greenloop.localize.context import Bed
+from greenloop.models.roles import Models
+from greenloop.project import interpreters, targets, workspace
+from greenloop.project.environment_faults import Fault
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.timing import Stopwatch, Timed
+from greenloop.verdict import mutation_testing
+from greenloop.verdict.mutation_testing import Strength
+from greenloop.verdict.verifier import Verifier
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a user asked for.
+
+    `target` is a found target, or text as typed: a pytest node id, `file.py::function`, `file.py:LINE`.
+    `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
+    `base` is the folder that a typed relative path counts from first; `comment` is what a reviewer says of the target.
+    `fault` is what whoever asks knows of failures that no candidate can cure.
+    """
+
+    root: Path
+    target: Target | str
+    buffers: Mapping[str, bytes] = field(default_factory=dict)
+    base: Path | None = None
+    comment: str = ""
+    fault: Callable[[Sequence[Failure]], Fault | None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Harness:
+    """What a measured run has in place of the user's own: any preset, models that record, a file for the history."""
+
+    preset: registry.Preset
+    models: Models
+    history: Path | None = None
+
+
+def quiet(_text: str) -> None:
+    """Says nothing."""
+
+
+async def refine(
+    request: Request,
+    *,
+    settings: Settings,
+    emit: Callable[[Event], None],
+    say: Callable[[str], None] = quiet,
+    user: User | None = None,
+    model: Model | None = None,
+    opener: Callable[[str, Settings], Model] | None = None,
+    keeper: Keeper | None = None,
+    harness: Harness | None = None,
+) -> Outcome:
+    """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
+
+    `say` gets one-line descriptions of what is going on now.
+    `model` is asked in every role whatever the settings name; `opener` makes the model of a name where the caller has
+    models or keys of its own (an editor's); `keeper` keeps the sandbox open for the next request;
+    `harness` stands for a preset, a history and models of the settings' and the user's own.
+    Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
+    or interpreter can be used, `ModelProblem` when no model is configured.
+    """
+    preset = harness.preset if harness else registry.preset(settings.preset)
+    root = workspace.checked_root(request.root)
+    snapshot = Snapshot(root=root, buffers=request.buffers)
+    target = request.target
+    if isinstance(target, str):
+        target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
+    place = await place_of(root, settings, say)
+    pool = keeper or Keeper()
+    watch = Stopwatch()
+    with watch:
+        sandbox, session = await selection.opened(place, settings, say, pool)
+    models = harness.models if harness else Models(settings=settings, override=model, opener=opener)
+    try:
+        # Before the baseline: what changes after this moment is a change, whenever it happens.
+        trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
+        context = Bed(
+            target=target,
+            snapshot=snapshot,
+            session=Timed(session, watch),
+            place=place,
+            settings=settings,
+            say=say,
+            comment=request.comment,
+            known_fault=request.fault,
+        )
+        run = RefineRun(
+            context=context,
+            baseline=await calibrate(context),
+            sandbox=sandbox,
+            preset=preset,
+            models=models,
+            user=user or Nobody(),
+            secrets=tuple(workspace.secrets(root, os.environ)),
+            trusted=trusted,
+            watch=watch,
+            history=harness.history if harness else None,
+        )
+        outcome = await run.outcome(emit)
+    except SandboxBroke as error:
+        raise await selection.with_another(error, settings, sandbox.name) from error
+    finally:
+        await asyncio.shield(asyncio.gather(_release(session, pool, keep=keeper is not None), models.close()))
+    emit(Finished(outcome=outcome))
+    return outcome
+
+
+async def warm(root: Path, settings: Settings, keeper: Keeper) -> None:
+    """Opens a sandbox for this workspace where none waits, and keeps it, so that the next request finds it ready.
+
+    Raises `CannotVerify` where none can be used; the request itself will say so to the user.
+    """
+    place = await place_of(workspace.checked_root(root), settings)
+    if keeper.ready(place):
+        return
+    _sandbox, session = await selection.opened(place, settings, quiet, keeper)
+    try:
+        await session.warm()
+    finally:
+        await asyncio.shield(keeper.release(session))
+
+
+async def _release(session: Session, keeper: Keeper, *, keep: bool) -> None:
+    await keeper.release(session)
+    if not keep:
+        await keeper.close()
+
+
+async def prepare(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> tuple[Sandbox, Place]:
+    """The sandbox that passed its self-test and where it will run. Raises `CannotVerify` with each one's remedy."""
+    place = await place_of(root, settings, say)
+    return await selection.choose(settings, say), place
+
+
+async def place_of(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> Place:
+    """Where tests run: the workspace, its interpreter, what is hidden, limits. Raises `CannotVerify` without one."""
+    environment = await asyncio.to_thread(interpreters.environment, root, settings)
+    place = Place(
+        root=root,
+        environment=environment,
+        masked=workspace.masked(settings),
+        limits=Limits(
+            seconds=settings.sandbox.seconds,
+            memory=settings.sandbox.memory << 20,
+            processes=settings.sandbox.processes,
+        ),
+        image=settings.sandbox.image,
+        network=settings.sandbox.network,
+        variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ},
+    )
+    return replace(place, limits=selection.fitting(place.limits, say))
+
+
+async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
+    """Runs the acceptance again over other texts (a merge with what was typed meanwhile).
+
+    The neighbours' outcomes with the user's own code are learnt anew, since that code may have changed.
+    """
+    sandbox, place = await prepare(problem.root, settings)
+    session = await sandbox.open(place)
+    try:
+        run = Run(selectors=fit_selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds)
+        outcomes = {}
+        if problem.neighbours:
+            outcomes = {result.id: result.outcome for result in case_results(await session.run(run))}
+    finally:
+        await session.close()
+    texts = {path: text for path in files if (text := _decode(files[path])) is not None}
+    kept = {path: text for path, text in problem.files.items() if path not in files}
+    merged = replace(problem, buffers={**problem.buffers, **files}, files={**kept, **texts})
+    return await past_run_verifier(merged, outcomes, sandbox=sandbox, place=place, settings=settings).accept({})
+
+
+def past_run_verifier(
+    problem: Problem,
+    outcomes: Mapping[str, str],
+    *,
+    sandbox: Sandbox,
+    place: Place,
+    settings: Settings,
+    seconds: float = 0.0,
+) -> Verifier:
+    """Judges texts by the problem of a run that is over; how long its tests take is no longer known.
+
+    `seconds` of wall time bound each run of the tests (0: the settings' longest).
+    """
+    snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
+    longest = seconds or max(settings.sandbox.seconds, settings.sandbox.longest)
+    return Verifier(
+        state=RunState(problem=problem, outcomes=outcomes, limits=replace(place.limits, seconds=longest)),
+        open_session=lambda: sandbox.open(place),
+        encode=lambda texts: {path: snapshot.encoded(path, text) for path, text in texts.items()},
+        suite_seconds=seconds or settings.suite.seconds,
+        network=place.network,
+    )
+
+
+def _decode(data: bytes) -> str | None:
+    """A text as it is now; None where it cannot be read, which its run will say."""
+    try:
+        return decode(data)[0]
+    except UsageProblem:
+        return None
+
+
+async def strength_of(
+    problem: Problem,
+    outcome: Outcome,
+    *,
+    settings: Settings,
+    say: Callable[[str], None] = quiet,
+    seconds: float = mutation_testing.SECONDS,
+) -> Strength:
+    """Which one-token changes of a result its tests would not notice; `problem` is the one that the run ended with.
+
+    At most `seconds` are spent on the changes.
+
+    Raises `UsageProblem` where the outcome has no result, `CannotVerify` where no sandbox can be used.
+    """
+    candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
+    if candidate is None or not outcome.solved:
+        raise UsageProblem("There is no solved result whose tests could be tried.", remedy="Run it first.")
+    sandbox, place = await prepare(problem.root, settings, say)
+    verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
+    session = await sandbox.open(place)
+    try:
+        return await mutation_testing.measured(verifier.inputs, session, candidate, seconds=seconds, say=say)
+    finally:
+        await session.close()
+
+
+async def red_tests(root: Path, *, settings: Settings, say: Callable[[str], None] = quiet) -> list[str]:
+    """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
+    place = await place_of(workspace.checked_root(root), settings, say)
+    keeper = Keeper()
+    sandbox, session = await selection.opened(place, settings, say, keeper)
+    try:
+        say("running the suite")
+        execution = await session.run(Run(selectors=(), seconds=max(settings.suite.seconds, settings.sandbox.seconds)))
+    finally:
+        await _release(session, keeper, keep=False)
+    if execution.broken:
+        raise await selection.with_another(SandboxBroke(execution.broken), settings, sandbox.name)
+    return [result.id for result in case_results(execution) if result.outcome in {"failed", "error"}]

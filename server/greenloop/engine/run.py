@@ -1,0 +1,291 @@
+"""One request after its baseline: specify, gather context, loop, prove, and keep it all in the history.
+
+It must not know how the target was found or who is shown the events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from greenloop.core import registry
+from greenloop.core.budget import Ledger, Spent, size
+from greenloop.core.compose import region_text
+from greenloop.core.election import nearest
+from greenloop.core.errors import BaselineChanged, CannotVerify, ModelProblem, SandboxBroke
+from greenloop.core.estimate import EMBEDDED, foreseen
+from greenloop.core.events import Event, Specified, Started
+from greenloop.core.ports import Model, Sandbox, Session, Tools, User
+from greenloop.core.records import (
+    Budget,
+    Draft,
+    Estimate,
+    Evidence,
+    Move,
+    Outcome,
+    Past,
+    Role,
+    Spec,
+    Status,
+    StopReason,
+    Verdict,
+)
+from greenloop.core.run_state import Baseline, RunState
+from greenloop.engine import loop
+from greenloop.engine.feedback import Feedback
+from greenloop.engine.history import provenance
+from greenloop.engine.history.store import History
+from greenloop.engine.model_calls import ModelCalls
+from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
+from greenloop.engine.recorder import RunRecorder
+from greenloop.engine.specify import specify
+from greenloop.localize.context import Bed
+from greenloop.localize.regions import unwritten
+from greenloop.models.roles import Models
+from greenloop.project import interpreters, workspace
+from greenloop.project.sources import imported_as
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.timing import Stopwatch, Timed
+from greenloop.specs import host_checks, stored_tests, voting
+from greenloop.specs.voting import Voting
+from greenloop.verdict import persist_tests
+from greenloop.verdict.verifier import Files, Verifier
+
+SHORT_ANSWER = 60  # tokens of what is still to be written
+
+
+@dataclass(kw_only=True)
+class RefineRun:
+    """One request after its baseline. It owns the run's state; `trusted` is the fingerprint of the user's tests."""
+
+    context: Bed
+    baseline: Baseline
+    sandbox: Sandbox
+    preset: registry.Preset
+    models: Models
+    user: User
+    secrets: tuple[str, ...]
+    trusted: str
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    history: Path | None = None
+    state: RunState = field(init=False)
+    calls: ModelCalls = field(init=False)
+    tools: Tools = field(init=False)
+    feedback: Feedback = field(init=False)
+    verifier: Verifier = field(init=False)
+    voting: Voting | None = None
+
+    def __post_init__(self) -> None:
+        """Raises `SettingsProblem` where a setting names a feedback part that does not exist."""
+        settings = self.context.settings
+        budget = Budget(
+            attempts=settings.attempts or self.preset.attempts,
+            seconds=settings.seconds,
+            tokens=settings.tokens,
+            cost=settings.cost or None,
+        )
+        self.state = RunState(problem=self.baseline.problem, ledger=Ledger(budget))
+        self.state.start_from(self.baseline)
+        self.calls = ModelCalls(
+            settings=settings, preset=self.preset, models=self.models, state=self.state, secrets=self.secrets
+        )
+        self.verifier = Verifier(
+            state=self.state,
+            session=self.context.session,
+            open_session=self._open_session,
+            encode=self._encode,
+            suite_seconds=settings.suite.seconds,
+            network=self.context.place.network,
+            ensure_unchanged=self._ensure_unchanged,
+        )
+        self.tools = self.verifier.tools = Tools(
+            ask=self.calls.ask_for_part,
+            run=self.verifier.run,
+            session=self.context.session,
+            user=self.user,
+            rng=random.Random(0),  # noqa: S311
+            place=self.context.place,
+            options=host_checks.options(settings.spec),
+        )
+        self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.secrets)
+
+    async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
+        """The whole run; every event but `Finished` is emitted."""
+        if not self.baseline.settled:
+            self.baseline = await specify(
+                self.context, self.baseline, self.tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
+            )
+            self.state.start_from(self.baseline)
+        if self.baseline.settled:
+            return self._builder().without_model(self.baseline, self.context.target.selector)
+        drafter = await self.calls.drafter()
+        await self.models.of(Role.REFINER)
+        await self._gather_context()
+        await self._describe_baseline()
+        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.say)
+        try:
+            return await self._refine(drafter, RunRecorder(history=history, pass_on=emit))
+        finally:
+            history.close()
+
+    async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
+        """The loop and what comes after it; whatever happens, the history has the run's beginning and its end."""
+        state, parts = self.state, self._parts(recorder.emit)
+        (baseline,), spec = state.attempts, state.problem.spec
+        recorder.number = recorder.history.begin(
+            state.problem.root,
+            self.context.target.selector,
+            preset=self.preset.name,
+            model=drafter.name,
+            sandbox=self.context.session.name,
+            basis=await self._provenance(),
+        )
+        recorder.history.attempt(recorder.number, baseline)
+        move, prompt = self._first_move()
+        past = await asyncio.to_thread(
+            recorder.begun, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
+        )
+        started = Started(
+            problem=state.problem,
+            baseline=baseline,
+            model=drafter.name,
+            preset=self.preset.name,
+            sandbox=self.context.session.name,
+            attempts=state.ledger.budget.attempts,
+            estimate=self._estimate(past, prompt, drafter),
+        )
+        try:
+            outcome = await self._loop(started, parts, recorder)
+        except asyncio.CancelledError:
+            cancelled = build_stopped(state.attempts, StopReason.CANCELLED, "Cancelled.")
+            recorder.finish(self._builder().complete(cancelled, state))
+            raise
+        outcome = self._builder().complete(outcome, state)
+        usage = replace(outcome.usage, test_seconds=self.watch.seconds)
+        outcome = await self._with_tests(replace(outcome, run=recorder.number, usage=usage))
+        recorder.finish(outcome, await self._provenance() if state.problem.spec != spec else None)
+        return outcome
+
+    async def _loop(self, started: Started, parts: loop.Parts, recorder: RunRecorder) -> Outcome:
+        """The loop; a model or a sandbox that gives up in the middle ends the run with its sentence."""
+        try:
+            return await loop.refine(self.state, started, parts, recorder.emit)
+        except (ModelProblem, CannotVerify) as error:
+            if isinstance(error, SandboxBroke):
+                await selection.with_another(error, self.context.settings, self.context.session.name)
+            return build_stopped(self.state.attempts, stop_reason(error), f"{error} {error.remedy}".strip())
+
+    def _parts(self, emit: Callable[[Event], None]) -> loop.Parts:
+        region = self.state.problem.regions[0]
+        module = imported_as(region.path, self.context.snapshot.root)
+
+        def rule(spec: Spec, sentence: str) -> None:
+            """Votes or answers of the user changed what must hold."""
+            problem = self.state.problem = replace(self.state.problem, spec=spec)
+            for message in stored_tests.update(problem.root, region, problem.files[region.path], spec, module):
+                self.context.say(message)
+            emit(Specified(spec=spec, said=sentence))
+
+        self.voting = Voting(
+            rule=registry.load("trust", self.preset.trust).rule,
+            user=self.user,
+            questions=min(self.context.settings.ask, voting.MOST),
+            module=module,
+            verify=self.verifier.verify,
+            ruled=rule,
+        )
+        blind = self.preset.blind
+        return loop.Parts(
+            plan=registry.load("search", self.preset.search).plan,
+            assemble=self.calls.request,
+            ask=self.calls.ask,
+            verify=_hide_verdict if blind else self.verifier.verify,
+            glance=_hide_verdict if blind else self.verifier.glance,
+            accept=self.verifier.accept,
+            describe=self.feedback.describe,
+            model_of=self.calls.model_name,
+            count=self.calls.count_tokens,
+            again=self.calls.reask,
+            elect=nearest if blind else self.voting.elect,
+        )
+
+    async def _gather_context(self) -> None:
+        for name in self.preset.context:
+            part = registry.load("context", name)
+            self.calls.excerpts += await part.gather(self.state.problem, self.tools)
+
+    async def _describe_baseline(self) -> None:
+        """Attempt 0 gets its notes; where all is still to be written, search reads their fields and no model a text."""
+        problem, (baseline,) = self.state.problem, self.state.attempts
+        with suppress(Spent):  # the loop will find the same, and say so
+            baseline = replace(baseline, notes=await self.feedback.describe(problem, [baseline]))
+        if all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
+            baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
+        self.state.attempts = [baseline]
+
+    def _first_move(self) -> tuple[Move, int]:
+        """The run's first move, and how many tokens a first whole question has, whether or not it is ever asked."""
+        problem, attempts = self.state.problem, self.state.attempts
+        planned = registry.load("search", self.preset.search).plan(problem, attempts)
+        draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
+        request = self.calls.request(problem, draft, attempts)
+        return (planned[0].move if planned else Move.DRAFT), size(request, self.calls.count_tokens)
+
+    def _estimate(self, past: Sequence[Past], prompt: int, drafter: Model) -> Estimate:
+        problem = self.state.problem
+        own = sum(drafter.count_tokens(region_text(problem, region)) for region in problem.regions)
+        return foreseen(
+            past,
+            prompt=prompt,
+            answer=min(max(own, SHORT_ANSWER), self.context.settings.answer.tokens),
+            limit=self.state.ledger.budget.tokens,
+            speeds=EMBEDDED if drafter.name.startswith("local") else None,
+        )
+
+    async def _provenance(self) -> provenance.Basis:
+        state = self.state
+        return await asyncio.to_thread(provenance.of, self.context.place, state.problem, state.outcomes)
+
+    async def _ensure_unchanged(self) -> None:
+        """Raises `BaselineChanged` where the user's tests or their configuration are not those of the baseline."""
+        snapshot = self.context.snapshot
+        if await asyncio.to_thread(workspace.fingerprint, snapshot.root, snapshot.buffers) != self.trusted:
+            raise BaselineChanged(
+                "The tests or their configuration changed while the run was under way.", remedy="Start it again."
+            )
+
+    async def _open_session(self) -> Session:
+        with self.watch:
+            return Timed(await self.sandbox.open(self.context.place), self.watch)
+
+    def _encode(self, files: Files) -> dict[str, bytes]:
+        return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}
+
+    async def _with_tests(self, outcome: Outcome) -> Outcome:
+        """The result with the generated tests in the project's test file, where that is wanted."""
+        if not (outcome.solved and outcome.after and self.context.settings.spec.write):
+            return outcome
+        problem, snapshot = self.state.problem, self.context.snapshot
+        return await persist_tests.into(
+            outcome,
+            problem,
+            snapshot.text,
+            self._open_session,
+            {**problem.buffers, **self._encode(outcome.after)},
+            snapshot.encoded,
+            hypothesis=interpreters.has_package(self.context.place.environment, "hypothesis"),
+        )
+
+    def _builder(self) -> OutcomeBuilder:
+        sandbox = Evidence(sandbox=self.context.session.name, network=self.context.place.network)
+        why, doubt = (self.voting.why, self.voting.doubt) if self.voting else ("", "")
+        return OutcomeBuilder(sandbox=sandbox, why=why, doubt=doubt, blind=self.preset.blind)
+
+
+async def _hide_verdict(_files: Files) -> Verdict:
+    """The same of every candidate: a blind preset never learns what the tests say."""
+    return Verdict(status=Status.FAILED)

@@ -1,0 +1,175 @@
+"""Runs tests in the sandbox for their own sake: how they end with the user's texts, and what they come through.
+
+Nothing here judges a candidate, and no model is asked.
+It must not know who shows the results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
+from greenloop.core.records import CaseResult, Execution, Place, Run
+from greenloop.core.report import (
+    Collected,
+    CollectError,
+    Reach,
+    case_results,
+    collect_errors,
+    collected,
+    of_kind,
+    reached,
+)
+from greenloop.core.selectors import fit_selectors
+from greenloop.engine.refine import place_of, quiet
+from greenloop.localize.baseline import PYTEST_BROKE
+from greenloop.project import workspace
+from greenloop.project.environment_faults import broken, environment_fault, start_fault
+from greenloop.project.settings import Settings
+from greenloop.project.sources import text
+from greenloop.sandboxes import selection
+from greenloop.sandboxes.pool import Keeper
+
+NOT_FOUND = 4  # pytest's exit status where a selector names nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What a run of tests came to.
+
+    `results` are the cases that ran to an end of their own, `places` where each case stands; `errors` are the files
+    that could not be collected; `left_out` are ids of cases that did not run: the time did not
+    suffice for them, or pytest `ended` before it was done.
+    `reach` is empty where the run was not traced.
+    `files` ran whole: what is not in `places` of theirs is no test any more.
+    """
+
+    results: tuple[CaseResult, ...] = ()
+    places: Mapping[str, Collected] = field(default_factory=dict)
+    errors: tuple[CollectError, ...] = ()
+    left_out: tuple[str, ...] = ()
+    ended: bool = False
+    reach: Mapping[str, Sequence[Reach]] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+async def run_tests(
+    root: Path,
+    selectors: Sequence[str],
+    *,
+    buffers: Mapping[str, bytes],
+    settings: Settings,
+    keeper: Keeper,
+    traced: bool,
+    seconds: float = 0.0,
+    say: Callable[[str], None] = quiet,
+) -> Report:
+    """Runs these test files and tests once, in the session that the keeper has for this workspace.
+
+    `buffers` are unsaved texts by workspace path; they win over the disk. `seconds` bound the run (0: as long as the
+    settings allow for a suite). Without `traced` the quicker way is taken, where the sandbox has learnt one.
+    Where a test is there no more, its whole file runs.
+    Raises `CannotVerify` where no test can run for the environment's sake or the sandbox's.
+    """
+    place = await place_of(workspace.checked_root(root), settings, say)
+    sandbox, session = await selection.opened(place, settings, say, keeper)
+    run = Run(
+        selectors=fit_selectors(selectors),
+        files=buffers,
+        seconds=seconds or max(settings.suite.seconds, settings.sandbox.seconds),
+        trace=traced,
+        # Only a traced run teaches the sandbox, for what it teaches takes a second one.
+        baseline=traced,
+    )
+    try:
+        execution = await session.run(run)
+        if _names_nothing(execution):
+            run = _whole_files(run)
+            execution = await session.run(run)
+    finally:
+        await asyncio.shield(keeper.release(session))
+    if execution.broken:
+        raise await _breakdown(execution.broken, place, settings, sandbox.name)
+    if problem := _unusable(execution, place, buffers):
+        raise problem
+    return _report(run, execution, settings)
+
+
+async def prepare(root: Path, settings: Settings, keeper: Keeper) -> None:
+    """Makes the sandbox ready for the next run, also where a cancelled one took its wall down.
+
+    Raises `CannotVerify` where none can be used.
+    """
+    place = await place_of(workspace.checked_root(root), settings)
+    _sandbox, session = await selection.opened(place, settings, quiet, keeper)
+    try:
+        await session.warm()
+    finally:
+        await asyncio.shield(keeper.release(session))
+
+
+def _names_nothing(execution: Execution) -> bool:
+    return execution.status == NOT_FOUND and not collected(execution) and not collect_errors(execution)
+
+
+def _whole_files(run: Run) -> Run:
+    files = tuple(dict.fromkeys(selector.split("::", 1)[0] for selector in run.selectors))
+    return Run(selectors=files, files=run.files, seconds=run.seconds, trace=run.trace, baseline=run.baseline)
+
+
+def _unusable(execution: Execution, place: Place, buffers: Mapping[str, bytes]) -> CannotVerify | None:
+    """Why nothing could run, where only the environment can cure it."""
+    if collected(execution):
+        return None
+    failures = [error.failure for error in collect_errors(execution)]
+    if failures:
+        fault = environment_fault(
+            failures,
+            place.environment,
+            root=place.root,
+            network=place.network,
+            masked=place.masked,
+            text_of=lambda path: text(place.root, path, buffers),
+        )
+    else:
+        fault = start_fault(execution, place.environment)
+    if fault is not None:
+        return CannotVerify(fault.sentence, remedy=fault.remedy)
+    if failures or (execution.status != PYTEST_BROKE and any(of_kind(execution, "finished"))):
+        return None
+    rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
+    return CannotVerify(
+        f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
+        remedy=f"See whether `{place.environment.executable} -m pytest` works.",
+    )
+
+
+async def _breakdown(reason: str, place: Place, settings: Settings, sandbox: str) -> GreenloopError:
+    if fault := broken(reason, place.environment):
+        return CannotVerify(fault.sentence, remedy=fault.remedy)
+    return await selection.with_another(SandboxBroke(reason), settings, sandbox)
+
+
+def _report(run: Run, execution: Execution, settings: Settings) -> Report:
+    results = case_results(execution)
+    ended = [result for result in results if result.outcome != "missing"]
+    if execution.killed and ended:
+        # The case under way was cut short: that is its own fault only if it alone took longer than one may.
+        last, before = ended[-1], sum(result.seconds for result in ended[:-1])
+        if execution.killed == "timeout" and execution.seconds - before < settings.sandbox.seconds:
+            ended.remove(last)
+    known = {result.id for result in ended}
+    return Report(
+        results=tuple(ended),
+        places={case.id: case for case in collected(execution)},
+        errors=collect_errors(execution),
+        left_out=tuple(result.id for result in results if result.id not in known),
+        ended=execution.killed != "timeout",
+        reach=reached(execution),
+        files=tuple(selector for selector in run.selectors if "::" not in selector) if collected(execution) else (),
+        seconds=execution.seconds,
+    )

@@ -1,0 +1,120 @@
+"""What a revision's tests say about its own code: which there are, which pass, and whether they can run at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from greenloop.core.errors import CannotVerify, GreenloopError, UsageProblem
+from greenloop.core.records import Case, Execution, Run
+from greenloop.core.report import CollectError, case_results, collect_errors, collected, end_of
+from greenloop.engine.verify.setup import Ground
+from greenloop.project.environment_faults import environment_fault
+from greenloop.project.targets import nearest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Before:
+    """Cases by id and their outcomes with the revision's own code.
+
+    `broken` are its test files that this code cannot import, each with the reason.
+    """
+
+    outcomes: Mapping[str, str]
+    cases: Mapping[str, Case]
+    broken: Mapping[str, str] = field(default_factory=dict)
+
+
+async def learn(ground: Ground) -> Before:
+    """Runs the revision by itself. Raises `CannotVerify` when its tests cannot run, `UsageProblem` for no such test."""
+    revision = ground.revision
+    ground.say(f"running the tests of {ground.request.revision} over its own code")
+    execution = await ground.run(
+        Run(selectors=ground.request.targets, files=revision.old_code, without=revision.new_code, baseline=True)
+    )
+    _refuse_unfinished(ground, execution)
+    results = {result.id: result for result in case_results(execution)}
+    errors = collect_errors(execution)
+    _refuse_environment(ground, execution)
+    cases = {
+        item.id: Case(id=item.id, path=item.path, line=item.line, provenance=ground.provenance(item.path))
+        for item in collected(execution)
+    }
+    broken = {error.id: _why(error) for error in errors if error.id in revision.trusted}
+    if not cases:
+        lost = _generated(ground, errors)
+        if lost or not broken:
+            raise _nothing(ground, execution, lost)
+    return Before(outcomes={case: result.outcome for case, result in results.items()}, cases=cases, broken=broken)
+
+
+def _refuse_unfinished(ground: Ground, execution: Execution) -> None:
+    revision = ground.request.revision
+    if execution.killed == "timeout":
+        raise CannotVerify(
+            f"The tests of {revision} did not end within {ground.seconds:g} s with its own code.",
+            remedy="Give them more time with `--seconds N`, or name the tests that matter.",
+        )
+    if (end := end_of(execution)) and (execution.killed or collected(execution)):
+        raise CannotVerify(
+            f"The tests of {revision} do not come to their end with its own code: {end}.",
+            remedy="Name the tests that do.",
+        )
+
+
+def _refuse_environment(ground: Ground, execution: Execution) -> None:
+    """A missing package is nobody's code; but one test that passes shows that tests can run."""
+    results = case_results(execution)
+    if any(result.passed for result in results):
+        return
+    failures = [result.failure for result in results if result.failure]
+    failures += [error.failure for error in collect_errors(execution)]
+    place = ground.place
+    fault = environment_fault(failures, place.environment, root=place.root, network=place.network)
+    if fault is not None:
+        raise CannotVerify(fault.sentence, remedy=fault.remedy)
+
+
+def _why(error: CollectError) -> str:
+    return f"{error.failure.type}: {error.failure.message}".splitlines()[0]
+
+
+def _generated(ground: Ground, errors: tuple[CollectError, ...]) -> str:
+    """A module that the revision imports, does not have, and that lies in the working tree: made by some build.
+
+    Test-first code is the same to see, but there the code of the revision does not import it; its tests do.
+    """
+    for error in errors:
+        frames = error.failure.frames
+        if error.name is None or not frames or frames[-1].path in ground.revision.trusted:
+            continue
+        tail = error.name.replace(".", "/")
+        for path in ground.revision.new_code:
+            if f"/{path}".endswith((f"/{tail}.py", f"/{tail}/__init__.py")):
+                return path
+    return ""
+
+
+def _nothing(ground: Ground, execution: Execution, lost: str) -> GreenloopError:
+    revision, targets = ground.request.revision, ground.request.targets
+    if lost:
+        return CannotVerify(
+            f"The code of {revision} needs {lost}, which {revision} does not have.",
+            remedy=f"If it is generated, let it stay: `--keep {lost}`.",
+        )
+    if errors := collect_errors(execution):
+        return CannotVerify(
+            f"The tests of {revision} cannot be collected with its own code: {errors[0].id}: {_why(errors[0])}",
+            remedy="Choose a revision whose tests run, with `--base REV`.",
+        )
+    if targets:
+        near = nearest(targets[0], sorted(ground.revision.trusted))
+        return UsageProblem(
+            f"{revision} has no test {', '.join(targets)}.",
+            remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
+        )
+    rows = [row.strip() for row in execution.output.splitlines() if row.strip()]
+    return CannotVerify(
+        f"pytest finds no test in {revision}" + (f": {rows[-1]}" if rows else "."),
+        remedy="Choose a revision that has tests, with `--base REV`.",
+    )

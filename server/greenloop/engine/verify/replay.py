@@ -1,0 +1,118 @@
+"""A past result once more: the same code, tests, surroundings and seeds, or what is not the same."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop.core.records import Outcome, Problem, Status
+from greenloop.engine.history import provenance
+from greenloop.engine.history.provenance import Basis
+from greenloop.engine.history.store import History, Record
+from greenloop.engine.refine import past_run_verifier, prepare, quiet
+from greenloop.engine.verify.report import Verification, tampering, unmet
+from greenloop.notebook import adapter
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+
+
+async def rerun(
+    number: int,
+    *,
+    settings: Callable[[Path], Settings],
+    seconds: float = 0.0,
+    say: Callable[[str], None] = quiet,
+    warn: Callable[[str], None] = quiet,
+) -> Verification:
+    """Proves the result of a run of the history again. `seconds` of wall time bound each run of the tests (0: as set).
+
+    Raises `UsageProblem` for a run that does not exist or has no result, `CannotVerify` when its tests are not the
+    same any more.
+    """
+    began = time.monotonic()
+    record, outcome, then = await asyncio.to_thread(_read, number, warn)
+    root = Path(record.root)
+    chosen = settings(root)
+    sandbox, place = await prepare(root, chosen, say)
+    now = await asyncio.to_thread(provenance.here, place)
+    if differing := provenance.changed_tests(then, now):
+        more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
+        raise CannotVerify(
+            f"The tests are not those of run {number} any more: {', '.join(differing[:5])}{more}.",
+            remedy="Bring them back, or judge the code by a commit's tests: `greenloop verify`.",
+        )
+    changes = [*provenance.changes(then, now, besides=outcome.after), *_texts_moved(root, outcome)]
+    if record.sandbox != sandbox.name:
+        changes.append(f"The sandbox was {record.sandbox} and is {sandbox.name}.")
+
+    say(f"running the tests of run {number} once more")
+    snapshot = Snapshot(root=root, buffers={})
+    tests = {case.path: text for case in then.spec.cases if (text := snapshot.text(case.path)) is not None}
+    problem = Problem(root=root, spec=then.spec, regions=(), originals={}, files=tests, neighbours=then.neighbours)
+    verifier = past_run_verifier(problem, then.outcomes, sandbox=sandbox, place=place, settings=chosen, seconds=seconds)
+    verdict = await verifier.accept(outcome.after)
+    evidence = verifier.state.evidence
+    passed = tuple(case.id for case in verdict.cases if case.passed)
+    canaried = evidence.canaried_cases
+    tampered = tampering(verdict)
+    failed = () if tampered else unmet(verdict, then.outcomes) + tuple(case.id for case in verdict.collateral)
+    reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
+    if not reason and sandbox.name == "none":
+        reason = "All passed, but without a sandbox that proves nothing."
+    return Verification(
+        verified=not reason,
+        reason=reason,
+        revision=f"run {number}",
+        cases=(*verdict.cases, *verdict.collateral),
+        before=then.outcomes,
+        tampered=tampered,
+        failed=failed,
+        fixed=tuple(case for case in passed if then.outcomes.get(case) != "passed"),
+        canaried=canaried,
+        not_canaried=() if reason else tuple(case for case in passed if case not in canaried),
+        sandbox=sandbox.name,
+        network=place.network,
+        changes=tuple(changes),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _read(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:
+    history = History.open(warn=warn)
+    try:
+        record, then = history.run(number), history.basis(number)
+    finally:
+        history.close()
+    if record is None:
+        raise UsageProblem(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
+    if not Path(record.root).is_dir():
+        raise CannotVerify(f"The workspace of run {number}, {record.root}, is not there any more.")
+    outcome = record.outcome
+    if outcome is None or not outcome.solved or not outcome.after:
+        raise UsageProblem(
+            f"Run {number} has no result that could be verified.", remedy=f"See `greenloop history show {number}`."
+        )
+    if adapter.titled(Path(record.root), record.target) != record.target:
+        raise CannotVerify(
+            f"Run {number} was made in a notebook, whose tests exist during a run only.",
+            remedy="Refine its cell once more: what is green already is said.",
+        )
+    if then is None or not then.spec.cases:
+        raise CannotVerify(
+            f"Run {number} was kept by an older greenloop, without what its result rests on.",
+            remedy="Judge the code by a commit's tests: `greenloop verify`.",
+        )
+    return record, outcome, then
+
+
+def _texts_moved(root: Path, outcome: Outcome) -> list[str]:
+    """Files that are neither as the run found them nor as it left them; the result's own text is what is verified."""
+    snapshot = Snapshot(root=root, buffers={})
+    return [
+        f"{path} has been changed since; the text that was verified then was used."
+        for path, text in outcome.after.items()
+        if snapshot.text(path) not in (text, outcome.before.get(path))
+    ]

@@ -1,0 +1,163 @@
+"""What a verification found, and what speaks against it: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from greenloop.core.records import CaseResult, Provenance, Spec, Status, Verdict
+from greenloop.engine.verify.baseline import Before
+from greenloop.engine.verify.setup import Ground
+from greenloop.project.revision import Revision
+
+HARMLESS = frozenset({"passed", "skipped", "xfailed"})
+_BAD = {"failed", "error", "missing", "xpassed"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tampered:
+    """What cannot have happened honestly; `case` is empty where the whole run is meant."""
+
+    case: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """The result. `verified` holds only for an honest pass behind a wall; else `reason` is one sentence.
+
+    `base` is the commit, `before` the outcomes with its own code by id. `failed` are cases that had to pass and did
+    not, `already_failing` those that fail now and did before, `fixed` those that pass now and did not,
+    `flaky` those that failed and do not always pass with the commit's own code either.
+    `changed`, `removed`, `added` and `kept` are files (`project.revision.Revision` says which); `new_cases` are
+    cases of added files, run on request. `not_canaried` cases passed without a twin that a fake could not satisfy.
+    `changes` are sentences about what is not as it was when a past result is run again.
+    """
+
+    verified: bool = False
+    reason: str = ""
+    base: str = ""
+    revision: str = ""
+    cases: tuple[CaseResult, ...] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
+    tampered: tuple[Tampered, ...] = ()
+    failed: tuple[str, ...] = ()
+    already_failing: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    new_cases: tuple[CaseResult, ...] = ()
+    canaried: tuple[str, ...] = ()
+    not_canaried: tuple[str, ...] = ()
+    sandbox: str = ""
+    network: bool = False
+    notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def new_failing(self) -> tuple[str, ...]:
+        return tuple(case.id for case in self.new_cases if case.outcome not in HARMLESS)
+
+
+def told(
+    ground: Ground,
+    before: Before,
+    spec: Spec,
+    verdict: Verdict,
+    seen: Sequence[CaseResult],
+    *,
+    canaried: Sequence[str] | None = None,
+    new: tuple[CaseResult, ...] = (),
+    flaky: tuple[str, ...] = (),
+) -> Verification:
+    """The result of a verdict over the cases of `spec`; `seen` is what every case came to in the first run.
+
+    `canaried` None: it did not come to the canaries.
+    """
+    base = ground.revision
+    cases = {result.id: result for result in (*seen, *verdict.cases)}
+    wanted = {case.id for case in spec.cases}
+    passed = tuple(case.id for case in verdict.cases if case.passed)
+    tampered = tampering(verdict)
+    return Verification(
+        base=base.commit,
+        revision=ground.request.revision,
+        cases=tuple(cases.values()),
+        before=before.outcomes,
+        tampered=tampered,
+        failed=() if tampered else unmet(verdict, before.outcomes),
+        already_failing=tuple(
+            case.id
+            for case in cases.values()
+            if case.id not in wanted and case.id not in flaky and case.outcome in {"failed", "error"}
+        ),
+        fixed=tuple(case for case in passed if before.outcomes.get(case) != "passed"),
+        changed=base.changed,
+        removed=base.removed,
+        added=base.added,
+        kept=base.kept,
+        new_cases=new,
+        flaky=flaky,
+        canaried=tuple(canaried or ()),
+        not_canaried=() if canaried is None else tuple(case for case in passed if case not in set(canaried)),
+        sandbox=ground.sandbox.name,
+        network=ground.place.network,
+        notes=_notes(ground, before, spec),
+    )
+
+
+def doubt(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *, targets: bool) -> str:
+    """Why this is no honest pass, in one sentence; empty when it is one."""
+    if result.tampered:
+        return verdict.reason or "The result was tampered with."
+    if verdict.status is not Status.PASSED:
+        names = ", ".join(result.failed[:3]) + (" and others" if len(result.failed) > 3 else "")
+        told = f"{len(result.failed)} test(s) that must pass do not: {names}." if names else ""
+        return verdict.reason or told or "No test passes."
+    passed = {case.id for case in verdict.cases if case.passed}
+    if not any(case.id in passed for case in spec.cases if case.provenance is Provenance.USER):
+        return f"No test of {result.revision} passes; only the working tree's own doctests do."
+    if not targets and not base.code_changed and (base.changed or base.removed or base.added):
+        return f"Only tests or their configuration differ from {result.revision}; no code was changed."
+    if red := result.new_failing:
+        return f"{len(red)} new test(s) do not pass: {', '.join(red[:3])}."
+    if result.sandbox == "none":
+        return "All passed, but without a sandbox that proves nothing."
+    return ""
+
+
+def tampering(verdict: Verdict) -> tuple[Tampered, ...]:
+    """The cases that the verdict's reason names, else those that did not come to their end."""
+    if verdict.status is not Status.TAMPERED:
+        return ()
+    named = [case.id for case in verdict.cases if f"{case.id} " in verdict.reason]
+    # The longest: `test_a` is part of `path::test_a` of another file only where it is a whole id.
+    named = sorted(named, key=len, reverse=True)[:1]
+    named = named or [case.id for case in verdict.cases if case.outcome == "failed"]
+    return tuple(Tampered(case=case, reason=verdict.reason) for case in named or [""])
+
+
+def unmet(verdict: Verdict, outcomes: Mapping[str, str]) -> tuple[str, ...]:
+    """Cases of the verdict that had to pass; a skip that was one before is none of them."""
+    if verdict.status is Status.PASSED:
+        return ()
+    return tuple(
+        case.id
+        for case in verdict.cases
+        if case.outcome in _BAD or (not case.passed and outcomes.get(case.id) != case.outcome)
+    )
+
+
+def _notes(ground: Ground, before: Before, spec: Spec) -> tuple[str, ...]:
+    notes = list(ground.revision.notes)
+    if doctests := sum(case.provenance is not Provenance.USER for case in spec.cases):
+        notes.append(f"{doctests} doctest(s) lie in the code, so they are the working tree's own.")
+    revision = ground.request.revision
+    notes += [
+        f"{path} could not be imported with the code of {revision} ({why})." for path, why in before.broken.items()
+    ]
+    return tuple(notes)

@@ -1,0 +1,101 @@
+"""What a verification stands on: the request, the revision, the sandbox, and sessions in which its tests hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from greenloop.core.errors import SandboxBroke
+from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records import Execution, Place, Provenance, Run
+from greenloop.project.revision import Revision
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is to be verified against what.
+
+    `targets` are pytest node ids, files or folders (none: the whole suite); `keep` glob patterns of files that the
+    revision does not have and needs; `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
+    `with_new` also runs the test files that the revision does not have.
+    """
+
+    root: Path
+    revision: str = "HEAD"
+    targets: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    with_new: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Laid:
+    """A session in which some files are always as given and others never there."""
+
+    session: Session
+    files: Mapping[str, bytes]
+    without: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.session.name
+
+    async def run(self, run: Run) -> Execution:
+        """Raises `SandboxBroke` when the sandbox itself breaks."""
+        files = {**self.files, **run.files}
+        without = tuple(path for path in dict.fromkeys((*self.without, *run.without)) if path not in files)
+        execution = await self.session.run(replace(run, files=files, without=without))
+        if execution.broken:
+            raise SandboxBroke(execution.broken)
+        return execution
+
+    async def warm(self) -> None:
+        await self.session.warm()
+
+    async def pause(self) -> None:
+        await self.session.pause()
+
+    async def close(self) -> None:
+        await self.session.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """One verification's surroundings. `seconds` of wall time bound each run of the tests."""
+
+    request: Request
+    revision: Revision
+    sandbox: Sandbox
+    place: Place
+    settings: Settings
+    seconds: float
+    say: Callable[[str], None]
+
+    async def open(self) -> Session:
+        """A fresh sandbox over the working tree with the revision's tests."""
+        session = await self.sandbox.open(self.place)
+        return Laid(session=session, files=self.revision.files, without=self.revision.without)
+
+    async def run(self, run: Run) -> Execution:
+        """One run in a sandbox of its own."""
+        session = await self.open()
+        try:
+            return await session.run(replace(run, seconds=self.seconds))
+        finally:
+            await session.close()
+
+    def provenance(self, path: str) -> Provenance:
+        """Only what lies in a trusted file is the revision's own; a doctest comes with the code that it tests."""
+        return Provenance.USER if path in self.revision.trusted else Provenance.DOCTEST
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The texts as the tests see them."""
+        return Snapshot(root=self.place.root, buffers=self.revision.files)
+
+    def texts(self, paths: Iterable[str]) -> dict[str, str]:
+        found = {path: self.snapshot.text(path) for path in dict.fromkeys(paths)}
+        return {path: text for path, text in found.items() if text is not None}

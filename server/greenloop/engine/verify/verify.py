@@ -1,0 +1,204 @@
+"""Does the working tree's code pass a revision's tests? Tests and configuration come from the revision.
+
+First the revision's own code says which tests there are and which of them pass; then the same tests judge the working
+tree's code, and what passes must pass again in a fresh sandbox, with canaries.
+It must not know who wrote the code or who reads the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from greenloop.core.errors import BaselineChanged, UsageProblem
+from greenloop.core.records import Case, CaseResult, Execution, Failure, Problem, Provenance, Run, Spec, Status, Verdict
+from greenloop.core.report import case_results, collected
+from greenloop.core.run_state import RunState
+from greenloop.core.selectors import fit_selectors
+from greenloop.core.verdict import judge
+from greenloop.engine.refine import prepare, quiet
+from greenloop.engine.verify.baseline import Before, learn
+from greenloop.engine.verify.report import HARMLESS, Verification, doubt, told, unmet
+from greenloop.engine.verify.setup import Ground, Laid, Request
+from greenloop.project import workspace
+from greenloop.project.git import Repository
+from greenloop.project.revision import Revision, compare
+from greenloop.project.settings import Settings
+from greenloop.project.sources import is_test_file
+from greenloop.project.targets import nearest
+from greenloop.verdict import canary
+from greenloop.verdict.inputs import ACCEPTING, judge_candidate
+from greenloop.verdict.verifier import Verifier
+
+
+async def verify(request: Request, *, settings: Settings, say: Callable[[str], None] = quiet) -> Verification:
+    """The whole verification. `say` gets one-line descriptions of what is going on now.
+
+    Raises `UsageProblem` for a revision or target that does not exist and `CannotVerify` where nothing can be said:
+    no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
+    """
+    began = time.monotonic()
+    root = workspace.checked_root(request.root)
+    masked = workspace.masked(settings)
+    say(f"reading {request.revision}")
+    repository = await asyncio.to_thread(Repository.find, root)
+    commit = await asyncio.to_thread(repository.commit, request.revision)
+
+    def differences() -> Revision:
+        return compare(repository, commit, masked=masked, keep=request.keep)
+
+    revision = await asyncio.to_thread(differences)
+    _check(request, revision)
+    sandbox, place = await prepare(root, settings, say)
+    ground = Ground(
+        request=request,
+        revision=revision,
+        sandbox=sandbox,
+        place=place,
+        settings=settings,
+        seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
+        say=say,
+    )
+    result = await _tried(ground)
+    if (await asyncio.to_thread(differences)).state != revision.state:
+        raise BaselineChanged("Files of the workspace changed while they were verified.", remedy="Start it again.")
+    return replace(result, seconds=round(time.monotonic() - began, 3))
+
+
+def _check(request: Request, revision: Revision) -> None:
+    """Every target must be in the revision: what only the working tree has is not trusted."""
+    for target in request.targets:
+        path = target.partition("::")[0].rstrip("/")
+        if path in revision.paths or path in {"", "."} or any(name.startswith(f"{path}/") for name in revision.paths):
+            continue
+        if path in revision.added or path in revision.new_code:
+            raise UsageProblem(
+                f"{path} is not in {request.revision}, so nothing says that its tests are right.",
+                remedy="Commit the tests first, or run them beside the others: `greenloop verify --with-new`.",
+            )
+        near = nearest(path, sorted(revision.trusted))
+        raise UsageProblem(
+            f"There is no {path} in {request.revision}.",
+            remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
+        )
+
+
+async def _tried(ground: Ground) -> Verification:
+    before = await learn(ground)
+    ground.say("running them over the working tree's code")
+    execution = await ground.run(Run(selectors=ground.request.targets))
+    spec = _spec(ground, before, execution)
+    verdict, canaried = await _proved(ground, before, spec, execution)
+    flaky: tuple[str, ...] = ()
+    if verdict.status is Status.FAILED and not ground.request.targets:
+        flaky = await _flaky(ground, before, unmet(verdict, before.outcomes))
+        if flaky:
+            spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
+            verdict, canaried = await _proved(ground, before, spec, execution)
+    new: tuple[CaseResult, ...] = ()
+    if verdict.status is Status.PASSED and ground.request.with_new:
+        new = await _new(ground)
+    seen = case_results(execution)
+    result = told(ground, before, spec, verdict, seen, canaried=canaried, new=new, flaky=flaky)
+    reason = doubt(verdict, result, ground.revision, spec, targets=bool(ground.request.targets))
+    return replace(result, verified=not reason, reason=reason)
+
+
+async def _proved(
+    ground: Ground, before: Before, spec: Spec, execution: Execution
+) -> tuple[Verdict, Sequence[str] | None]:
+    """The verdict over the first run and, where it is a pass, over the proof; and the cases that had a canary."""
+    verdict = judge_candidate([case.id for case in spec.cases], before.outcomes, execution)
+    return await _accepted(ground, before, spec) if verdict.status is Status.PASSED else (verdict, None)
+
+
+async def _flaky(ground: Ground, before: Before, red: Sequence[str]) -> tuple[str, ...]:
+    """Those that do not always pass with the commit's own code either: they say nothing about the change."""
+    passed = [case for case in red if before.outcomes.get(case) == "passed"]
+    if not passed:
+        return ()
+    ground.say(f"running what fails over the code of {ground.request.revision} once more")
+    revision = ground.revision
+    execution = await ground.run(
+        Run(
+            selectors=fit_selectors(passed),
+            files=revision.old_code,
+            without=revision.new_code,
+            hash_seed=ACCEPTING,
+        )
+    )
+    found = {result.id: result.outcome for result in case_results(execution)}
+    return tuple(case for case in passed if found.get(case) in {"failed", "error"})
+
+
+def _spec(ground: Ground, before: Before, execution: Execution) -> Spec:
+    """The cases that must pass: with targets all of theirs, else what passed before and what passes only now."""
+    late = _late(ground, before, execution)
+    cases = {**before.cases, **late}
+    if ground.request.targets:
+        must = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
+    else:
+        must = {case for case in cases if before.outcomes.get(case) == "passed"}
+        must |= {result.id for result in case_results(execution) if result.passed and result.id in cases}
+    selectors = ground.request.targets
+    if before.broken and not selectors:
+        # A file that cannot be imported spoils pytest's exit status for all the others.
+        selectors = fit_selectors([case for case in cases if case in must])
+    return Spec(cases=tuple(case for case in cases.values() if case.id in must), selectors=selectors)
+
+
+def _late(ground: Ground, before: Before, execution: Execution) -> Mapping[str, Case]:
+    """Cases of test files that the revision's own code could not import (test first).
+
+    A file counts only when every test that it spells out is there: no earlier collection says which there are.
+    """
+    found: dict[str, dict[str, Case]] = {}
+    for item in collected(execution):
+        if item.path in before.broken and item.id not in before.cases:
+            found.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
+    late: dict[str, Case] = {}
+    for path, text in ground.texts(found).items():
+        twins = canary.twins(text)
+        spelled = frozenset(twins.unmutable).union(*twins.mutated.values())
+        if spelled <= {canary.function_of(case) for case in found[path]}:
+            late.update(found[path])
+    return late
+
+
+async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict, Sequence[str] | None]:
+    """The proof in a fresh sandbox: other hash seed, canaries, a repeat; and the cases that had a canary."""
+    ground.say("running them again in a fresh sandbox, with canaries")
+    tests = ground.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
+    problem = Problem(root=ground.place.root, spec=spec, regions=(), originals={}, files=tests)
+    limits = replace(ground.place.limits, seconds=ground.seconds)
+    verifier = Verifier(
+        state=RunState(problem=problem, outcomes=before.outcomes, limits=limits),
+        open_session=ground.open,
+        encode=lambda texts: {path: ground.snapshot.encoded(path, text) for path, text in texts.items()},
+        suite_seconds=0.0,
+    )
+    verdict = await verifier.accept({})
+    return verdict, verifier.state.evidence.canaried_cases if verdict.status is Status.PASSED else None
+
+
+async def _new(ground: Ground) -> tuple[CaseResult, ...]:
+    """The working tree's own new tests, in a run of their own: they cannot disturb those of the revision."""
+    files = tuple(path for path in ground.revision.added if is_test_file(path))
+    if not files:
+        return ()
+    ground.say("running the tests that the revision does not have")
+    left_out = tuple(path for path in ground.revision.without if path not in ground.revision.added)
+    session = Laid(session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out)
+    try:
+        execution = await session.run(Run(selectors=files, seconds=ground.seconds, hash_seed=ACCEPTING))
+    finally:
+        await session.close()
+    outcomes = {result.id: result.outcome for result in case_results(execution)}
+    verdict = judge(list(outcomes), outcomes, execution)
+    red = any(case.outcome not in HARMLESS for case in verdict.cases)
+    if red or verdict.status in {Status.PASSED, Status.FAILED}:
+        return verdict.cases
+    why = Failure(type=verdict.status.value, message=verdict.reason)
+    return (*verdict.cases, CaseResult(id=files[0], outcome="error", failure=why))

@@ -1,0 +1,280 @@
+"""Before any model call: run the target and its neighbours unchanged, and learn what is red, why, and what it reaches.
+
+A test that fails for the environment's or its own sake is named here, and no token is spent on it.
+It must not know which model or preset the run will use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop.core.records import Case, CaseResult, Execution, Provenance, Region, Spec, TargetKind
+from greenloop.core.report import Reach, case_results, collect_errors, collected, of_kind, reached, whole_stack
+from greenloop.core.run_state import Baseline
+from greenloop.core.selectors import fit_selectors
+from greenloop.localize import regions, spectrum
+from greenloop.localize.context import Bed, faulty, green, ready
+from greenloop.project.environment_faults import start_fault
+from greenloop.project.sources import imported_as, is_trusted
+from greenloop.project.targets import nearest
+from greenloop.project.workspace import importers
+from greenloop.specs.kinds.doctest import examples
+from greenloop.specs.kinds.examples import facts, stated
+from greenloop.specs.kinds.pytest import read
+
+# A test may be waiting for a second missing name behind the first; more than this is a rewrite, not a repair.
+MOST_MISSING = 4
+OTHER_SEED = 4_242
+PYTEST_BROKE = 3  # pytest's exit status for an internal error
+
+
+async def calibrate(bed: Bed) -> Baseline:
+    """Raises `UsageProblem` for a target that does not exist and `CannotVerify` where nothing can be verified."""
+    if bed.target.kind is TargetKind.TEST:
+        return await _of_test(bed)
+    return await _of_function(bed)
+
+
+# -- a failing test ---------------------------------------------------------------------------------------------
+
+
+async def _of_test(bed: Bed) -> Baseline:
+    bed.say("running the test unchanged")
+    stubs, created, execution = await _with_stubs(bed)
+    if not collected(execution):
+        return await _uncollected(bed, execution, stubs)
+    spec = read(execution, bed.target)
+    if early := await _ends_here(bed, spec, execution, stubs):
+        return early
+    failing = {result.id: result for result in case_results(execution) if not result.passed}
+    around = await _neighbours(bed, execution, failing, stubs, created)
+    chosen = created or _chosen(bed, around, failing)
+    if not chosen:
+        raise CannotVerify(
+            f"{bed.target.selector} reaches no function of this workspace that may be changed.",
+            remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
+        )
+    known = ready(
+        bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out, reach=around.reach
+    )
+    return await spectrum.with_suspicion(bed, known, around.reach)
+
+
+async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
+    """Runs the target; each workspace name that does not exist yet (test first) gets a stub, and it runs again."""
+    stubs: dict[str, str] = {}
+    created: tuple[Region, ...] = ()
+    for _ in range(MOST_MISSING):
+        execution = await _patiently(bed, stubs)
+        failures = [result.failure for result in case_results(execution) if result.failure]
+        failures += [error.failure for error in collect_errors(execution)]
+
+        def text_of(path: str, laid: Mapping[str, str] = dict(stubs)) -> str | None:
+            return laid[path] if path in laid else bed.snapshot.text(path)
+
+        missing = regions.missing(failures, text_of, bed.snapshot.root, bed.target.path, patterns=bed.patterns)
+        if missing is None:
+            break
+        files, found = regions.stub(missing, text_of)
+        if not found:
+            break
+        stubs.update(files)
+        created = (*(regions.again(region, stubs[region.path]) for region in created), *found)
+    return stubs, created, execution
+
+
+async def _patiently(bed: Bed, stubs: Mapping[str, str]) -> Execution:
+    """The target, unchanged. A slow one gets the longest time there is; one whose own code loops does not."""
+    execution = await bed.run([bed.target.selector], stubs, trace=True)
+    longest = bed.settings.sandbox.longest
+    if execution.killed != "timeout" or longest <= bed.place.limits.seconds:
+        return execution
+    stack = whole_stack(execution)
+    if stack and not stack[-1].path.startswith(("/", "<")) and not is_trusted(stack[-1].path, bed.patterns):
+        return execution
+    bed.say(f"it took longer than {bed.place.limits.seconds:g} s; running it once more with {longest:g} s")
+    return await bed.run([bed.target.selector], stubs, trace=True, seconds=longest)
+
+
+async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
+    if early := _unfit(bed, execution):
+        return early
+    errors = collect_errors(execution)
+    if errors:
+        first = errors[0].failure
+        where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
+        raise CannotVerify(
+            f"{bed.target.path} cannot be collected by pytest: {first.type}: {first.message}{where}",
+            remedy="Mend that first; greenloop needs a test that runs.",
+        )
+    if execution.status == PYTEST_BROKE or not any(of_kind(execution, "finished")):
+        rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
+        raise CannotVerify(
+            f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
+            remedy=f"See whether `{bed.place.environment.executable} -m pytest {bed.target.path}` works.",
+        )
+    near = nearest(bed.target.selector, await _ids_of_file(bed, stubs))
+    hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
+    raise UsageProblem(f"There is no test {bed.target.selector}.", remedy=hint)
+
+
+def _unfit(bed: Bed, execution: Execution) -> Baseline | None:
+    """The end of a run in which nothing could be collected for the environment's sake."""
+    failures = [error.failure for error in collect_errors(execution)]
+    fault = bed.fault(failures) if failures else start_fault(execution, bed.place.environment)
+    return faulty(bed, execution, fault.sentence, fault.remedy) if fault else None
+
+
+async def _ids_of_file(bed: Bed, stubs: Mapping[str, str]) -> list[str]:
+    execution = await bed.run([bed.target.path], stubs, collect=True)
+    return [item.id for item in collected(execution)]
+
+
+async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[str, str]) -> Baseline | None:
+    """Already green, skipped, the environment's fault, or flaky: each ends the run without a model call."""
+    results = {result.id: result for result in case_results(execution)}
+    expected = [case.id for case in spec.cases]
+    outcomes = {case: result.outcome for case, result in results.items()}
+    if all(outcomes.get(case) == "passed" for case in expected) and not execution.killed:
+        return green(bed, spec, execution, outcomes)
+    if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
+        raise CannotVerify(
+            f"{bed.target.selector} is skipped or expected to fail, so nothing says when it is right.",
+            remedy="Remove the mark first.",
+        )
+    failures = [result.failure for result in results.values() if result.failure and not result.passed]
+    if fault := bed.fault(failures):
+        return faulty(bed, execution, fault.sentence, fault.remedy, spec)
+    bed.say("running it once more")
+    seconds = bed.limits(execution).seconds
+    again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
+    second = {result.id: result.outcome for result in case_results(again)}
+    flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
+    if flaky and not (execution.killed or again.killed):
+        return faulty(
+            bed,
+            execution,
+            f"{flaky[0]} is flaky: with the same code it was {outcomes.get(flaky[0])} and then {second.get(flaky[0])}.",
+            "Make the test repeatable (fixed seeds, no dependence on time, order or hashing) first.",
+            spec,
+        )
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """The neighbour run: outcomes by id, what each case reached, how many could not be run, and the run itself."""
+
+    outcomes: Mapping[str, str]
+    reach: Mapping[str, Sequence[Reach]]
+    left_out: int
+    execution: Execution | None = None
+
+
+async def _neighbours(
+    bed: Bed,
+    execution: Execution,
+    failing: Mapping[str, CaseResult],
+    stubs: Mapping[str, str],
+    created: Sequence[Region],
+) -> Around:
+    """The tests of the target's file and of files that import a module which may be changed, traced."""
+    bed.say("running the neighbouring tests unchanged")
+    reach: dict[str, Sequence[Reach]] = dict(reached(execution))
+    failures = {case: result.failure for case, result in failing.items()}
+    first = created or bed.ranked(reach, failures, ())
+    modules = dict.fromkeys(region.path for region in first[:3])
+    hung = {case for case, failure in failures.items() if failure is not None and failure.type == "Timeout"}
+    return await _run_around(bed, [bed.target.path], modules, reach, stubs, hung=hung)
+
+
+async def _run_around(
+    bed: Bed,
+    files: Sequence[str],
+    modules: Mapping[str, None],
+    reach: dict[str, Sequence[Reach]],
+    stubs: Mapping[str, str],
+    *,
+    hung: AbstractSet[str] = frozenset(),
+) -> Around:
+    every = dict.fromkeys(files)
+    for module in modules:
+        every.update(dict.fromkeys(importers(bed.snapshot.root, module, buffers=bed.snapshot.buffers)))
+    if not every or bed.settings.suite.seconds <= 0:
+        return Around(outcomes={}, reach=reach, left_out=0)
+    chosen = list(every)
+    if hung:  # a case that never ends would take all the time from the others
+        found = await bed.run(chosen, stubs, collect=True)
+        ids = [item.id for item in collected(found) if item.id not in hung]
+        if not ids:
+            return Around(outcomes={}, reach=reach, left_out=0)
+        chosen = list(fit_selectors(ids))
+    execution = await bed.run(chosen, stubs, trace=True, seconds=bed.settings.suite.seconds)
+    done = [result for result in case_results(execution) if not _cut_short(result)]
+    outcomes = {result.id: result.outcome for result in done}
+    left_out = sum(item.id not in outcomes for item in collected(execution))
+    reach.update(reached(execution))
+    return Around(outcomes=outcomes, reach=reach, left_out=left_out, execution=execution)
+
+
+def _cut_short(result: CaseResult) -> bool:
+    """A neighbour that never ran, or that took the rest of the run with it, says nothing about a candidate."""
+    kind = result.failure.type if result.failure else ""
+    return result.outcome == "missing" or kind in {"Timeout", "Crash", "MemoryLimit", "ProcessLimit"}
+
+
+def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tuple[Region, ...]:
+    passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
+    failures = {case: result.failure for case, result in failing.items()}
+    ranked = bed.ranked(around.reach, failures, passing)
+    return regions.choose(ranked, bed.snapshot.text, failures.values(), most=bed.settings.regions)
+
+
+# -- a function or its docstring --------------------------------------------------------------------------------
+
+
+async def _of_function(bed: Bed) -> Baseline:
+    text = bed.snapshot.text(bed.target.path) or ""
+    region = regions.for_function(bed.target, text)
+    if clash := facts(region, text).clash:
+        raise CannotVerify(clash, remedy="Only one of the two can hold; correct the docstring first.")
+    told = examples(bed.target, text) + stated(region, text, imported_as(region.path, bed.snapshot.root))
+    bed.say("running its examples and the tests that reach it")
+    reach: dict[str, Sequence[Reach]] = {}
+    around = await _run_around(bed, [], {bed.target.path: None}, reach, {})
+    mine = [case for case, hits in around.reach.items() if any(_inside(hit, region) for hit in hits)]
+    execution, tests = await _traced_results(bed, told, mine)
+    spec = told + Spec(cases=tests, selectors=tuple(case.id for case in tests))
+    if not spec.cases:
+        if around.execution is not None and (early := _unfit(bed, around.execution)):
+            return early
+        # What a model writes from the docstring, or settings ask for, is still to come.
+        return ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
+    if not collected(execution) and (early := _unfit(bed, execution)):
+        return early
+    if early := await _ends_here(bed, spec, execution, spec.files):
+        return early
+    known = ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
+    return await spectrum.with_suspicion(bed, known, around.reach)
+
+
+async def _traced_results(bed: Bed, told: Spec, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
+    """Runs the examples and every test that reaches the function; failing tests become the specification."""
+    selectors = [*told.selectors, *mine]
+    if not selectors:
+        return Execution(), ()
+    execution = await bed.run(selectors, told.files, seconds=bed.settings.suite.seconds or bed.place.limits.seconds)
+    outcomes = {result.id: result.outcome for result in case_results(execution)}
+    red = [
+        Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
+        for item in collected(execution)
+        if item.id in mine and (outcomes.get(item.id) != "passed" or not told.cases)
+    ]
+    return execution, tuple(red)
+
+
+def _inside(hit: Reach, region: Region) -> bool:
+    return hit.path == region.path and region.start <= hit.firstlineno <= region.end

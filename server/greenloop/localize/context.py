@@ -1,0 +1,172 @@
+"""Where a calibration happens, and what it comes to: the problem with its baseline, a fault, or nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core.classify import classify
+from greenloop.core.errors import CannotVerify, SandboxBroke
+from greenloop.core.ports import Session
+from greenloop.core.python.stubs import remarks
+from greenloop.core.records import (
+    Attempt,
+    Execution,
+    Failure,
+    Limits,
+    Place,
+    Problem,
+    Region,
+    Run,
+    Spec,
+    Status,
+    Target,
+    TargetKind,
+    Verdict,
+)
+from greenloop.core.report import Reach, case_results
+from greenloop.core.run_state import Baseline
+from greenloop.core.test_selection import approaches
+from greenloop.core.text.diff import lines
+from greenloop.core.verdict import judge
+from greenloop.localize import regions
+from greenloop.project.environment_faults import Fault, broken, environment_fault
+from greenloop.project.settings import Settings
+from greenloop.project.snapshot import Snapshot
+from greenloop.project.sources import file_patterns
+from greenloop.verdict.verifier import SLOWER
+
+LONGEST = 2000  # characters of comments that are read as an instruction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bed:
+    """Where calibration happens: the target, the user's texts, an open session, and whom to tell.
+
+    `comment` is what the user, or a reviewer, says of the target; `known_fault` is what only he can know of failures.
+    """
+
+    target: Target
+    snapshot: Snapshot
+    session: Session
+    place: Place
+    settings: Settings
+    say: Callable[[str], None]
+    comment: str = ""
+    known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
+
+    async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
+        """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
+        laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
+        run = Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True)
+        execution = await self.session.run(replace(run, **kind))  # type: ignore[arg-type]
+        if execution.broken:
+            raise self.breakdown(execution.broken)
+        return execution
+
+    def breakdown(self, reason: str) -> CannotVerify:
+        """What to tell when the sandbox itself failed."""
+        if fault := broken(reason, self.place.environment):
+            return CannotVerify(fault.sentence, remedy=fault.remedy)
+        return SandboxBroke(reason)
+
+    def limits(self, execution: Execution) -> Limits:
+        """The limits of later runs, by how long this one took with the user's own code; nothing is learnt of a hang."""
+        if execution.killed:
+            return self.place.limits
+        longest = min(SLOWER * execution.seconds, self.settings.sandbox.longest)
+        return replace(self.place.limits, seconds=max(self.place.limits.seconds, longest))
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """What pytest takes for a test file here; what holds the target is one also where the project says otherwise.
+
+        A notebook's checks are such a file: their name is greenloop's own.
+        """
+        own = (self.target.path,) if self.target.kind is TargetKind.TEST else ()
+        return (*file_patterns(self.snapshot.root), *own)
+
+    def ranked(
+        self, reach: Mapping[str, Sequence[Reach]], failing: Mapping[str, Failure | None], passing: Sequence[str]
+    ) -> list[Region]:
+        return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
+
+    def fault(self, failures: Sequence[Failure]) -> Fault | None:
+        """What only the environment can cure."""
+        found = self.known_fault(failures) if self.known_fault else None
+        return found or environment_fault(
+            failures,
+            self.place.environment,
+            root=self.snapshot.root,
+            network=self.place.network,
+            masked=self.place.masked,
+            text_of=self.snapshot.text,
+        )
+
+
+def ready(
+    bed: Bed,
+    spec: Spec,
+    chosen: tuple[Region, ...],
+    execution: Execution,
+    around: Mapping[str, str],
+    stubs: Mapping[str, str],
+    *,
+    left_out: int = 0,
+    reach: Mapping[str, Sequence[Reach]] | None = None,
+) -> Baseline:
+    """`reach` says which functions each case calls, where it was traced."""
+    targets = {case.id: None for case in spec.cases if case.executed}
+    results = {result.id: result.outcome for result in case_results(execution)}
+    outcomes = {**around, **{case: results.get(case, "missing") for case in targets}}
+    problem = _problem(bed, spec, chosen, stubs, neighbours=tuple(case for case in around if case not in targets))
+    problem = replace(problem, approaches=approaches(reach or {}, chosen))
+    verdict = judge([*targets], outcomes, execution)
+    return Baseline(
+        problem=problem,
+        attempt=_attempt(verdict),
+        outcomes=outcomes,
+        limits=bed.limits(execution),
+        left_out=left_out,
+    )
+
+
+def _problem(
+    bed: Bed, spec: Spec, chosen: tuple[Region, ...], stubs: Mapping[str, str], neighbours: tuple[str, ...] = ()
+) -> Problem:
+    paths = dict.fromkeys([*(region.path for region in chosen), *stubs, bed.target.path, *(c.path for c in spec.cases)])
+    originals = {path: bed.snapshot.text(path) for path in paths}
+    files = {path: stubs.get(path, text or "") for path, text in originals.items()}
+    rows = ("".join(lines(files[region.path])[region.start - 1 : region.end]) for region in chosen)
+    remarked = [remarks(text) for text in rows]
+    asked = "\n".join(text for text in (bed.comment.strip(), *remarked) if text)
+    return Problem(
+        root=bed.snapshot.root,
+        spec=spec,
+        instruction=f"A comment asks: {asked[:LONGEST]}" if asked else "",
+        regions=chosen,
+        originals=originals,
+        files=files,
+        buffers=bed.snapshot.buffers,
+        neighbours=neighbours,
+    )
+
+
+def _attempt(verdict: Verdict) -> Attempt:
+    error_class, group, _line = classify(verdict)
+    return Attempt(number=0, verdict=verdict, error_class=error_class, group=group)
+
+
+def green(bed: Bed, spec: Spec, execution: Execution, outcomes: Mapping[str, str]) -> Baseline:
+    verdict = judge([case.id for case in spec.cases if case.executed], outcomes, execution)
+    return Baseline(problem=_problem(bed, spec, (), {}), attempt=_attempt(verdict), outcomes=outcomes, passing=True)
+
+
+def faulty(bed: Bed, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None) -> Baseline:
+    spec = spec or Spec(cases=(), selectors=(bed.target.selector,))
+    verdict = Verdict(
+        status=Status.ENVIRONMENT, cases=tuple(case_results(execution)), reason=sentence, seconds=execution.seconds
+    )
+    return Baseline(
+        problem=_problem(bed, spec, (), {}), attempt=_attempt(verdict), outcomes={}, fault=sentence, remedy=remedy
+    )

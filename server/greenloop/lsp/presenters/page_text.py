@@ -1,0 +1,145 @@
+"""The Markdown of read-only pages: all attempts of a run, a comparison, a result before it is applied.
+
+Text from models and tests is cleaned, fenced and cut to a length: no links, no images, no control characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from greenloop.core.records import Attempt
+from greenloop.core.summary import label
+from greenloop.core.text.diff import flat, unified
+from greenloop.core.text.redact import clean
+from greenloop.lsp.presenters import hover_text
+from greenloop.lsp.presenters.attempt_line import line_of
+from greenloop.lsp.presenters.hover_text import code, fenced
+from greenloop.lsp.presenters.notifications import standing
+
+if TYPE_CHECKING:
+    from greenloop.engine.doctor.report import Row
+    from greenloop.lsp.runs.attempt_texts import Tried
+    from greenloop.lsp.runs.runs import Run
+
+READ_ONLY = "_Written by greenloop, read-only: nothing is read back from this page._"
+PIECE = 10_000  # maximum characters of one answer, diff or output
+WHOLE = 1_000_000  # maximum characters of a page
+SHORT = 20  # maximum lines of a diff in a message
+TESTS = 200
+
+
+def attempts(runs: Sequence[Run]) -> str:
+    """All about each run: its attempts with their changes, failures, output, feedback and cost."""
+    parts = [READ_ONLY]
+    for run in runs:
+        parts += [
+            _heading(run),
+            code(hover_text.state(run)),
+            hover_text.table(run.attempts),
+            *hover_text.provenance(run),
+        ]
+        parts += hover_text.written(run, markup=True, most=TESTS)
+        for attempt in run.attempts:
+            parts += _attempt(run, attempt)
+    return _bounded("\n\n".join(parts) + "\n")
+
+
+def compared(run: Run, attempt: Attempt, found: Mapping[str, Tried]) -> str:
+    """The change that an attempt would make to the user's current texts, by path."""
+    parts = [
+        _heading(run),
+        code(f"{_name(attempt)} and your text now"),
+        READ_ONLY,
+        code(line_of(attempt)),
+    ]
+    if not found:
+        return "\n\n".join([*parts, "It has no code that could be compared."]) + "\n"
+    conflicting = [path for path, tried in found.items() if tried.clashes]
+    parts += [f"{code(path)} changed since in the same lines, which stand here too." for path in conflicting]
+    change = diff(
+        {path: tried.now for path, tried in found.items()}, {path: tried.text for path, tried in found.items()}
+    )
+    parts.append(fenced(change, "diff") if change else "Your text has all of it.")
+    return _bounded("\n\n".join(parts) + "\n")
+
+
+def result(run: Run, found: str) -> str:
+    """A result that is not applied yet, as a diff."""
+    assert run.outcome is not None
+    return _bounded(
+        "\n\n".join([_heading(run), code(standing(run.outcome)), READ_ONLY, "Not applied yet:", fenced(found, "diff")])
+        + "\n"
+    )
+
+
+def findings(rows: list[Row]) -> str:
+    """The doctor's findings: a table of parts, and a conclusion."""
+    from greenloop.engine.doctor.report import closing, mark  # noqa: PLC0415 - only the doctor needs it, not the start
+
+    table = ["| | part | name | found | remedy |", "|---|---|---|---|---|"]
+    for row in rows:
+        cells = (code(text) if text else "" for text in (row.name, row.detail, row.remedy))
+        table.append(f"| {' | '.join((mark(row), row.part, *cells))} |")
+    return _bounded("\n\n".join(["# greenloop doctor", READ_ONLY, code(closing(rows)), "\n".join(table)]) + "\n")
+
+
+def short(found: str) -> str:
+    """The first lines of a diff for a message, without the files' headers."""
+    lines = [line for line in clean(found).splitlines() if not line.startswith(("--- ", "+++ "))]
+    remaining = len(lines) - SHORT
+    return "\n".join([*lines[:SHORT], f"… {remaining} more lines"] if remaining > 0 else lines)
+
+
+def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
+    """The changes of all files as one unified diff; different line ends alone do not count."""
+    pairs = [(path, before.get(path), text) for path, text in sorted(after.items())]
+    return "".join(unified(None if old is None else flat(old), flat(text), path) for path, old, text in pairs)
+
+
+def _heading(run: Run) -> str:
+    return f"# {code(run.target.selector)}"
+
+
+def _attempt(run: Run, attempt: Attempt) -> list[str]:
+    parts = [f"## {_name(attempt).capitalize()}", *_facts(attempt)]
+    if attempt.verdict.reason:
+        parts.append(code(attempt.verdict.reason))
+    for case in (*attempt.verdict.cases, *attempt.verdict.collateral):
+        parts.append(f"{code(case.id)}: {case.outcome}")
+        if case.failure is not None:
+            parts.append(_piece(case.failure.text or case.failure.message, "text"))
+    if attempt.verdict.output.strip():
+        parts += ["Output of the tests:", _piece(attempt.verdict.output, "text")]
+    if change := hover_text.diff_of(run, attempt):
+        parts += ["Change:", _piece(change, "diff")]
+    if attempt.answer:
+        parts += ["Answer of the model:", _piece(attempt.answer, "text")]
+    if explanation := hover_text.explanation(attempt):
+        parts += ["Explanation of the critic:", fenced(hover_text.wrapped(explanation), "text")]
+    feedback = "\n\n".join(note.text for note in attempt.notes if note.text.strip())
+    return [*parts, "Feedback that was given:", _piece(feedback, "text")] if feedback else parts
+
+
+def _facts(attempt: Attempt) -> list[str]:
+    """The attempt's move, model and cost, in one line."""
+    if not attempt.number:
+        return [f"Tests: {attempt.verdict.seconds:.1f} s."]
+    usage, draft = attempt.spent, attempt.draft
+    cost = "price unknown" if usage.cost is None else f"${usage.cost:.4f}"
+    origin = f"{draft.move.value} by {code(attempt.model)}" if draft else code(attempt.model)
+    tokens = f"{usage.tokens} tokens ({usage.prompt_tokens} read, {usage.completion_tokens} written)"
+    return [f"{origin}: {tokens}, {cost}, model {usage.model_seconds:.1f} s, tests {usage.test_seconds:.1f} s."]
+
+
+def _name(attempt: Attempt) -> str:
+    return f"attempt {label(attempt)}" if attempt.number else "your code"
+
+
+def _piece(text: str, language: str) -> str:
+    remaining = len(text) - PIECE
+    return fenced(text[:PIECE] + f"\n… {remaining} more characters" if remaining > 0 else text, language)
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= WHOLE else f"{text[:WHOLE]}\n\n… cut: the page would be too long.\n"

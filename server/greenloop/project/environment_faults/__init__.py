@@ -1,0 +1,45 @@
+"""Recognises failures that no candidate can fix: the tests' environment lacks something.
+
+Each fault is one sentence and one remedy. Errors of the code itself must never be blamed on the environment:
+an exception that the workspace's own code raises, a misspelt module, a name that does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from greenloop.core.records import Environment, Failure
+from greenloop.project.environment_faults import machine, packages, sandbox_limits
+from greenloop.project.environment_faults.collection import broken as broken
+from greenloop.project.environment_faults.collection import start_fault as start_fault
+from greenloop.project.environment_faults.declared_dependencies import is_third_party as is_third_party
+from greenloop.project.environment_faults.observation import Fault as Fault
+from greenloop.project.environment_faults.observation import Seen, TextOf
+from greenloop.project.environment_faults.observation import said as said
+
+_CHECKS = (packages.check, machine.check, sandbox_limits.check)
+
+
+def environment_fault(
+    failures: Iterable[Failure],
+    environment: Environment,
+    *,
+    root: Path | None = None,
+    network: bool = False,
+    masked: Sequence[str] = (),
+    text_of: TextOf | None = None,
+) -> Fault | None:
+    """The fault if every failure comes from the environment, else None.
+
+    Call `localize.stubs` first: a module that is still to be written looks like one that is not installed.
+    With `root`, a module that exists in the workspace is not a missing package; `read_text` reads its files, unsaved
+    texts included. `network`: the sandbox allows network access; `masked`: patterns of files hidden from tests.
+    """
+    faults = []
+    for failure in failures:
+        observed = Seen(
+            failure=failure, environment=environment, root=root, network=network, masked=tuple(masked), text_of=text_of
+        )
+        faults.append(next((fault for check in _CHECKS if (fault := check(observed))), None))
+    return faults[0] if faults and all(faults) else None

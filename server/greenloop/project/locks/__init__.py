@@ -1,0 +1,132 @@
+"""Finds the packages that a project's tests need: from a lock file, or declared requirements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from greenloop.core.errors import CannotVerify
+from greenloop.project.locks import formats, requirements
+from greenloop.project.locks.pins import Pin as Pin
+from greenloop.project.locks.pins import applies
+from greenloop.project.locks.project import Project, read
+
+Markers = Mapping[str, str]  # the variables of PEP 508 markers, for the Python that will use the packages
+
+LOCKS: tuple[tuple[str, Callable[[str, Project, Markers], tuple[list[Pin], list[str]]]], ...] = (
+    ("uv.lock", formats.uv),
+    ("poetry.lock", formats.poetry),
+    ("pdm.lock", formats.pdm),
+    ("pylock.toml", formats.pylock),
+    ("Pipfile.lock", formats.pipfile),
+)
+_BEFORE_PIPFILE = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The packages that a project's tests need.
+
+    `files` are the names it was read from; `content` is everything that an image made from it depends on.
+    Either `lock` names one of `LOCK_FORMATS`, or `pins` are complete, or `requirements` must be resolved under
+    `constraints`. `notes` are sentences about what was left out.
+    """
+
+    files: tuple[str, ...]
+    content: bytes
+    project: Project
+    lock: str = ""
+    pins: tuple[Pin, ...] = ()
+    requirements: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def find(root: Path) -> Wanted | None:
+    """The packages that the project's tests need: by its first lock, else by its requirements; None if there are none.
+
+    Raises `CannotVerify` when one of the files cannot be read.
+    """
+    project = read(root)
+    requirement_files = requirements.of(root)
+    for index, (name, _reader) in enumerate(LOCKS):
+        if index == _BEFORE_PIPFILE and requirement_files.complete:
+            return Wanted(
+                files=requirement_files.files,
+                content=_content(*(f"{pin} ; {pin.marker}" for pin in requirement_files.pins)),
+                project=project,
+                pins=requirement_files.pins,
+                notes=requirement_files.notes,
+            )
+        text = _text(root, name)
+        if text is not None:
+            content = _content(text, *project.dependencies, *project.extras, *project.groups)
+            return Wanted(files=(name,), content=content, project=project, lock=name)
+    requirement_lines = sorted({*project.requirements, *requirement_files.requirements})
+    if not requirement_lines:
+        return None
+    files = (*((project.file,) if project.requirements else ()), *requirement_files.files)
+    constraints = tuple(sorted({*requirement_files.constraints}))
+    return Wanted(
+        files=files,
+        content=_content(*requirement_lines, "constraints", *constraints),
+        project=project,
+        requirements=tuple(requirement_lines),
+        constraints=constraints,
+        notes=(*project.notes, *requirement_files.notes),
+    )
+
+
+def pins(wanted: Wanted, root: Path, markers: Markers) -> tuple[list[Pin], list[str]]:
+    """The exact packages for a Python with these markers, and sentences about what was left out.
+
+    Raises `CannotVerify` when the lock cannot be understood.
+    """
+    if not wanted.lock:
+        return [pin for pin in wanted.pins if applies(pin.marker, markers)], list(wanted.notes)
+    text = _text(root, wanted.lock) or ""
+    reader = dict(LOCKS)[wanted.lock]
+    try:
+        pins_found, notes = reader(text, wanted.project, markers)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CannotVerify(
+            f"{wanted.lock} cannot be understood: {type(error).__name__}: {error}.",
+            remedy="Make it anew with its tool, or name an image in `sandbox.image`.",
+        ) from error
+    return pins_found, [*wanted.notes, *notes]
+
+
+def _text(root: Path, name: str) -> str | None:
+    file = root / name
+    if not file.resolve().is_relative_to(root.resolve()):
+        return None  # a symbolic link out of the workspace
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotVerify(f"{file.name} cannot be read: {error}.") from error
+
+
+def _content(*parts: str) -> bytes:
+    return json.dumps(parts).encode()
+
+
+def normal(name: str) -> str:
+    """A package's normalised name, as indexes compare it."""
+    return canonicalize_name(name)
+
+
+def same(one: str, other: str) -> bool:
+    """Do both names mean the same package?"""
+    return normal(one) == normal(other)
+
+
+def named(line: str) -> str:
+    """The package name in a requirement line."""
+    return Requirement(line).name

@@ -1,0 +1,51 @@
+"""Identifies the Linux distribution and its command for installing packages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+RELEASE = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
+_COMMANDS = {
+    "debian": "apt install",
+    "ubuntu": "apt install",
+    "fedora": "dnf install",
+    "rhel": "dnf install",
+    "centos": "dnf install",
+    "arch": "pacman -S",
+    "alpine": "apk add",
+    "suse": "zypper install",
+    "opensuse": "zypper install",
+}
+_EVERY = ("apt install", "dnf install", "pacman -S", "apk add", "zypper install")
+
+
+def release() -> dict[str, str]:
+    """The fields of os-release (`ID`, `ID_LIKE`, `VERSION_ID` …); empty if the file does not exist."""
+    for file in RELEASE:
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        return {key: value.strip().strip("\"'") for key, value in re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE)}
+    return {}
+
+
+def install(package: str, **other: str) -> str:
+    """The command that installs a package here, such as `apt install bubblewrap`; all commands on unknown systems.
+
+    `overrides` gives a different package name for the first word of a command: `apt="docker.io"`.
+    """
+    fields = release()
+    families = [fields.get("ID", ""), *fields.get("ID_LIKE", "").split()]
+    families = [part for name in families for part in (name, name.partition("-")[0])]
+    command = next((_COMMANDS[name] for name in families if name in _COMMANDS), "")
+    commands = (command,) if command else _EVERY
+    return " or ".join(f"`{template} {other.get(template.split()[0], package)}`" for template in commands)
+
+
+def restricts_namespaces() -> bool:
+    """Is this an Ubuntu whose AppArmor allows user namespaces only to named programs (24.04 and later)?"""
+    fields = release()
+    version = re.match(r"\d+\.\d+", fields.get("VERSION_ID", ""))
+    return fields.get("ID") == "ubuntu" and version is not None and float(version[0]) >= 24.04

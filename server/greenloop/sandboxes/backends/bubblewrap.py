@@ -1,0 +1,97 @@
+"""The light back end on Linux: bubblewrap, with the project's own interpreter and without an engine.
+
+Each session keeps a sandbox open whose supervisor (sandbox/supervisor.py) forks a worker for each run.
+docs/security.md says what it guarantees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerify
+from greenloop.core.records import Place, Probe
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.backends import _identity, _interpreter, _seccomp
+from greenloop.sandboxes.backends._bwrap_binary import Program, choose
+from greenloop.sandboxes.backends._launch import someone
+from greenloop.sandboxes.backends._one_shot import ColdSession
+from greenloop.sandboxes.backends._resident import ResidentSession
+from greenloop.sandboxes.backends._warmup import Learnt
+
+log = logging.getLogger(__name__)
+
+NAME = "bubblewrap"
+
+
+def create(settings: Settings) -> Bubblewrap:  # noqa: ARG001 (every back end takes the settings; this one needs none)
+    return Bubblewrap()
+
+
+class Bubblewrap:
+    """The bubblewrap back end. `binaries` are tried in order of preference (None: those of the machine).
+
+    `writable` False: the workspace is read-only inside even where a throw-away layer would be possible.
+    """
+
+    def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
+        self._programs = None if programs is None else tuple(programs)
+        self._writable = writable
+        self.say: Callable[[str], None] = log.debug
+        self._learnt: dict[Path, Learnt] = {}
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def probe(self) -> Probe:
+        """Runs the self-test. Never raises: `detail` and `remedy` say what is missing."""
+        try:
+            program = await self._choose()
+        except CannotVerify as error:
+            return Probe(name=NAME, ok=False, detail=str(error), remedy=error.remedy)
+        workspace = "writable throw-away workspace" if program.overlay else "read-only workspace"
+        seccomp = "seccomp filter" if _seccomp.program() is not None else f"no seccomp filter on {platform.machine()}"
+        return Probe(name=NAME, ok=True, detail=f"{program.path} {program.version}, {workspace}, {seccomp}")
+
+    async def open(self, place: Place) -> ColdSession | ResidentSession:
+        """Raises `CannotVerify` with the remedy when no bubblewrap works or the interpreter cannot be shown."""
+        program = await self._choose()
+        if not place.root.is_dir():
+            raise CannotVerify(f"The workspace {place.root} is no folder that can be read.")
+        identity = _whose(place, program)
+        _interpreter.words(place.environment, place.root)
+        one_shot = ColdSession(place, program, identity)
+        if not program.overlay:
+            return one_shot
+        warmup = self._learnt.setdefault(place.root, Learnt())
+        return ResidentSession(place, program, identity, warmup, one_shot)
+
+    async def _choose(self) -> Program:
+        program = await asyncio.to_thread(choose, self._programs)
+        return program if self._writable else replace(program, overlay=False, staged=False)
+
+
+def _whose(place: Place, program: Program) -> _identity.Identity:
+    """The identity that runs the tests. Raises `CannotVerify` when that user cannot read what is needed."""
+    identity = someone(place.root)
+    if not identity.drop:
+        return identity
+    environment = place.environment
+    needed = {os.path.realpath(path) for path in (environment.prefix, environment.base, environment.executable)}
+    if program.staged:
+        unreadable = [path for path in needed if not _identity.open_to(path, identity)]
+    else:
+        needed |= {str(place.root), program.path}
+        unreadable = [path for path in needed if not _identity.reachable(path, identity)]
+    if unreadable:
+        raise CannotVerify(
+            f"{min(unreadable)} cannot be read by an unprivileged user, and tests never run as root.",
+            remedy=f"Run greenloop as the owner of the workspace, or allow it: `chmod -R o+rX {min(unreadable)}`.",
+        )
+    return identity

@@ -1,0 +1,125 @@
+"""Provides the base image: the official slim one if it can be pulled, else one built on this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerify
+from greenloop.sandboxes.container.bounded_process import runner
+from greenloop.sandboxes.container.engine import MARK, Engine, is_missing, sentence
+
+log = logging.getLogger(__name__)
+
+# Debian releases by Python version; images of other versions can only be pulled.
+SUITES = {(3, 9): "bullseye", (3, 11): "bookworm", (3, 13): "trixie"}
+DEBOOTSTRAP_SECONDS = 1200
+REPOSITORY = "greenloop-base"
+
+
+def official(version: tuple[int, int]) -> str:
+    return f"python:{version[0]}.{version[1]}-slim"
+
+
+def ensure(engine: Engine, version: tuple[int, int], say: Callable[[str], None], stop: Callable[[], bool]) -> str:
+    """Returns the name of a base image with this Python, after pulling or building it where it is missing.
+
+    Raises `CannotVerify` with both reasons when it can neither be pulled nor built here.
+    """
+    local = f"{REPOSITORY}:{version[0]}.{version[1]}"
+    for name in (official(version), local):
+        if has(engine, name):
+            return name
+    say(f"pulling {official(version)}")
+    refusal = pull(engine, official(version), stop)
+    if not refusal:
+        return official(version)
+    log.info("%s cannot be pulled: %s", official(version), refusal)
+    obstacle = cannot_make(version)
+    if obstacle:
+        raise CannotVerify(
+            f"There is no image for Python {version[0]}.{version[1]}: "
+            f"{official(version)} cannot be pulled ({refusal}), and {obstacle}.",
+            remedy=f"Bring it in with `docker load` or `docker pull {official(version)}`, or set `sandbox.image`.",
+        )
+    _make(engine, local, SUITES[version], say, stop)
+    return local
+
+
+def has(engine: Engine, name: str) -> bool:
+    """Whether the engine has the image. Raises what the engine raises when it fails."""
+    try:
+        engine.client.images.get(name)
+    except engine.errors as error:
+        if is_missing(error):
+            return False
+        raise
+    return True
+
+
+def cannot_make(version: tuple[int, int]) -> str:
+    """Why no base image can be built on this machine; empty when one can."""
+    if version not in SUITES:
+        return f"greenloop has no recipe for Python {version[0]}.{version[1]}"
+    missing = [tool for tool in ("debootstrap", "unshare", "tar") if not tool_path(tool)]
+    if missing:
+        return f"making one here needs {missing[0]} (`apt-get install {missing[0]}`)"
+    if os.geteuid() != 0:
+        return "making one here needs root"
+    return ""
+
+
+def tool_path(name: str) -> str | None:
+    """The path of a system program, also where /usr/sbin is not on PATH."""
+    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
+
+
+def pull(engine: Engine, name: str, stop: Callable[[], bool]) -> str:
+    """Pulls an image; returns a short reason when that fails, else "". The engine's time limit applies to each step."""
+    try:
+        for step in engine.client.api.pull(name, stream=True, decode=True):
+            if stop():
+                return "it was stopped"
+            if "error" in step:
+                return " ".join(str(step["error"]).split())[:200]
+    except engine.errors as error:
+        return sentence(error)
+    return "" if has(engine, name) else "the registry gave nothing"
+
+
+def _make(engine: Engine, name: str, suite: str, say: Callable[[str], None], stop: Callable[[], bool]) -> None:
+    say(f"making an image from Debian {suite} (once, about two minutes)")
+    with tempfile.TemporaryDirectory(prefix="greenloop-image-", dir=roomy()) as folder:
+        rootfs = Path(folder) / "rootfs"
+        # In namespaces of its own, so that no mount or process of it is left, however it ends.
+        debootstrap = ["unshare", "--mount", "--pid", "--fork", "--kill-child", str(tool_path("debootstrap"))]
+        run = runner(stop)
+        run([*debootstrap, "--variant=minbase", "--include=python3", suite, str(rootfs)], DEBOOTSTRAP_SECONDS)
+        say("importing the image")
+        _import(engine, name, rootfs)
+
+
+def _import(engine: Engine, name: str, rootfs: Path) -> None:
+    repository, _, tag = name.partition(":")
+    excluded = ["--exclude=./var/cache/apt/*", "--exclude=./var/lib/apt/lists/*", "--exclude=./usr/share/doc/*"]
+    with subprocess.Popen(
+        ["tar", "-C", str(rootfs), "--numeric-owner", *excluded, "-c", "."],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as tar:
+        changes = ["ENV LANG=C.UTF-8", f"LABEL {MARK}.image=base"]
+        engine.client.api.import_image_from_stream(tar.stdout, repository=repository, tag=tag, changes=changes)
+    if tar.returncode or not has(engine, name):
+        raise CannotVerify(
+            f"The engine did not take the image {name}.", remedy="Look for disk space: `docker system df`."
+        )
+
+
+def roomy() -> str | None:
+    """A folder for large files, on a disk; /tmp may be in memory."""
+    return "/var/tmp" if os.path.isdir("/var/tmp") else None  # noqa: PTH112, S108

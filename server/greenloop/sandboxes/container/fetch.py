@@ -1,0 +1,157 @@
+"""Fetches wheels and source archives from the user's own index with pip on the host; builds nothing.
+
+Index settings of a lock or requirement file are not passed on: only pip's own configuration decides.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenloop.core.errors import CannotVerify
+from greenloop.project.locks import Pin
+from greenloop.project.locks.pins import pin
+from greenloop.sandboxes.container.bounded_process import Failed
+from greenloop.sandboxes.container.image_python import Facts
+
+Run = Callable[[list[str], float], str]
+SECONDS = 900
+_MISSING = re.compile(r"No matching distribution found for ([A-Za-z0-9][\w.-]*)")
+_OTHER_HASH = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n\s+([\w.-]+==[\w.!+-]+)")
+_UNREACHABLE = re.compile(
+    r"(Temporary failure|Name or service|Connection refused|timed out|ProxyError|Max retries)[^\n]*"
+)
+
+
+class NoWheel(Exception):
+    """The index has no wheel of this package for the image; `str()` is the package's name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetcher:
+    """Runs pip through `run_program` (see `bounded_process`), in `temporary_folder`.
+
+    `built_wheels` is the folder of the wheels that were built here in place of missing ones.
+    """
+
+    run: Run
+    facts: Facts
+    made: Path
+    temporary: Path
+
+    def resolve(self, requirements: Sequence[str], constraints: Sequence[str], folder: Path) -> list[Pin]:
+        """Resolves requirements to exact pins with hashes. Raises `NoWheelError`, and `CannotVerify` when none fit."""
+        report, requirement_file, constraint_file = folder / "report.json", folder / "wanted.txt", folder / "bounds.txt"
+        requirement_file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
+        constraint_file.write_text("\n".join(constraints) + "\n", encoding="utf-8")
+        try:
+            self._pip(
+                "install", "--dry-run", "--ignore-installed", f"--report={report}", f"--target={folder / 'target'}",
+                f"--constraint={constraint_file}", *self._wheels_only(), f"--requirement={requirement_file}",
+            )  # fmt: skip
+        except Failed as problem:
+            raise CannotVerify(_with_lines(str(problem), requirements), remedy=problem.remedy) from problem
+        pins = []
+        for item in json.loads(report.read_text(encoding="utf-8"))["install"]:
+            hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
+            metadata = item["metadata"]
+            pins.append(pin(metadata["name"], metadata["version"], [f"sha256:{hashes['sha256']}"] if hashes else []))
+        return sorted(pins)
+
+    def wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:
+        """Fetches the wheels of exactly these pins. Raises `NoWheelError`, and `CannotVerify` on other failures."""
+        requirement_file = folder / "exact.txt"
+        requirement_file.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
+        hash_options = ["--require-hashes"] if pins and all(pin.hashes for pin in pins) else []
+        self._pip(
+            "download",
+            "--no-deps",
+            *hash_options,
+            *self._wheels_only(),
+            f"--dest={folder}",
+            f"--requirement={requirement_file}",
+        )
+        return sorted(folder.glob("*.whl"))
+
+    def source(self, wanted: Pin | str) -> Path:
+        """Fetches and unpacks a package's source: that of the pin, or the newest of that name.
+
+        pip then also asks the package for its metadata, which the guard prevents; so pip's failure is expected, and the
+        source is in its temporary folder. Raises `CannotVerify` when it is not.
+        """
+        name = wanted.name if isinstance(wanted, Pin) else re.split(r"[^\w.-]", wanted)[0]
+        file = self.temporary / "source.txt"
+        file.write_text(f"{wanted}\n", encoding="utf-8")
+        before, error = self._sources(), ""
+        try:
+            self._pip(
+                "download", "--no-deps", "--no-clean", "--no-build-isolation", f"--no-binary={name}",
+                f"--dest={self.temporary}", f"--requirement={file}",
+            )  # fmt: skip
+        except (Failed, NoWheel) as problem:
+            error = str(problem)
+        sources = sorted(self._sources() - before)
+        if not sources:
+            title = str(wanted).split(" ", maxsplit=1)[0]
+            raise CannotVerify(
+                f"{title} has no wheel for Python {self.facts.version} and no source on your package index.",
+                remedy=f"Look at pip's configuration ({error[:200]}), or name an image in `sandbox.image`.",
+            )
+        return sources[0]
+
+    def _sources(self) -> set[Path]:
+        """Folders in which pip has unpacked a source."""
+        markers = ("pyproject.toml", "setup.py")
+        return {marker.parent for name in markers for marker in self.temporary.glob(f"pip-*/*/{name}")}
+
+    def _wheels_only(self) -> list[str]:
+        platforms = [f"--platform={name}" for name in self.facts.platforms()]
+        find_links = [f"--find-links={self.made}"] if any(self.made.glob("*.whl")) else []
+        return [
+            "--only-binary=:all:", "--implementation=cp", f"--python-version={self.facts.version}",
+            *platforms, *find_links,
+        ]  # fmt: skip
+
+    def _pip(self, *arguments: str) -> str:
+        guard = json.dumps({"markers": dict(self.facts.markers), "temporary": str(self.temporary)})
+        program = [sys.executable, "-P", str(Path(__file__).with_name("guarded_pip.py")), guard]
+        try:
+            return self.run([*program, *arguments, "--disable-pip-version-check", "--no-input"], SECONDS)
+        except Failed as problem:
+            raise _explained(problem) from problem
+
+
+def _explained(problem: Failed) -> Exception:
+    text = problem.output
+    unreachable = _UNREACHABLE.search(text)
+    if unreachable:
+        return CannotVerify(
+            f"Your package index cannot be reached ({unreachable[0][:150]}), so the project's packages cannot be had.",
+            remedy="Connect, or name an image that has them in `sandbox.image`.",
+        )
+    missing = _MISSING.search(text)
+    if missing:
+        return NoWheel(re.split(r"[=<>!~\[]", missing[1])[0])
+    mismatch = _OTHER_HASH.search(text)
+    if mismatch:
+        return CannotVerify(
+            f"What your package index has as {mismatch[1]} is not what was locked: its hash is another.",
+            remedy="Lock anew if that is expected, or look at pip's configuration.",
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no output"]
+    reason = next((line for line in lines if line.startswith("ERROR: ")), lines[-1])
+    error = Failed(
+        f"The project's packages cannot be had: {reason.removeprefix('ERROR: ')[:300]}",
+        remedy="Mend what describes them, or name an image that has them in `sandbox.image`.",
+    )
+    error.output = text
+    return error
+
+
+def _with_lines(text: str, requirements: Sequence[str]) -> str:
+    """Replaces references to lines of the requirement file by the requirements on those lines."""
+    return re.sub(r"-r \S+ \(line (\d+)\)", lambda match: requirements[int(match[1]) - 1], text)

@@ -1,0 +1,111 @@
+"""Selects the back end that runs the tests: the first that passes its self-test and opens.
+
+It must not know what is run in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from greenloop.core import registry
+from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
+from greenloop.core.ports import Sandbox, Session
+from greenloop.core.records import Limits, Place
+from greenloop.project import cgroups
+from greenloop.project.settings import Settings
+from greenloop.sandboxes.pool import Keeper
+
+# In order of preference; only the second works on systems other than Linux.
+ORDER = ("bubblewrap", "docker")
+
+Say = Callable[[str], None]
+
+
+async def choose(settings: Settings, say: Say) -> Sandbox:
+    """Returns the first back end that passes its self-test. Raises `CannotVerify` with the remedy of each."""
+    sandbox, _session = await _first(settings, say, None, None)
+    return sandbox
+
+
+async def opened(place: Place, settings: Settings, say: Say, keeper: Keeper) -> tuple[Sandbox, Session]:
+    """Opens the first back end that passes its self-test; the caller releases the session to the pool.
+
+    Raises `CannotVerify` with the remedy of each.
+    """
+    sandbox, session = await _first(settings, say, place, keeper)
+    assert session is not None
+    return sandbox, session
+
+
+async def _first(
+    settings: Settings, say: Say, place: Place | None, keeper: Keeper | None
+) -> tuple[Sandbox, Session | None]:
+    kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
+    refusals = []
+    for kind in kinds:
+        say(f"looking for a sandbox ({kind})")
+        try:
+            sandbox = await _tested(kind, settings, keeper)
+            sandbox.say = say
+            if place is None or keeper is None:
+                return sandbox, None
+            say(f"opening the sandbox ({kind})")
+            return sandbox, await keeper.open(sandbox, place)
+        except CannotVerify as error:
+            refusals.append(error)
+            if len(kinds) > 1:
+                say(f"{kind} cannot be used: {error}")
+    if len(refusals) == 1:
+        raise refusals[0]
+    raise CannotVerify(
+        "No sandbox can be used here ("
+        + "; ".join(f"{kind}: {error}" for kind, error in zip(kinds, refusals, strict=True))
+        + ").",
+        remedy=" Or: ".join(error.remedy for error in refusals if error.remedy),
+    )
+
+
+async def _tested(kind: str, settings: Settings, keeper: Keeper | None = None) -> Sandbox:
+    def make() -> Sandbox:
+        back_end: Sandbox = registry.load("sandboxes", kind).create(settings)
+        return back_end
+
+    sandbox = keeper.back_end((kind, repr(settings.sandbox)), make) if keeper is not None else make()
+    probe = await sandbox.probe()
+    if not probe.ok:
+        raise CannotVerify(
+            f"{kind}: {probe.detail}" if settings.sandbox.kind != "auto" else probe.detail, remedy=probe.remedy
+        )
+    return sandbox
+
+
+async def with_another(error: SandboxBroke, settings: Settings, broken: str) -> SandboxBroke:
+    """Adds the other back end to the remedy of an error, where that one is usable; returns the error."""
+    for kind in ORDER:
+        if kind == broken:
+            continue
+        try:
+            await _tested(kind, settings)
+        except GreenloopError:
+            continue
+        error.remedy = f"{kind} works here: set sandbox.kind = {kind} (or --sandbox {kind}). {error.remedy}"
+        break
+    return error
+
+
+def fitting(limits: Limits, say: Say) -> Limits:
+    """Lowers the memory limit to what this machine or container allows in total; reports limits above that."""
+    allowed = cgroups.allowed()
+    if allowed.memory is not None and allowed.memory < limits.memory:
+        say(
+            f"this container allows {allowed.memory >> 20} MiB of memory in all, less than sandbox.memory = "
+            f"{limits.memory >> 20}: tests get no more than that"
+        )
+        limits = replace(limits, memory=allowed.memory)
+    if allowed.processes is not None and allowed.processes < limits.processes:
+        say(
+            f"this container allows {allowed.processes} processes in all, less than sandbox.processes = "
+            f"{limits.processes}: tests may fail for want of them"
+        )
+    return limits

@@ -1,0 +1,124 @@
+"""Finds the code in a composed file that is the candidate's: its regions and what the module gained.
+
+Everything else is the user's own. It compares whole texts before and after, and must not know how candidates are made.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from greenloop.core.python.ast_source import (
+    DEFINITIONS,
+    FUNCTIONS,
+    Definition,
+    Function,
+    definitions,
+    dump,
+    plain_name,
+    start_of,
+    tree,
+)
+from greenloop.core.records import Problem, Region
+from greenloop.core.text.diff import flat
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """The candidate's code in one region. `text` is the composed file, `module` its syntax tree.
+
+    `original_node` is the user's own definition; `changed_node` is the candidate's, None where it is unchanged;
+    `added_statements` are the ones that the file gained.
+    """
+
+    region: Region
+    text: str
+    module: ast.Module
+    before: Definition | None
+    node: Definition | None
+    added: tuple[ast.stmt, ...]
+
+    @property
+    def judged(self) -> tuple[ast.stmt, ...]:
+        return (*((self.node,) if self.node else ()), *self.added)
+
+    def functions(self) -> Iterator[tuple[str, Function]]:
+        """The functions to check, each with a name for use in a sentence; a class yields its methods."""
+        changed = self.node
+        if isinstance(changed, FUNCTIONS):
+            yield "The function", changed
+        for item in (*((changed,) if isinstance(changed, ast.ClassDef) else ()), *self.added):
+            if isinstance(item, FUNCTIONS):
+                yield f"The helper `{item.name}`", item
+            elif isinstance(item, ast.ClassDef):
+                for name, node in definitions(item.body, f"{item.name}."):
+                    if isinstance(node, FUNCTIONS):
+                        yield f"The method `{name}`", node
+
+
+def subject(problem: Problem, region: Region, files: Mapping[str, str]) -> Subject | None:
+    """Finds a region's changes in the composed texts; None where its file does not parse or no longer defines it."""
+    old_text, text = flat(problem.files.get(region.path, "")), flat(files.get(region.path, problem.files[region.path]))
+    old_tree, new_tree = tree(old_text), tree(text)
+    if isinstance(new_tree, SyntaxError):
+        return None
+    original_body = [] if isinstance(old_tree, SyntaxError) else old_tree.body
+    regions = [each for each in problem.regions if each.path == region.path]
+    definitions_of = {each: _nodes(original_body, old_text, new_tree.body, each) for each in regions}
+    original_node, changed_node = definitions_of[region]
+    if changed_node is None:
+        return None
+    kept_ids = {id(new) for _old, new in definitions_of.values() if new is not None}
+    unchanged = original_node is not None and dump(original_node) == dump(changed_node)
+    return Subject(
+        region=region,
+        text=text,
+        module=new_tree,
+        before=original_node,
+        node=None if unchanged and not region.created else changed_node,
+        added=tuple(_added(original_body, new_tree.body, kept_ids)),
+    )
+
+
+def name_line(problem: Problem, region: Region) -> int:
+    """The line of `Problem.files` with the region's name, after any decorators."""
+    text = flat(problem.files[region.path])
+    module = tree(text)
+    body = [] if isinstance(module, SyntaxError) else module.body
+    node = _nodes(body, text, (), region)[0]
+    return node.lineno if node else region.start
+
+
+def _nodes(
+    old: Sequence[ast.stmt], text: str, new: Sequence[ast.stmt], region: Region
+) -> tuple[Definition | None, Definition | None]:
+    """The region before and after; among several definitions of one name (overloads), the one at the same position."""
+    name, lines = plain_name(region.qualname), text.split("\n")
+    old_nodes = [node for qualname, node in definitions(old) if qualname == name]
+    new_nodes = [node for qualname, node in definitions(new) if qualname == name]
+    position = next(
+        (n for n, node in enumerate(old_nodes) if region.start <= start_of(node, lines) <= region.end), None
+    )
+    old_node = old_nodes[position] if position is not None else None
+    if not new_nodes:
+        return old_node, None
+    return old_node, new_nodes[min(position, len(new_nodes) - 1)] if position is not None else new_nodes[-1]
+
+
+def _added(before: Sequence[ast.stmt], after: Sequence[ast.stmt], kept: set[int]) -> Iterator[ast.stmt]:
+    """Yields the new statements; for a class that contains a region, the new statements inside it."""
+    known_dumps = Counter(dump(node) for node in before)
+    for node in after:
+        node_dump = dump(node)
+        if id(node) in kept or known_dumps[node_dump] > 0:
+            known_dumps[node_dump] -= 1
+            continue
+        if isinstance(node, DEFINITIONS) and any(id(inner) in kept for _name, inner in definitions(node.body)):
+            old_definition = next(
+                (item for item in before if isinstance(item, DEFINITIONS) and item.name == node.name), None
+            )
+            yield from _added(old_definition.body if old_definition else (), node.body, kept)
+        else:
+            yield node

@@ -1,0 +1,108 @@
+"""Designs tests from signature and docstring with a model that never sees a candidate (AgentCoder).
+
+The model writes basic, edge and large cases three times, because a set is right in only about two of three cases:
+several sets can vote, a single one cannot (Huang et al. 2023, arXiv 2312.13010).
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+from collections import defaultdict
+from collections.abc import Sequence
+
+from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.ports import Tools
+from greenloop.core.records import Completion, Problem, Provenance, Region, Role, Spec
+from greenloop.project import sources
+from greenloop.specs.kinds._few_shot import turns
+from greenloop.specs.kinds._stub_view import Outline, outline
+from greenloop.specs.kinds._test_lines import Line, lines, uses
+
+KIND = "designed"
+TEMPERATURES = (0.4, 0.7, 0.9)  # one for each set; greedy answers repeat the docstring's examples
+TOKENS = 220  # limit of one answer
+STOP = ("\ndef ", "\nclass ")  # small models start to write the function
+MOST = 8  # tests of one set
+LONGEST = 20_000  # characters of an answer that are read
+DOUBTS = 3  # sentences about tests that contradict each other
+NOTHING = "The tester wrote no test that can be read."
+
+
+async def collect(problem: Problem, tools: Tools) -> Spec:
+    """The cases of all sets, or none and a doubt. Lets `BudgetExceeded` and the model's own errors through."""
+    region = problem.regions[0]
+    stub_view = outline(region, problem.files[region.path])
+    if stub_view is None:
+        return Spec(doubts=(NOTHING,))
+    answers = [(await tools.ask(request)).text for request in requests(stub_view)]
+    return spec(region, sources.imported_as(region.path, problem.root), stub_view, answers)
+
+
+def requests(about: Outline) -> list[Completion]:
+    """One request for each set: the same prompt, so that it is read once, at rising temperatures."""
+    messages = turns("designer", shown=about.shown, name=about.full)
+    return [
+        Completion(messages=messages, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS, stop=STOP)
+        for temperature in TEMPERATURES
+    ]
+
+
+def spec(region: Region, module: str, about: Outline, answers: Sequence[str]) -> Spec:
+    """The spec of these answers, one for each set. Pure."""
+    test_sets = [_set(answer, about) for answer in answers]
+    batches: dict[str, list[str]] = defaultdict(list)
+    unique_tests: dict[str, Line] = {}
+    for number, tests in enumerate(test_sets, 1):
+        for test in tests:
+            unique_tests.setdefault(test.text, test)
+            batches[test.text].append(str(number))
+    if not unique_tests:
+        return Spec(doubts=(NOTHING,))
+    checks = [_check(test, region, module, " ".join(batches[text])) for text, test in unique_tests.items()]
+    return sheet(region, module, KIND, checks) + Spec(doubts=_doubts(list(unique_tests.values())))
+
+
+def _set(answer: str, about: Outline) -> list[Line]:
+    """The first tests of an answer, without duplicates and without calls of the docstring's own examples."""
+    shown_calls = _examples(about)
+    tests = {test.text: test for test in lines(answer[:LONGEST], about) if test.call not in shown_calls}
+    return list(tests.values())[:MOST]
+
+
+def _examples(about: Outline) -> set[str]:
+    """The calls in the docstring's examples, also nested ones (`print(f(1))`), as `ast.unparse` writes them."""
+    try:
+        parsed = doctest.DocTestParser().get_examples(about.docstring)
+        trees = [ast.parse(example.source.strip()) for example in parsed]
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return set()
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return {ast.unparse(node) for node in calls if any(uses(node, about))}
+
+
+def _check(line: Line, region: Region, module: str, batch: str) -> Check:
+    target_name = region.qualname.partition(".")[0]
+    module_names = sorted(set(line.own) - {target_name})
+    body = [f"from {module} import {', '.join(module_names)}", line.text] if module_names else [line.text]
+    return Check(
+        body="\n".join(body),
+        line=region.start,
+        provenance=Provenance.DESIGNED,
+        shown=line.text,
+        imports=line.imports,
+        batch=batch,
+    )
+
+
+def _doubts(found: Sequence[Line]) -> tuple[str, ...]:
+    """One sentence for each call on which the tests disagree."""
+    expectations: dict[str, list[str]] = defaultdict(list)
+    for test in found:
+        if test.says not in expectations[test.call]:
+            expectations[test.call].append(test.says)
+    return tuple(
+        f"The docstring does not say what {call} is: designed tests say {' and '.join(values)}."
+        for call, values in expectations.items()
+        if len(values) > 1
+    )[:DOUBTS]

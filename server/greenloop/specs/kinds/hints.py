@@ -1,0 +1,95 @@
+"""Turns the return type hint into light tests: the docstring's calls return the annotated type.
+
+These tests must hold but prove little, so they only come with other tests. They check what a call returns, not which
+input is allowed. Where the docstring shows no call, one is made of small plain values.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.ports import Tools
+from greenloop.core.records import Problem, Provenance, Region, Spec
+from greenloop.project import sources
+from greenloop.specs.properties import example_calls, signature, type_hints, value_kinds
+from greenloop.specs.properties.signature import Head
+from greenloop.specs.properties.value_kinds import Form
+
+KIND = "hint"
+MOST = 4  # calls that are tested
+_SMALL = {
+    "int": "1", "float": "1.5", "str": "'ab'", "bool": "True", "bytes": "b'ab'", "any": "1", "none": "None",
+    "complex": "1j",
+}  # fmt: skip
+_AROUND = {"list": "[{0}, {0}]", "tuples": "({0}, {0})", "set": "{{{0}}}", "frozenset": "frozenset({{{0}}})"}
+
+
+async def collect(problem: Problem, tools: Tools) -> Spec:
+    """The cases; none without other cases, or where the annotation cannot be tested."""
+    del tools
+    region = problem.regions[0]
+    if not problem.spec.cases:
+        return Spec()
+    return spec(region, problem.files[region.path], sources.imported_as(region.path, problem.root))
+
+
+def spec(region: Region, text: str, module: str) -> Spec:
+    """The tests of the function in this text; a doubt where its own examples are not of that type. Pure."""
+    head = signature.read(region, text)
+    if head is None or head.bound or head.asynchronous or not (expression := type_hints.check(head.returns, "result")):
+        return Spec()
+    examples = example_calls.read(head)
+    mismatches = [value for value in examples.results if not type_hints.fits(head.returns, value)]
+    if mismatches:
+        doubt = f"The docstring's example gives {mismatches[0]!r}, which is not of the annotated type {head.returns}."
+        return Spec(doubts=(doubt,))
+    calls = examples.whole[:MOST] or _made_up(head, text)
+    return sheet(region, module, KIND, [_check(call, expression, head) for call in calls])
+
+
+def _check(call: str, expression: str, head: Head) -> Check:
+    body = [
+        "try:",
+        f"    result = {call}",
+        "except NotImplementedError:",
+        "    raise",
+        "except Exception:",
+        "    return",
+        f"assert {expression}",
+    ]
+    shown = f"{call} gives {head.returns}"
+    return Check(body="\n".join(body), line=head.line, provenance=Provenance.HINT, shown=shown)
+
+
+def _made_up(head: Head, text: str) -> Sequence[str]:
+    """One call with small values by the annotations; none where one is missing or unsupported."""
+    arguments = []
+    for parameter in head.parameters:
+        if parameter.default or parameter.kind in ("star", "doublestar"):
+            continue
+        kind = value_kinds.annotated(parameter.annotation, text)
+        value = _small(kind) if kind is not None else ""
+        if not value:
+            return ()
+        arguments.append(f"{parameter.name}={value}" if parameter.kind == "keyword" else value)
+    return (ast.unparse(ast.parse(f"{head.name}({', '.join(arguments)})")),) if arguments else ()
+
+
+def _small(form: Form) -> str:
+    """The source of a small value; empty for an unsupported kind."""
+    if form.name == "union":
+        return next(filter(None, map(_small, form.inner)), "")
+    if form.name == "literal":
+        return form.text.split(",")[0].strip()
+    parts = [_small(each) for each in form.inner]
+    if "" in parts:
+        return ""
+    if form.name in _AROUND:
+        return _AROUND[form.name].format(*(parts or ["1"]))
+    if form.name == "tuple":
+        return f"({', '.join(parts)},)"
+    if form.name == "dict":
+        return "{" + ": ".join(parts or ["'ab'", "1"]) + "}"
+    return _SMALL.get(form.name, "")

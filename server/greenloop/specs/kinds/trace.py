@@ -1,0 +1,259 @@
+"""Reads recorded behaviour: calls that must return, raise or print the same again.
+
+The setting `spec.trace` names a file of the workspace with one JSON object a line; docs/specs.md describes it.
+The file is only read; the code in it runs in the sandbox only.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import math
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from greenloop.core.errors import SettingsProblem
+from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.ports import Tools
+from greenloop.core.python.ast_source import FUNCTIONS, definitions, plain_name, tree
+from greenloop.core.python.names import bindings, free_names
+from greenloop.core.records import Problem, Provenance, Region, Spec
+from greenloop.core.text.diff import flat
+from greenloop.project import sources
+from greenloop.specs.changed_code import name_line
+
+MOST = 300  # recorded calls of one function; the rest are counted
+KEYS = frozenset({"function", "call", "args", "kwargs", "returns", "raises", "stdout", "imports"})
+_MAKERS = {
+    "Decimal": "decimal", "Fraction": "fractions", "OrderedDict": "collections", "defaultdict": "collections",
+    "deque": "collections", "Counter": "collections", "PosixPath": "pathlib", "PurePosixPath": "pathlib",
+    "UUID": "uuid",
+}  # fmt: skip
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _About:
+    """The recorded function: its region, the names of its module, and how the module is imported."""
+
+    region: Region
+    module: str
+    names: frozenset[str]
+    line: int
+    is_async: bool
+
+    @property
+    def name(self) -> str:
+        return plain_name(self.region.qualname)
+
+    def meant(self, function: str) -> bool:
+        """Does a line mean this function by `f`, `m.f`, `pkg.m.f` or `pkg/m.py::f`?"""
+        full_name = f"{self.region.path.removesuffix('.py')}.{self.name}".replace("/", ".")
+        dotted = function.replace(".py::", ".").replace("::", ".").replace("/", ".")
+        return full_name == dotted or full_name.endswith(f".{dotted}")
+
+
+class _Bad(ValueError):
+    """The reason why a line cannot be read."""
+
+
+async def collect(problem: Problem, tools: Tools) -> Spec:
+    """A case for each recorded call of the region. Raises `SettingsProblem` naming the file and the line."""
+    path = str(tools.options.get("trace", ""))
+    if not path:
+        return Spec()
+    text = sources.text(problem.root, path, problem.buffers)
+    if text is None:
+        raise SettingsProblem(
+            f"`spec.trace` names {path}, which is no file of this workspace.",
+            remedy="Name a JSONL file by its path from the workspace's root.",
+        )
+    recorded = _about(problem)
+    checks = []
+    for number, row in enumerate(flat(text).split("\n"), 1):
+        if not row.strip():
+            continue
+        try:
+            check = _check(row, recorded)
+        except _Bad as error:
+            raise SettingsProblem(
+                f"{path}, line {number}: {error}.",
+                remedy='A line is such as {"function": "m.f", "args": [1], "returns": 2}; see docs/specs.md.',
+            ) from error
+        checks += [check] if check else []
+    spec = sheet(recorded.region, recorded.module, "trace", checks[:MOST])
+    if len(checks) > MOST:
+        return spec + Spec(doubts=(f"Of {len(checks)} recorded calls the first {MOST} are used.",))
+    return spec if checks else Spec(doubts=(f"{path} has no recorded call of {recorded.name}.",))
+
+
+def _about(problem: Problem) -> _About:
+    region = problem.regions[0]
+    text = flat(problem.files[region.path])
+    module = tree(text)
+    nodes = [] if isinstance(module, SyntaxError) else list(definitions(module.body))
+    line = name_line(problem, region)
+    function = next((node for _name, node in nodes if node.lineno == line), None)
+    return _About(
+        region=region,
+        module=sources.imported_as(region.path, problem.root),
+        names=frozenset(bindings(text)),
+        line=line,
+        is_async=isinstance(function, FUNCTIONS) and isinstance(function, ast.AsyncFunctionDef),
+    )
+
+
+def _check(row: str, about: _About) -> Check | None:
+    """The test for one line; None where it is about another function."""
+    record = _object(row)
+    function = record.get("function", "")
+    if not isinstance(function, str):
+        raise _Bad("`function` must be a text")
+    if function and not about.meant(function):
+        return None
+    call = _call(record, about)
+    if call is None:
+        return None
+    if unknown_keys := sorted(set(record) - KEYS):
+        raise _Bad(f"there is no key `{unknown_keys[0]}`; the keys are {', '.join(sorted(KEYS))}")
+    if "raises" in record and "returns" in record:
+        raise _Bad("a call cannot both return and raise")
+    if not record.keys() & {"returns", "raises", "stdout"}:
+        raise _Bad("it says neither what the call `returns` nor what it `raises` nor its `stdout`")
+    return _written(record, call, about)
+
+
+def _written(told: Mapping[str, Any], call: str, about: _About) -> Check:
+    run_call = f"asyncio.run({call})" if about.is_async else call
+    imports = [*_imports(told), *(["import asyncio"] if about.is_async else [])]
+    rows, shown, source = [run_call], "", call
+    if "returns" in told:
+        value = _source(told["returns"])
+        source += f", {value}"
+        # NaN does not equal itself; its repr does.
+        rows = [
+            f"assert repr({run_call}) == repr({value})"
+            if "nan" in free_names(value)
+            else f"assert {run_call} == {value}"
+        ]
+        shown = f"assert {call} == {value}"
+    elif "raises" in told:
+        error = told["raises"]
+        if not isinstance(error, str) or not _DOTTED.fullmatch(error):
+            raise _Bad("`raises` must be the name of an exception")
+        source += f", {error}"
+        imports.append("import pytest")
+        rows, shown = [f"with pytest.raises({error}):", f"    {run_call}"], f"with pytest.raises({error}): {call}"
+    if "stdout" in told:
+        if not isinstance(told["stdout"], str):
+            raise _Bad("`stdout` must be a text")
+        rows.append(f"assert capsys.readouterr().out == {told['stdout']!r}")
+        shown = shown or f"{call} prints {told['stdout']!r}"
+    module_names, other_imports = _needed(source, about, imports)
+    return Check(
+        body="\n".join([*([f"from {about.module} import {', '.join(module_names)}"] if module_names else []), *rows]),
+        line=about.line,
+        provenance=Provenance.TRACE,
+        shown=shown,
+        imports=tuple(dict.fromkeys([*imports, *other_imports])),
+        parameters="capsys" if "stdout" in told else "",
+    )
+
+
+def _object(row: str) -> dict[str, Any]:
+    try:
+        record = json.loads(row)
+    except (ValueError, RecursionError) as error:
+        raise _Bad(f"it is no JSON ({str(error) or 'too deep'})") from error
+    if not isinstance(record, dict):
+        raise _Bad("it is no JSON object")
+    return record
+
+
+def _call(told: Mapping[str, Any], about: _About) -> str | None:
+    """The recorded call as source; None where it calls another function."""
+    if "call" in told:
+        if {"args", "kwargs"} & told.keys():
+            raise _Bad("`call` says the arguments already")
+        call = _expression(told["call"], "call")
+        node = ast.parse(call, mode="eval").body
+        if not isinstance(node, ast.Call):
+            raise _Bad(f"`{call}` is no call")
+        return call if ast.unparse(node.func).rpartition(".")[2] == about.name.rpartition(".")[2] else None
+    args, kwargs = told.get("args", []), told.get("kwargs", {})
+    if not isinstance(args, list) or not isinstance(kwargs, dict):
+        raise _Bad("`args` must be a list and `kwargs` an object")
+    arguments = [_source(each) for each in args]
+    if all(name.isidentifier() for name in kwargs):
+        arguments += [f"{name}={_source(value)}" for name, value in kwargs.items()]
+    else:
+        arguments.append(f"**{_source(kwargs)}")
+    return f"{about.name}({', '.join(arguments)})"
+
+
+def _source(value: Any) -> str:
+    """A JSON value as Python source; `{"repr": "..."}` is Python already."""
+    try:
+        return _literal(value)
+    except RecursionError as error:
+        raise _Bad("a value nests too deep") from error
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, dict):
+        if value.keys() == {"repr"}:
+            return _expression(value["repr"], "repr")
+        return "{" + ", ".join(f"{key!r}: {_literal(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return repr(value)
+
+
+def _expression(text: object, key: str) -> str:
+    """One Python expression in one line; calls and names are allowed, since it runs in the sandbox."""
+    try:
+        return ast.unparse(ast.parse(text.strip(), mode="eval")) if isinstance(text, str) else _no_text(key)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, _Bad):
+            raise
+        raise _Bad(f"`{key}` holds {str(text)[:60]!r}, which is no Python expression") from error
+
+
+def _no_text(key: str) -> str:
+    raise _Bad(f"`{key}` must be a text")
+
+
+def _imports(told: Mapping[str, Any]) -> list[str]:
+    statements = told.get("imports", [])
+    if not isinstance(statements, list) or not all(isinstance(each, str) and _is_import(each) for each in statements):
+        raise _Bad('`imports` must be a list of import statements, such as ["from decimal import Decimal"]')
+    return statements
+
+
+def _is_import(text: str) -> bool:
+    module = tree(text)
+    return isinstance(module, ast.Module) and all(isinstance(each, ast.Import | ast.ImportFrom) for each in module.body)
+
+
+def _needed(used: str, about: _About, imports: list[str]) -> tuple[list[str], list[str]]:
+    """(names of the module, imports) that an expression needs in addition to the line's own imports."""
+    known_names = set(bindings("\n".join(imports))) | set(dir(builtins)) | {about.name.partition(".")[0]}
+    module_names, other_imports = [], []
+    for name in sorted(free_names(used) - known_names):
+        if name in about.names:
+            module_names.append(name)
+        elif name in ("nan", "inf"):
+            other_imports.append(f"from math import {name}")
+        elif name in _MAKERS:
+            other_imports.append(f"from {_MAKERS[name]} import {name}")
+        elif name in sys.stdlib_module_names:
+            other_imports.append(f"import {name}")
+        else:
+            raise _Bad(f'nothing imports `{name}`; add "imports": ["from … import {name}"]')
+    return module_names, other_imports

@@ -1,0 +1,248 @@
+"""Checks limits that the user sets on a candidate's text, without running it.
+
+Each limit fails with its own message. The kinds follow MultiCodeIF's classes of code constraints (arXiv 2507.00699).
+Code that the user wrote and the candidate left unchanged does not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from greenloop.core.errors import SettingsProblem
+from greenloop.core.python.ast_source import FUNCTIONS, docstring, dump
+from greenloop.specs import metrics
+from greenloop.specs.changed_code import Subject
+
+RUFF = "ruff"
+MOST = 3  # violations of one constraint that are reported
+_SELECTOR = re.compile(r"[A-Z]{1,8}\d{0,4}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraint:
+    """One limit: its keyword and its arguments."""
+
+    word: str
+    values: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        return " ".join((self.word, *self.values))
+
+    @property
+    def number(self) -> int:
+        return int(self.values[0])
+
+    @property
+    def wish(self) -> str:
+        """The limit as the prompt states it."""
+        return _WISHES[self.word].format(", ".join(self.values))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One place where a limit is broken, as a sentence; `line` is a line of the composed file."""
+
+    message: str
+    line: int
+
+
+def parse(words: Sequence[str]) -> tuple[Constraint, ...]:
+    """Parses the setting, each keyword once: names given twice are combined, of numbers the last one counts.
+
+    Raises `SettingsProblem` for an unknown keyword, naming the closest one, and for a bad number.
+    """
+    constraints: dict[str, Constraint] = {}
+    previous = ""
+    for entry in words:
+        keyword, *values = entry.replace(",", " ").split() or [""]
+        if previous == RUFF and not values and _SELECTOR.fullmatch(keyword):  # `ruff E,F` was split at the comma
+            keyword, values = RUFF, [keyword]
+        kind = KINDS.get(keyword)
+        if kind is None:
+            closest = difflib.get_close_matches(keyword, KINDS, n=1)
+            remedy = f"Did you mean `{closest[0]}`?" if closest else f"There are: {', '.join(KINDS)}."
+            raise SettingsProblem(f"`spec.constraints` has no constraint '{entry}'.", remedy=remedy)
+        if not kind.fits(values):
+            raise SettingsProblem(
+                f"The constraint '{entry}' {kind.wanted}.", remedy=f"Write `{keyword} {kind.example}`."
+            )
+        earlier_values = constraints[keyword].values if keyword in constraints and kind is NAMES else ()
+        constraints[keyword] = Constraint(word=keyword, values=tuple(dict.fromkeys((*earlier_values, *values))))
+        previous = keyword
+    return tuple(constraints.values())
+
+
+def faults(constraint: Constraint, subject: Subject) -> list[Fault]:
+    """Finds where the candidate breaks it; `ruff` is not checked here."""
+    if constraint.word == RUFF:
+        return []
+    try:
+        return list(dict.fromkeys(_CHECKS[constraint.word](constraint, subject)))
+    except RecursionError:  # a chain of a thousand `elif`
+        return [Fault(message=f"The code nests too deep for `{constraint.source}` to be judged.", line=1)]
+
+
+def sentence(found: Sequence[Fault]) -> str:
+    """Joins the first violations, each sentence once."""
+    messages = list(dict.fromkeys(fault.message for fault in found))
+    rest = f" And {len(messages) - MOST} more." if len(messages) > MOST else ""
+    return " ".join(messages[:MOST]) + rest
+
+
+# -- the kinds ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The arguments that a keyword takes."""
+
+    fits: Callable[[Sequence[str]], bool]
+    wanted: str
+    example: str
+
+
+def _is_number(values: Sequence[str]) -> bool:
+    return len(values) == 1 and values[0].isascii() and values[0].isdecimal() and len(values[0]) < 10
+
+
+BARE = Kind(lambda values: not values, "takes nothing behind it", "")
+NUMBER = Kind(_is_number, "needs one whole number", "20")
+NAMES = Kind(bool, "needs at least one name", "NAME")
+KINDS = {
+    "no-imports": BARE,
+    "imports": NAMES,
+    "signature": BARE,
+    "max-lines": NUMBER,
+    "max-complexity": NUMBER,
+    "max-nesting": NUMBER,
+    "forbid": NAMES,
+    "no-recursion": BARE,
+    "no-globals": BARE,
+    "docstring": BARE,
+    "typed": BARE,
+    RUFF: NAMES,
+}
+
+
+_WISHES = {
+    "no-imports": "import nothing",
+    "imports": "import nothing but {}",
+    "signature": "keep the signature as it is",
+    "max-lines": "at most {} lines of code in a function",
+    "max-complexity": "a cyclomatic complexity of at most {}",
+    "max-nesting": "blocks nested at most {} deep",
+    "forbid": "do not use {}",
+    "no-recursion": "no recursion",
+    "no-globals": "no global variables",
+    "docstring": "keep the docstring as it is",
+    "typed": "annotate all parameters and the result",
+    RUFF: "keep to ruff's rules {}",
+}
+
+
+def _no_imports(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    for name, line in metrics.imports(subject.judged):
+        yield Fault(message=f"The code imports {name}; no imports are allowed.", line=line)
+
+
+def _imports(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    allowed = ", ".join(constraint.values)
+    for name, line in metrics.imports(subject.judged):
+        if not any(name == each or name.startswith(f"{each}.") for each in constraint.values):
+            yield Fault(message=f"The code imports {name}; only {allowed} may be imported.", line=line)
+
+
+def _signature(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    old, new = subject.before, subject.node
+    if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
+        same = type(old) is type(new) and dump(old.args) == dump(new.args) and dump(old.returns) == dump(new.returns)
+        if not same:
+            message = f"The signature became `{_head(new)}`; it must stay `{_head(old)}`."
+            yield Fault(message=message, line=new.lineno)
+
+
+def _head(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"{kind} {node.name}({ast.unparse(node.args)}){returns}"
+
+
+def _max_lines(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    rows = subject.text.split("\n")
+    for who, node in subject.functions():
+        if (count := metrics.length(node, rows)) > constraint.number:
+            yield _over(f"{who} has {count} lines", constraint, node)
+
+
+def _max_complexity(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    for who, node in subject.functions():
+        if (count := metrics.complexity(node)) > constraint.number:
+            yield _over(f"{who} has a complexity of {count}", constraint, node)
+
+
+def _max_nesting(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    for who, node in subject.functions():
+        if (count := metrics.nesting(node.body)) > constraint.number:
+            yield _over(f"{who} is nested {count} deep", constraint, node)
+
+
+def _over(said: str, constraint: Constraint, node: ast.stmt) -> Fault:
+    plural = "are" if constraint.word == "max-lines" and constraint.number != 1 else "is"
+    return Fault(message=f"{said}, at most {constraint.number} {plural} allowed.", line=node.lineno)
+
+
+def _forbid(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    for name, line in metrics.mentions(subject.judged, subject.module):
+        if name in constraint.values:
+            yield Fault(message=f"The code uses {name}, which is forbidden.", line=line)
+
+
+def _no_recursion(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    for name, line in metrics.recursion([node for _who, node in subject.functions()]):
+        yield Fault(message=f"`{name}` calls itself; recursion is not allowed.", line=line)
+
+
+def _no_globals(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    for name, line in metrics.global_names([node for _who, node in subject.functions()], subject.module):
+        yield Fault(message=f"The code uses the global variable {name}; none are allowed.", line=line)
+
+
+def _docstring(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    old = docstring(subject.before) if subject.before else None
+    if old is None or subject.node is None:
+        return
+    new = docstring(subject.node)
+    if new is None:
+        yield Fault(message="The docstring is gone; it must be kept.", line=subject.node.lineno)
+    elif dump(old) != dump(new):
+        yield Fault(message="The docstring was changed; it must be kept.", line=new.lineno)
+
+
+def _typed(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+    for who, node in subject.functions():
+        missing = list(metrics.unannotated(node))
+        names = ", ".join(f"`{name}`" for name in missing if name != "return")
+        gaps = [f"no annotation for {names}"] if names else []
+        gaps += ["no return annotation"] if "return" in missing else []
+        if gaps:
+            yield Fault(message=f"{who} has {' and '.join(gaps)}.", line=node.lineno)
+
+
+_CHECKS: dict[str, Callable[[Constraint, Subject], Iterator[Fault]]] = {
+    "no-imports": _no_imports,
+    "imports": _imports,
+    "signature": _signature,
+    "max-lines": _max_lines,
+    "max-complexity": _max_complexity,
+    "max-nesting": _max_nesting,
+    "forbid": _forbid,
+    "no-recursion": _no_recursion,
+    "no-globals": _no_globals,
+    "docstring": _docstring,
+    "typed": _typed,
+}

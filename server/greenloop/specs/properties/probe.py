@@ -1,0 +1,70 @@
+"""Checks whether properties can be tested: can Hypothesis run here and draw from every strategy?
+
+It runs once in the sandbox, before any candidate, over the user's own code, none of which is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.ports import Tools
+from greenloop.core.records import Execution, Problem, Provenance, Region, Run
+from greenloop.core.report import case_results, collect_errors, collected, end_of
+from greenloop.core.verdict import forged
+from greenloop.specs.properties import property_tests
+from greenloop.specs.properties.value_strategies import Values
+
+KIND = "values"
+EXAMPLES = 5
+SECONDS = 60.0
+LONGEST = 200  # characters of a reason reported by Hypothesis or pytest
+_IMPORTING = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "NameError")
+
+
+async def doubt(values: Sequence[Values], region: Region, module: str, problem: Problem, tools: Tools) -> str:
+    """Why properties cannot be tested, in one sentence; empty when they can."""
+    settings = property_tests.SETTINGS.replace(f"max_examples={property_tests.EXAMPLES}", f"max_examples={EXAMPLES}")
+    checks = [
+        Check(
+            body=f"repr({each.name})",
+            line=region.start,
+            provenance=Provenance.PROPERTY,
+            imports=(property_tests.HYPOTHESIS, property_tests.NAMES),
+            decorators=(settings, f"given({each.name}={each.strategy})"),
+            parameters=each.name,
+        )
+        for each in values
+    ]
+    probe_spec = sheet(region, module, KIND, checks)
+    files = {**problem.buffers, **{path: text.encode() for path, text in {**problem.files, **probe_spec.files}.items()}}
+    execution = await tools.session.run(Run(selectors=probe_spec.selectors, files=files, seconds=SECONDS))
+    if reason := _stopped(execution):
+        return f"Properties are not tried, because Hypothesis does not run here: {reason}."
+    results = {each.id: each for each in case_results(execution)}
+    missing = []
+    for value, case in zip(values, probe_spec.cases, strict=True):
+        failure = results[case.id].failure if case.id in results else None
+        # A module that cannot be imported tells nothing about values, and fails every later test.
+        if failure is not None and failure.type not in _IMPORTING:
+            missing.append(value.name)
+    return no_values(missing)
+
+
+def no_values(names: Sequence[str]) -> str:
+    """The doubt about parameters without values; empty if there are none."""
+    listed = " and ".join(f"`{name}`" for name in names)
+    return f"No values can be made up for {listed}, so no properties are tried." if names else ""
+
+
+def _stopped(execution: Execution) -> str:
+    """Why the probe could not run, where that is known."""
+    if execution.broken or forged(execution):
+        return _short(execution.broken or forged(execution))
+    if errors := collect_errors(execution):
+        return _short(errors[0].failure.message or errors[0].failure.type)
+    return "" if collected(execution) and not execution.killed else end_of(execution) or "no test was collected"
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:LONGEST].rstrip(". ")

@@ -1,0 +1,289 @@
+"""Chooses among candidates when only generated tests are available.
+
+Candidates and tests vote, and the user may be asked. A rule (`trust/`) decides the poll; this module builds the poll
+from the attempts, and turns answers into confirmed tests. It must not know how attempts are made or who shows the
+questions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from greenloop.core.compose import compose
+from greenloop.core.docstrings.literal_input import expression
+from greenloop.core.election import Election, nearest
+from greenloop.core.fingerprint import fingerprint
+from greenloop.core.generated_tests import Check, Equation, equation, path_of, sheet, stated
+from greenloop.core.ports import User
+from greenloop.core.records import OWN, Attempt, Case, CaseResult, Problem, Provenance, Spec, Status, Verdict
+from greenloop.core.text.diff import changed
+from greenloop.core.votes import Ballot, Poll, Ruling
+from greenloop.specs.edited_tests import written
+
+MOST = 5  # questions in one run, even if the setting allows more
+OTHERS = 2  # values of other candidates that a question offers
+LONGEST = 80  # characters of a value that a question offers
+YES, NO, OTHER = "Yes", "No", "The right value is …"
+CONFIRMED = "confirmed"  # the kind of generated tests that answers become
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The user's answer about a case: right, wrong, or (`value`) the value that its call should give."""
+
+    case: Case
+    right: bool
+    known: Equation | None
+    value: str = ""
+
+    @property
+    def check(self) -> Check | None:
+        """The test that the answer adds, None where the case already says it; a denied property adds none."""
+        if self.right or self.known is None or (self.known.raises and not self.value):
+            return None
+        body, imports = stated(self.known)
+        if not self.value:
+            body = f"assert not ({self.known.call} == {self.known.expected})"
+        return Check(body=body, line=self.case.line, provenance=Provenance.CONFIRMED, imports=imports)
+
+    @property
+    def said(self) -> str:
+        """The answer in one sentence."""
+        if self.right:
+            return f"You confirmed: {self.case.source}"
+        check = self.check
+        return f"You corrected: {check.body}" if check and self.value else f"You denied: {self.case.source}"
+
+
+@dataclass(kw_only=True)
+class Voting:
+    """Holds the polls of one run. `verify` runs a candidate's texts by the current spec.
+
+    `report_change` takes over a new spec, with a sentence that says why it changed.
+    """
+
+    rule: Callable[[Poll], Ruling]
+    user: User
+    questions: int
+    module: str
+    verify: Callable[[Mapping[str, str]], Awaitable[Verdict]]
+    ruled: Callable[[Spec, str], None]
+    why: str = ""
+    doubt: str = ""
+    asked: set[str] = field(default_factory=set)
+
+    async def elect(self, problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:
+        """As `loop.Parts.elect`: if every case is binding, any candidate that passes may be accepted."""
+        if not problem.spec.open:
+            return await nearest(problem, attempts, over)
+        ruling = self.rule(poll(problem, attempts, over=over))
+        while case := self._worth_asking(problem, ruling):
+            answer = await self._answered(problem, case, attempts)
+            if answer is None:
+                break
+            problem = self._settled(problem, answer)
+            self.ruled(problem.spec, answer.said)
+            attempts = [await self._again(problem, attempt) for attempt in attempts]
+            ruling = self.rule(poll(problem, attempts, over=over))
+        self.why, self.doubt = "" if ruling.order else ruling.why, ruling.doubt
+        if ruling.order:
+            problem = frozen(problem, ruling)
+            self.ruled(problem.spec, _told(problem))
+        return Election(attempts=attempts, order=ruling.order)
+
+    def _worth_asking(self, problem: Problem, ruling: Ruling) -> Case | None:
+        """The case to ask about, None when a candidate is trusted without a doubt and by more than votes."""
+        is_certain = ruling.order and not ruling.doubt and any(case.provenance in OWN for case in problem.spec.cases)
+        if self.questions <= 0 or is_certain:
+            return None
+        cases_by_id = {case.id: case for case in voting(problem.spec)}
+        return next(
+            (cases_by_id[each] for each in ruling.questions if each in cases_by_id and each not in self.asked), None
+        )
+
+    async def _answered(self, problem: Problem, case: Case, attempts: Sequence[Attempt]) -> Answer | None:
+        """Asks the user about a case; None if there is no answer, after which no more questions are asked."""
+        self.asked.add(case.id)
+        self.questions -= 1
+        expectation = equation(case.source) if case.provenance is Provenance.DESIGNED else None
+        other_values = _others(case, expectation, ballots(problem, attempts)) if expectation else {}
+        choice = await self.user.choose(
+            question(case, expectation), [YES, NO, *other_values, *([OTHER] if expectation else ())]
+        )
+        value = other_values.get(choice or "", "")
+        if choice == OTHER and expectation:
+            value = _typed(await self.user.correct(f"What is `{expectation.call}`?", expectation.expected))
+        if choice in (YES, NO):
+            return Answer(case=case, right=choice == YES, known=expectation)
+        if not value:
+            self.questions = 0
+            return None
+        return Answer(
+            case=case,
+            right=False,
+            known=replace(expectation, expected=value, raises="") if expectation else None,
+            value=value,
+        )
+
+    def _settled(self, problem: Problem, answer: Answer) -> Problem:
+        """Applies the answer to the problem; other tests of the same call lose their vote."""
+        case, region = answer.case, problem.regions[0]
+        spec = _without(problem.spec, {case.id})
+        if answer.right:
+            confirmed_case = replace(case, provenance=Provenance.CONFIRMED, confirmed=True)
+            spec = replace(spec, cases=(*spec.cases, confirmed_case))
+        if check := answer.check:
+            # The file is generated again, with the user's answers of this run and of earlier ones.
+            earlier_checks = [test.check for test in written(spec, region) if test.kind == CONFIRMED]
+            path = path_of(region, CONFIRMED)
+            spec = _without(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
+            spec += sheet(region, self.module, CONFIRMED, [*earlier_checks, check])
+        call = _call(case)
+        spec = _without(spec, {each.id for each in voting(spec) if call and _call(each) == call})
+        return replace(problem, spec=selected(spec))
+
+    async def _again(self, problem: Problem, attempt: Attempt) -> Attempt:
+        """Verifies the attempt again, over the current cases."""
+        if not attempt.candidate or attempt.verdict.status not in (Status.PASSED, Status.FAILED):
+            return attempt
+        return replace(attempt, verdict=await self.verify(compose(problem, attempt.candidate)))
+
+
+def poll(problem: Problem, attempts: Sequence[Attempt], *, over: bool) -> Poll:
+    """Builds the poll of the attempts on the cases that only have a vote, including those outvoted earlier."""
+    return Poll(
+        ballots=ballots(problem, attempts),
+        cases=voting(problem.spec),
+        binding=sum(case.provenance in OWN for case in problem.spec.cases),
+        answers=sum(attempt.candidate is not None for attempt in attempts),
+        over=over,
+    )
+
+
+def voting(spec: Spec) -> tuple[Case, ...]:
+    return tuple(case for case in (*spec.cases, *spec.outvoted) if not case.binding)
+
+
+def ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]:
+    """One ballot for each candidate that passes all binding cases and breaks nothing; equal answers add weight."""
+    # The user's approval comes last, once a candidate is elected.
+    binding_ids = {each.id for each in problem.spec.cases if each.binding and each.provenance is not Provenance.HUMAN}
+    sources = {case.id: case.source for case in voting(problem.spec)}
+    fingerprints = {each.number: fingerprint(problem, each.candidate) for each in attempts if each.candidate}
+    votes = Counter(fingerprints.values())
+    cast = []
+    for attempt in attempts:
+        verdict = attempt.verdict
+        if not attempt.candidate or verdict.status not in (Status.PASSED, Status.FAILED) or verdict.collateral:
+            continue
+        passed = frozenset(case.id for case in verdict.cases if case.passed)
+        if binding_ids <= passed:
+            texts = compose(problem, attempt.candidate)
+            results = {case.id: behaviour(case, sources[case.id]) for case in verdict.cases if case.id in sources}
+            weight = votes[fingerprints[attempt.number]]
+            size = changed(problem.files, texts)
+            cast.append(Ballot(attempt=attempt.number, passed=passed, seen=results, weight=weight, size=size))
+    return tuple(cast)
+
+
+def behaviour(result: CaseResult, source: str) -> str:
+    """A candidate's result for a case in comparable form: a value's repr, `! Error`, else the outcome."""
+    expectation = equation(source)
+    failure = result.failure
+    if result.passed:
+        return (
+            (f"! {expectation.raises}" if expectation.raises else normal(expectation.expected))
+            if expectation
+            else "passed"
+        )
+    if failure is None or expectation is None:
+        return "failed"
+    if failure.observed is not None:
+        return normal(failure.observed)
+    return f"! {failure.type}" if failure.type != "AssertionError" else "failed"
+
+
+def normal(text: str) -> str:
+    """A literal as `repr` writes it; any other text unchanged."""
+    try:
+        return repr(ast.literal_eval(text.strip()))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return text.strip()
+
+
+def frozen(problem: Problem, ruling: Ruling) -> Problem:
+    """Freezes the problem's cases to the binding and the believed ones; the others are kept as outvoted."""
+    kept_ids = {*ruling.kept}
+    spec = problem.spec
+    cases = [case for case in (*spec.cases, *spec.outvoted) if case.binding or case.id in kept_ids]
+    outvoted = tuple(case for case in voting(spec) if case.id not in kept_ids)
+    return replace(problem, spec=selected(replace(spec, cases=tuple(cases), outvoted=outvoted)))
+
+
+def selected(spec: Spec) -> Spec:
+    """The spec with its cases' selectors; selectors of whole docstrings and parametrised tests stay."""
+    generated_paths = tuple(spec.files)
+    other_selectors = (
+        [each for each in spec.selectors if not each.startswith(generated_paths)]
+        if generated_paths
+        else list(spec.selectors)
+    )
+    generated_ids = [case.id for case in spec.cases if case.id.partition("::")[0] in spec.files]
+    return replace(spec, selectors=tuple(dict.fromkeys([*other_selectors, *generated_ids])))
+
+
+def question(case: Case, known: Equation | None) -> str:
+    if known is None:
+        return f"Should this always hold: {case.source}?"
+    if known.raises:
+        return f"Should `{known.call}` raise {known.raises}?"
+    return f"Is `{known.call} == {known.expected}` right?"
+
+
+def _others(case: Case, known: Equation, found: Sequence[Ballot]) -> dict[str, str]:
+    """Other candidates' values for the same call, heaviest first, as options of the question."""
+    weights: Counter[str] = Counter()
+    for ballot in found:
+        value = ballot.seen.get(case.id, "")
+        if value != normal(known.expected) and len(value) <= LONGEST and _literal(value):
+            weights[value] += ballot.weight
+    return {f"It is {value}": value for value, _weight in weights.most_common(OTHERS)}
+
+
+def _typed(text: str | None) -> str:
+    """A typed value as source; empty where it cannot be read."""
+    try:
+        return expression(text or "")
+    except ValueError:
+        return ""
+
+
+def _literal(text: str) -> bool:
+    """Is it a value that can be offered? `! ValueError` and `failed` are outcomes, not values."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _call(case: Case) -> str:
+    expectation = equation(case.source)
+    return expectation.call if expectation else ""
+
+
+def _without(spec: Spec, ids: set[str]) -> Spec:
+    return replace(
+        spec,
+        cases=tuple(case for case in spec.cases if case.id not in ids),
+        outvoted=tuple(case for case in spec.outvoted if case.id not in ids),
+    )
+
+
+def _told(problem: Problem) -> str:
+    believed = sum(not case.binding for case in problem.spec.cases)
+    total = len(voting(problem.spec))
+    return f"{believed} of {total} tests that were written for the docstring are believed."

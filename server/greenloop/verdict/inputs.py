@@ -1,0 +1,73 @@
+"""Says what a verification runs over: the problem, its baseline outcomes, limits, and how texts become bytes.
+
+It must not know where candidates come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core.errors import SandboxBroke
+from greenloop.core.records import Execution, Limits, Problem, Run, Status, Verdict
+from greenloop.core.verdict import judge
+
+# Hash seed of the accepting runs; the loop's own runs use 0.
+ACCEPTING = 20_011
+
+Encode = Callable[[Mapping[str, str]], Mapping[str, bytes]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerificationInputs:
+    """What every run of a verification needs to know; `outcomes` are those with the user's own code, by case id.
+
+    `suite_seconds` bound a run of the related tests; `left_out` of them were not run at baseline for want of time.
+    """
+
+    problem: Problem
+    outcomes: Mapping[str, str]
+    limits: Limits
+    suite_seconds: float
+    encode: Encode
+    left_out: int = 0
+    network: bool = False
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """Ids of the cases that the sandbox has to run."""
+        return tuple(case.id for case in self.problem.spec.cases if case.executed)
+
+    @property
+    def generated_files(self) -> Mapping[str, bytes]:
+        """Tests that greenloop wrote; they are always laid out, also under those whose assertions are mutated."""
+        return {path: text.encode() for path, text in self.problem.spec.files.items()}
+
+    def test_run(self, files: Mapping[str, str], *, hash_seed: int = ACCEPTING) -> Run:
+        """A run of the target cases over these texts."""
+        return Run(
+            selectors=self.problem.spec.selectors,
+            files={**self.problem.buffers, **self.generated_files, **self.encode(files)},
+            seconds=self.limits.seconds,
+            hash_seed=hash_seed,
+        )
+
+    def judge(self, execution: Execution) -> Verdict:
+        """The verdict on the expected cases of a candidate's run; see `judge_candidate`."""
+        return judge_candidate(self.expected, self.outcomes, execution)
+
+
+def judge_candidate(expected: Sequence[str], outcomes: Mapping[str, str], execution: Execution) -> Verdict:
+    """With a candidate in it, only a broken sandbox is the environment's fault; a missing package is its own.
+
+    Raises `SandboxBroke` when the sandbox itself failed.
+    """
+    check_sandbox(execution)
+    verdict = judge(expected, outcomes, execution)
+    return replace(verdict, status=Status.FAILED) if verdict.status is Status.ENVIRONMENT else verdict
+
+
+def check_sandbox(execution: Execution) -> None:
+    """Raises `SandboxBroke` when the sandbox itself failed."""
+    if execution.broken:
+        raise SandboxBroke(execution.broken)

@@ -1,0 +1,236 @@
+"""How much the tests of a result would notice: one-token changes of it, and which of them all tests let live.
+
+Mutation analysis (DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978): a change that no test notices is
+either the same program or something that the tests do not ask for. It is a report on request and decides nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from greenloop.core.compose import compose
+from greenloop.core.fingerprint import same
+from greenloop.core.ports import Session
+from greenloop.core.python.ast_source import DEFINITIONS, blocks, compiled, definitions, plain_name, tree
+from greenloop.core.records import Candidate, Lines, Problem, Run
+from greenloop.core.report import Watched, case_results, watched
+from greenloop.core.selectors import fit_selectors
+from greenloop.core.text.diff import flat, hunks
+from greenloop.drafting.candidates.mutate import changes
+from greenloop.verdict.inputs import VerificationInputs, check_sandbox
+
+MOST = 60  # changes that are tried
+SECONDS = 20.0  # for all of them
+SLOWER = 10  # times what the tests take with the result itself: a change that takes longer is noticed
+LEAST = 1.0  # seconds that each may take at least
+SHOWN = 5  # survivors that the report names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """A change of one token: where it stands in the composed file, and the line before and after (`None`: gone)."""
+
+    path: str
+    line: int
+    old: str
+    new: str | None
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strength:
+    """Of `tried` changes `killed` were noticed by one of `tests` tests; the others are `survivors`.
+
+    `unreached` are lines of the result, by path, that no test runs: nothing was tried there. `left`: changes that there
+    was no time for.
+    """
+
+    tests: int
+    tried: int = 0
+    killed: int = 0
+    survivors: tuple[Mutant, ...] = ()
+    unreached: tuple[tuple[str, int], ...] = ()
+    left: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """0..1; None where nothing was tried."""
+        return self.killed / self.tried if self.tried else None
+
+
+def report(found: Strength) -> list[str]:
+    """The lines that a user reads, the first of them by itself a summary."""
+    many, verb = ("1 test", "notices") if found.tests == 1 else (f"{found.tests} tests", "notice")
+    if not found.tests:
+        return ["No test passes with this result, so that nothing can be said about their strength."]
+    if found.share is None:
+        rows = [f"There is no one-token change to try on {many}."]
+    else:
+        share = f"{100 * found.share:.0f} %"
+        rows = [f"The {many} {verb} {found.killed} of {found.tried} one-token changes ({share})."]
+    if found.survivors:
+        rows.append("Your tests would also accept:")
+        rows += [f"  {each.path}:{each.line}: {told(each)}" for each in found.survivors[:SHOWN]]
+        if len(found.survivors) > SHOWN:
+            rows.append(f"  and {len(found.survivors) - SHOWN} more")
+    rows += [f"No test reaches {path}:{line}." for path, line in found.unreached[:SHOWN]]
+    if found.left:
+        rows.append(f"There was no time for {found.left} more.")
+    return rows
+
+
+def told(mutant: Mutant) -> str:
+    """The change as one line: what of the line became what."""
+    if mutant.new is None:
+        return f"without `{mutant.old.strip()}`"
+    before, after = _words(mutant.old), _words(mutant.new)
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    was, now = (" ".join(words[head : len(words) - tail]) for words in (before, after))
+    if not was or not now:  # something was added to, or taken from, its neighbour
+        was, now = (" ".join(words[max(head - 1, 0) : len(words) - tail]) for words in (before, after))
+    return f"`{was}` → `{now}` in `{mutant.old.strip()}`"
+
+
+def _words(line: str) -> list[str]:
+    try:
+        tokens = [each.string for each in tokenize.generate_tokens(io.StringIO(line.strip() + "\n").readline)]
+    except (tokenize.TokenError, SyntaxError):
+        return line.split()
+    return [each for each in tokens if each.strip()]
+
+
+def mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
+    """Changes of the candidate's regions that compile and mean something else, one of each line first."""
+    whole = compose(problem, candidate)
+    by_line: dict[tuple[str, int], list[Mutant]] = {}
+    known = {tuple(sorted(whole.items()))}
+    for region, text in candidate.texts.items():
+        for change in changes(flat(text)):
+            other = replace(candidate, texts={**candidate.texts, region: change.text})
+            files = compose(problem, other)
+            key = tuple(sorted(files.items()))
+            if key in known:
+                continue
+            known.add(key)
+            hunk = next(iter(hunks(flat(whole[region.path]), flat(files[region.path]))))
+            old = flat(whole[region.path]).split("\n")[hunk.start]
+            new = "".join(hunk.lines).split("\n")[0] if hunk.lines else None
+            made = Mutant(path=region.path, line=hunk.start + 1, old=old, new=new, files=files)
+            if compiled(flat(files[region.path])) is None and not same(problem, other, candidate):
+                by_line.setdefault((made.path, made.line), []).append(made)
+    return list(_spread(by_line))
+
+
+def _spread(by_line: Mapping[tuple[str, int], Sequence[Mutant]]) -> Iterator[Mutant]:
+    """One of each line, then the next of each."""
+    for turn in range(max(map(len, by_line.values()), default=0)):
+        for found in by_line.values():
+            if turn < len(found):
+                yield found[turn]
+
+
+async def measured(
+    inputs: VerificationInputs,
+    session: Session,
+    candidate: Candidate,
+    *,
+    seconds: float = SECONDS,
+    say: Callable[[str], None],
+) -> Strength:
+    """Runs the changes over the spec's cases and the neighbours that pass with the candidate itself.
+
+    Raises `SandboxBroke`. Cancelling it kills what runs.
+    """
+    problem = inputs.problem
+    accepted = compose(problem, candidate)
+    around = fit_selectors(problem.neighbours)
+    run = replace(inputs.test_run(accepted), seconds=inputs.limits.seconds + (inputs.suite_seconds if around else 0.0))
+    run = replace(run, selectors=tuple(dict.fromkeys((*run.selectors, *around))))
+    say("running the tests over the result")
+    # A back end learns from the user's own code alone, and is many times faster then.
+    check_sandbox(await session.run(replace(run, files={**problem.buffers, **inputs.generated_files}, baseline=True)))
+    began = monotonic()
+    execution = await session.run(run)
+    check_sandbox(execution)
+    own = max(monotonic() - began, 0.01)
+    green = frozenset(result.id for result in case_results(execution) if result.passed)
+    if not green:
+        return Strength(tests=0)
+    every = mutants(problem, candidate)
+    bodies = _bodies(candidate, accepted)
+    spans = tuple(Lines(path=path, start=min(lines), end=max(lines)) for path, lines in bodies if lines)
+    seen = watched(await session.run(replace(run, watch=spans)))
+    reached = {path: _reached(text, path, seen.values()) for path, text in accepted.items()} if seen else {}
+    tried = [each for each in every if not seen or each.line in reached[each.path]]
+    survivors, killed = [], 0
+    began = monotonic()
+    for number, mutant in enumerate(tried[:MOST], 1):
+        if monotonic() - began > seconds:
+            break
+        say(f"change {number} of {min(len(tried), MOST)}")
+        if await _noticed(inputs, session, run, mutant, green, max(LEAST, SLOWER * own)):
+            killed += 1
+        else:
+            survivors.append(mutant)
+    count = killed + len(survivors)
+    return Strength(
+        tests=len(green),
+        tried=count,
+        killed=killed,
+        survivors=tuple(survivors),
+        unreached=tuple(
+            sorted({(path, line) for path, lines in bodies for line in lines if seen and line not in reached[path]})
+        ),
+        left=len(tried) - count,
+    )
+
+
+async def _noticed(
+    inputs: VerificationInputs, session: Session, run: Run, mutant: Mutant, green: frozenset[str], seconds: float
+) -> bool:
+    laid = {**inputs.problem.buffers, **inputs.encode(mutant.files)}
+    files = {**run.files, **laid}
+    execution = await session.run(replace(run, files=files, seconds=min(seconds, run.seconds)))
+    check_sandbox(execution)
+    passed = {result.id for result in case_results(execution) if result.passed}
+    return not green <= passed
+
+
+def _bodies(candidate: Candidate, accepted: Mapping[str, str]) -> list[tuple[str, list[int]]]:
+    """For each region its file and the lines on which statements of it begin, docstrings and definitions left out."""
+    found = []
+    for region in candidate.texts:
+        module = tree(flat(accepted[region.path]))
+        body = module.body if isinstance(module, ast.Module) else []
+        nodes = [node for name, node in definitions(body) if name == plain_name(region.qualname)]
+        inside = [each for node in nodes[-1:] for each in ast.walk(node) if isinstance(each, ast.stmt)]
+        plain = [each for each in inside if not isinstance(each, DEFINITIONS) and not _says_nothing(each)]
+        found.append((region.path, sorted({each.lineno for each in plain})))
+    return found
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+
+
+def _reached(text: str, path: str, seen: Iterable[Watched]) -> frozenset[int]:
+    """Lines of the file that a case runs; a statement of several lines counts as a whole."""
+    ran = {line for each in seen for line in each.lines.get(path, ())}
+    module = tree(flat(text))
+    for node in ast.walk(module) if isinstance(module, ast.Module) else ():
+        if isinstance(node, ast.stmt):
+            inner = [block[0].lineno for block in blocks(node) if block]
+            span = range(node.lineno, min(inner, default=(node.end_lineno or node.lineno) + 1) or node.lineno + 1)
+            if ran & {*span}:
+                ran |= {*span}
+    return frozenset(ran)

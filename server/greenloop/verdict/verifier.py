@@ -1,0 +1,275 @@
+"""Judges candidates: in the session at hand while the loop runs, in a fresh sandbox with every proof before acceptance.
+
+The way from a candidate's texts to a verdict: `Verifier`, a run in the sandbox, `core.verdict.judge`.
+It must not know where candidates come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from greenloop.core.compose import compose
+from greenloop.core.ports import Session, Tools
+from greenloop.core.records import (
+    Attempt,
+    Case,
+    CaseResult,
+    Evidence,
+    Execution,
+    Failure,
+    Lines,
+    Provenance,
+    Run,
+    Spec,
+    Status,
+    Verdict,
+)
+from greenloop.core.report import case_results
+from greenloop.core.run_state import RunState
+from greenloop.core.selectors import fit_selectors
+from greenloop.core.verdict import forged
+from greenloop.specs import host_checks
+from greenloop.verdict import proofs
+from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs, check_sandbox
+
+Files = Mapping[str, str]
+OpenSession = Callable[[], Awaitable[Session]]
+
+SLOWER = 10  # times what the user's own code took: a loaded machine, a slower way to the same end
+GLANCE = 1.0  # seconds, at least, for one of many candidates
+
+
+@dataclass(kw_only=True)
+class Verifier:
+    """Judges candidates of one run by the problem as its state has it. It is built once for each run.
+
+    `session` is the open sandbox for `verify` and `glance`, `open_session` opens a fresh one for `accept`.
+    `tools` are those of the checks that need no sandbox (None: there are none); `ensure_unchanged` raises
+    `BaselineChanged` where the user's tests are no longer those of the baseline.
+    """
+
+    state: RunState
+    open_session: OpenSession
+    encode: Encode
+    suite_seconds: float
+    network: bool = False
+    session: Session | None = None
+    tools: Tools | None = None
+    ensure_unchanged: Callable[[], Awaitable[None]] | None = None
+
+    @property
+    def inputs(self) -> VerificationInputs:
+        """What the runs are made of at this moment."""
+        state = self.state
+        return VerificationInputs(
+            problem=state.problem,
+            outcomes=state.outcomes,
+            limits=state.limits,
+            suite_seconds=self.suite_seconds,
+            encode=self.encode,
+            left_out=state.left_out,
+            network=self.network,
+        )
+
+    async def verify(self, files: Files) -> Verdict:
+        """The target cases in the open session, and the related tests where those pass."""
+        return await self._verify(files, self.inputs)
+
+    async def glance(self, files: Files) -> Verdict:
+        """As `verify`, for candidates that come by the hundred: what takes much longer than the user's code failed."""
+        inputs = self.inputs
+        seconds = max(GLANCE, SLOWER * self.state.attempts[0].verdict.seconds)
+        limits = replace(inputs.limits, seconds=min(seconds, inputs.limits.seconds))
+        return await self._verify(files, replace(inputs, limits=limits))
+
+    async def accept(self, files: Files) -> Verdict:
+        """The whole proof in a fresh sandbox with a hash seed of its own; the state's evidence is that of this call.
+
+        A verdict that is not passed says why: a pass that does not repeat, a related test that broke, a tamper check
+        that was fooled.
+        """
+        if self.ensure_unchanged is not None:
+            await self.ensure_unchanged()
+
+        async def prove() -> Verdict:
+            verdict, self.state.evidence = await self._prove(self.inputs, self._changed(files))
+            return verdict
+
+        verdict = await self._with_host_checks(files, prove, final=True)
+        counts = count_cases(self.state.problem.spec, verdict)
+        self.state.evidence = replace(self.state.evidence, cases=counts)
+        return verdict
+
+    async def run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
+        """These selectors over an attempt's texts in the open session, with lines watched."""
+        assert self.session is not None
+        problem = self.state.problem
+        files = compose(problem, attempt.candidate) if attempt.candidate else problem.files
+        test_run = self.inputs.test_run(self._changed(files))
+        return await self.session.run(replace(test_run, selectors=tuple(selectors), watch=tuple(watch)))
+
+    async def _verify(self, files: Files, inputs: VerificationInputs) -> Verdict:
+        assert self.session is not None
+        session = self.session
+        return await self._with_host_checks(files, lambda: run_cases(inputs, session, self._changed(files)))
+
+    async def _with_host_checks(
+        self, files: Files, run: Callable[[], Awaitable[Verdict]], *, final: bool = False
+    ) -> Verdict:
+        if self.tools is None:
+            return await run()
+        return await host_checks.judged(self.state.problem, files, self.tools, run, final=final)
+
+    async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
+        spec = inputs.problem.spec
+        tests = {case.path: inputs.problem.files[case.path] for case in spec.cases if case.path in inputs.problem.files}
+        tests.update(spec.files)
+        session = await self.open_session()
+        try:
+            verdict = await _run_everything(inputs, session, files)
+            if verdict.status is not Status.PASSED:
+                return verdict, Evidence()
+            passed = {result.id for result in verdict.cases if result.passed}
+            cases = [case for case in spec.cases if _has_assertions(case) and case.id in passed]
+            worse, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
+            if worse is not None:
+                return worse, Evidence()
+            isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
+            return verdict, gather_evidence(
+                inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated
+            )
+        finally:
+            await session.close()
+
+    def _changed(self, files: Files) -> dict[str, str]:
+        """Only what differs from the user's own text is laid over the workspace."""
+        originals = self.state.problem.originals
+        return {path: text for path, text in files.items() if originals.get(path) != text}
+
+
+async def run_cases(inputs: VerificationInputs, session: Session, files: Files, *, hash_seed: int = 0) -> Verdict:
+    """The target cases first; the related tests only when those pass."""
+    test_run = inputs.test_run(files, hash_seed=hash_seed)
+    verdict = inputs.judge(await session.run(test_run))
+    if verdict.status is not Status.PASSED or not inputs.problem.neighbours:
+        return verdict
+    around = replace(test_run, selectors=fit_selectors(inputs.problem.neighbours), seconds=inputs.suite_seconds)
+    return await _with_neighbours(inputs, session, verdict, around)
+
+
+async def _with_neighbours(inputs: VerificationInputs, session: Session, verdict: Verdict, around: Run) -> Verdict:
+    """Failed when a related test that passed with the user's code does not pass now, nor when it is run once more.
+
+    One that then passes is flaky and breaks nothing. The repeat is of that test alone; where it passes so, of the whole
+    run, for what fails only after other tests is not flaky.
+    """
+    verdict, failing = await _run_neighbours(inputs, session, verdict, around, inputs.problem.neighbours)
+    again = tuple(case.id for case in failing)
+    for run in (replace(around, selectors=fit_selectors(again)), around):
+        if verdict.status is not Status.PASSED or not failing:
+            return verdict
+        verdict, still_failing = await _run_neighbours(inputs, session, verdict, run, again)
+        if still_failing:
+            return fail_for_neighbours(verdict, still_failing)
+    return replace(verdict, flaky=again) if verdict.status is Status.PASSED else verdict
+
+
+async def _run_neighbours(
+    inputs: VerificationInputs, session: Session, verdict: Verdict, run: Run, neighbours: Sequence[str]
+) -> tuple[Verdict, list[CaseResult]]:
+    """The verdict with this run's time and, where its report was forged, with that; and which of the cases fail."""
+    execution = await session.run(run)
+    check_sandbox(execution)
+    verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
+    if lie := forged(execution):
+        return replace(verdict, status=Status.TAMPERED, reason=lie), []
+    return verdict, newly_failing(inputs, execution, neighbours)
+
+
+def newly_failing(inputs: VerificationInputs, execution: Execution, neighbours: Sequence[str]) -> list[CaseResult]:
+    """Those of these related tests that passed with the user's own code and do not in this execution."""
+    results = {result.id: result for result in case_results(execution)}
+    failing = []
+    for case in neighbours:
+        if inputs.outcomes.get(case) != "passed":
+            continue
+        result = results.get(case) or CaseResult(
+            id=case,
+            outcome="missing",
+            failure=Failure(type="Missing", message=execution.killed or "the test did not run to its end"),
+        )
+        if not result.passed:
+            failing.append(result)
+    return failing
+
+
+def fail_for_neighbours(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict:
+    """The verdict of a candidate whose target passes and which breaks other tests."""
+    names = ", ".join(result.id for result in failing[:3])
+    reason = f"The target passes, but {len(failing)} other test(s) now fail: {names}"
+    return replace(verdict, status=Status.FAILED, collateral=tuple(failing), reason=reason)
+
+
+def _has_assertions(case: Case) -> bool:
+    """Can its assertions be mutated? Examples of docstrings and property tests have none."""
+    return case.provenance is Provenance.USER or (bool(case.source) and case.provenance is not Provenance.PROPERTY)
+
+
+async def _run_everything(inputs: VerificationInputs, session: Session, files: Files) -> Verdict:
+    """Target and related tests in one run; they share a process as they do in the user's own suite."""
+    around = fit_selectors(inputs.problem.neighbours)
+    run = inputs.test_run(files)
+    if not around:
+        return inputs.judge(await session.run(run))
+    execution = await session.run(
+        replace(
+            run, selectors=tuple(dict.fromkeys((*run.selectors, *around))), seconds=run.seconds + inputs.suite_seconds
+        )
+    )
+    verdict = inputs.judge(execution)
+    if forged(execution):
+        return verdict
+    if verdict.status is Status.PASSED and not newly_failing(inputs, execution, inputs.problem.neighbours):
+        return verdict
+    # A related test may have spoilt the common run (ended it, used up its time); apart they are judged apart.
+    return await run_cases(inputs, session, files, hash_seed=ACCEPTING)
+
+
+def gather_evidence(
+    inputs: VerificationInputs,
+    verdict: Verdict,
+    sandbox: str,
+    cases: Sequence[Case],
+    *,
+    canaried: Collection[str],
+    out_of_process: int,
+) -> Evidence:
+    """The evidence for a pass, counted."""
+    outcomes = [inputs.outcomes.get(case) for case in inputs.problem.neighbours]
+    return Evidence(
+        sandbox=sandbox,
+        network=inputs.network,
+        cases=count_cases(inputs.problem.spec, verdict),
+        neighbours_unchanged=outcomes.count("passed") - len(verdict.flaky),
+        neighbours_already_failing=sum(outcome in {"failed", "error", "missing"} for outcome in outcomes),
+        neighbours_left_out=inputs.left_out,
+        neighbours_flaky=len(verdict.flaky),
+        canaried=len(canaried),
+        canaried_cases=tuple(case.id for case in cases if case.id in canaried),
+        canary_total=len(cases),
+        out_of_process=out_of_process,
+    )
+
+
+def count_cases(spec: Spec, verdict: Verdict) -> dict[str, tuple[int, int]]:
+    """(passed, total) of the cases of each provenance; cases that were outvoted count as not passed."""
+    counts: dict[str, tuple[int, int]] = {}
+    passed = {case.id for case in verdict.cases if case.passed}
+    for case in spec.cases:
+        good, total = counts.get(case.provenance, (0, 0))
+        counts[case.provenance] = (good + (case.id in passed), total + 1)
+    for case in spec.outvoted:
+        good, total = counts.get(case.provenance, (0, 0))
+        counts[case.provenance] = (good, total + 1)
+    return counts
