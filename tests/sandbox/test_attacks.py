@@ -18,7 +18,11 @@ import pytest_asyncio
 from greenloop.verdict.acceptance import Bench, accept
 
 from greenloop.core.ports import Session
-from greenloop.core.records import Case, Environment, Evidence, Limits, Place, Problem, Run, Spec, Status, Verdict
+from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Limits, Place, Run
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.redact import clean
 from greenloop.core.verdict import judge
 from greenloop.project.settings import Settings

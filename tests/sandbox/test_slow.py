@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import Execution, Limits, Place, TargetKind
+from greenloop.core.records.sandbox import Execution, Limits, Place
+from greenloop.core.records.spec import TargetKind
 from greenloop.localize import baseline, context
 from greenloop.localize.baseline import calibrate
 from greenloop.localize.context import Bed

@@ -12,7 +12,11 @@ from doubling import PROBLEM, code, executed, unwritten
 from greenloop.core import registry
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Attempt, Completion, Outcome, Problem, Reply, Role, Usage
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Reply, Role
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
 from greenloop.engine import loop
 from greenloop.engine.run import Course
 from greenloop.models.roles import Models

@@ -19,7 +19,9 @@ from typing import Any
 from greenloop.core import registry
 from greenloop.core.events import Event, Planned, Tested
 from greenloop.core.ports import Model
-from greenloop.core.records import Attempt, Completion, Hole, Outcome, Role
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Hole, Role
+from greenloop.core.records.outcome import Outcome
 from greenloop.engine import refine
 from greenloop.models.providers import replay
 from greenloop.models.roles import Models

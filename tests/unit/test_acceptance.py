@@ -10,7 +10,10 @@ import pytest
 from greenloop.verdict.acceptance import accept, verify
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Case, Execution, Limits, Problem, Region, Run, Spec, Status
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, Run
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import solved, trust
 from greenloop.verdict.proofs import ACCEPTING, Bench
 

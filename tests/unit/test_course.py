@@ -12,7 +12,10 @@ from doubling import PROBLEM, unwritten
 from greenloop.core import registry
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Attempt, Completion, Group, Message, Reply, Role, Status, Usage, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Message, Reply, Role
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Group, Status, Verdict
 from greenloop.drafting.feedback import cases, diff, generic, raw
 from greenloop.engine.run import Course
 from greenloop.project.settings import FeedbackSettings, Settings

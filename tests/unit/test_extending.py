@@ -17,25 +17,14 @@ from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Completion,
-    Environment,
-    Execution,
-    Finding,
-    Move,
-    Place,
-    Problem,
-    Region,
-    Reply,
-    Run,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Finding, Move
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Execution, Place, Run
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import loop
 from greenloop.project.settings import Settings
 

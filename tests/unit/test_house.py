@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core import registry
-from greenloop.core.records import Group
+from greenloop.core.records.verdict import Group
 from greenloop.project.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]

@@ -14,19 +14,13 @@ from greenloop.core.budget import Ledger
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Completion,
-    Excerpt,
-    Execution,
-    Group,
-    Reply,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Excerpt
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import Group, Status, Verdict
 from greenloop.drafting.prompt import assemble
 from greenloop.engine import loop
 

@@ -11,7 +11,10 @@ from types import ModuleType
 
 from greenloop.core import registry
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Completion, Group, Note, Problem, Reply, Status
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Group, Status
 from greenloop.core.text.redact import redact
 from greenloop.models.roles import sampled
 from greenloop.project.settings import Settings

@@ -13,19 +13,9 @@ from string import Template
 from greenloop.core import registry
 from greenloop.core.budget import Request, billed
 from greenloop.core.ports import Infiller, Model, slots
-from greenloop.core.records import (
-    Attempt,
-    Completion,
-    Draft,
-    Excerpt,
-    Finding,
-    Hole,
-    Message,
-    Move,
-    Problem,
-    Reply,
-    Role,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Finding, Move
+from greenloop.core.records.model import Completion, Hole, Message, Reply, Role
+from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate

@@ -16,7 +16,11 @@ from greenloop.core import registry
 from greenloop.core.errors import SandboxBroke, UsageProblem
 from greenloop.core.events import Event, Finished
 from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
-from greenloop.core.records import Failure, Limits, Outcome, Place, Problem, Run, Target, Verdict
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits, Place, Run
+from greenloop.core.records.spec import Target
+from greenloop.core.records.verdict import Failure, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
