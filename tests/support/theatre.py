@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from doubling import PROBLEM, code, executed, unwritten
-from greenloop.core import registry
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import Nobody, Tools
 from greenloop.core.records.attempt import Attempt
@@ -18,6 +17,7 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.engine import loop
+from greenloop.engine.presets import find_preset
 from greenloop.engine.run import Course
 from greenloop.models.roles import Models
 from greenloop.project import settings
@@ -62,7 +62,7 @@ class Theatre:
             ),
             calibration=SimpleNamespace(problem=problem),
             sandbox=None,
-            preset=registry.preset(found.preset),
+            preset=find_preset(found.preset),
             models=self.models,
             user=Nobody(),
             secrets=(SECRET,),

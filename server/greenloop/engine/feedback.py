@@ -16,6 +16,7 @@ from greenloop.core.records.model import Completion, Reply
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Group, Status
 from greenloop.core.text.redact import redact
+from greenloop.engine.presets import Preset
 from greenloop.models.roles import sampled
 from greenloop.project.settings import Settings
 
@@ -25,7 +26,7 @@ class Feedback:
     """The feedback parts of one run. Raises `SettingsProblem` where a setting names a part that does not exist."""
 
     settings: Settings
-    preset: registry.Preset
+    preset: Preset
     tools: Tools
     secrets: tuple[str, ...] = ()
     parts: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)

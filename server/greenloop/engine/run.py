@@ -33,6 +33,7 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
+from greenloop.engine.presets import Preset
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.specify import specify
 from greenloop.localize.context import Bed
@@ -57,7 +58,7 @@ class RefineRun:
     context: Bed
     baseline: Baseline
     sandbox: Sandbox
-    preset: registry.Preset
+    preset: Preset
     models: Models
     user: User
     secrets: tuple[str, ...]
