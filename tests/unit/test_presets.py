@@ -394,7 +394,7 @@ async def test_self_critique_sees_nothing_that_was_executed():
 
 
 def test_blind_presets_are_for_the_harness_only():
-    with pytest.raises(SettingsProblem, match="goes without any execution; it is for `greenloop bench` only") as raised:
+    with pytest.raises(SettingsProblem, match="runs no tests; it is only for `greenloop bench`") as raised:
         find_preset("self-critique")
     assert "self-critique" not in raised.value.remedy
     with pytest.raises(SettingsProblem) as raised:
