@@ -77,6 +77,7 @@ def quiet(_text):
     pass
 
 
+@pytest.mark.story("bench judges by what was not shown")
 async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     model = Model([RIGHT], [FIRST_ONLY], [WRONG, WRONG, RIGHT])
     done = await run(replace(experiment, model=model), quiet)
@@ -102,6 +103,7 @@ async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     assert not (tmp_path / "state" / "greenloop" / "history.sqlite3").exists()
 
 
+@pytest.mark.story("bench goes on where it was")
 async def test_a_killed_run_goes_on_where_it_was(experiment):
     model = Model([RIGHT], [WRONG], [RIGHT])
     whole = await run(replace(experiment, model=model), quiet)

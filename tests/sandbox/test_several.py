@@ -55,6 +55,7 @@ def answer(*parts):
     return "```python\n" + "\n\n".join(parts) + "```\n"
 
 
+@pytest.mark.story("several functions are changed by one edit")
 async def test_two_functions_with_a_bug_each_are_mended_by_one_edit_with_two_hunks(play):
     files = {"shop.py": BEFORE, "test_shop.py": SUM_TEST}
     outcome, events = await play(files, "test_shop.py::test_sum", answer(NET), answer(NET, TAX))
@@ -68,6 +69,7 @@ async def test_two_functions_with_a_bug_each_are_mended_by_one_edit_with_two_hun
     assert len(changed) == 4
 
 
+@pytest.mark.story("a repository may lower limits")
 async def test_the_repository_may_lower_how_many_functions_are_changed(play):
     project = "[tool.greenloop]\nregions = 1\n"
     files = {"shop.py": BEFORE, "test_shop.py": SUM_TEST, "pyproject.toml": project}

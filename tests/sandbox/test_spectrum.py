@@ -66,6 +66,7 @@ def _interpreter(bare_python, monkeypatch) -> None:
     monkeypatch.setattr(settings, "Settings", lambda **keys: plain(interpreter=str(bare_python), **keys))
 
 
+@pytest.mark.story("the most suspicious line comes first")
 async def test_the_line_that_only_the_failing_case_runs_comes_first(calibrated):
     known, runs = await calibrated(SIGN, TESTS)
     scores = known.problem.suspicion["m.py"]
