@@ -111,7 +111,7 @@ async def test_what_parts_ask_is_cleared_of_secrets_and_billed():
     )
     ((_name, request),) = theatre.log
     assert SECRET not in request.messages[0].content
-    assert theatre.course.ledger.used.tokens == 2
+    assert theatre.refine_run.state.ledger.used.tokens == 2
 
 
 def test_a_repository_may_not_choose_who_is_asked(tmp_path):
