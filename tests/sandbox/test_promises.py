@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
 
 from greenloop.core.records import Environment
 from greenloop.engine.doctor import isolation
+from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.sandboxes.backends.docker import DockerSandbox

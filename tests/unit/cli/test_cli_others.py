@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from greenloop.engine.doctor.isolation import ProbeResult
 
 from greenloop.cli.main import main
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerify, ModelProblem
 from greenloop.core.records import Environment, Probe
 from greenloop.engine.doctor import report as doctors
+from greenloop.engine.doctor.isolation import ProbeResult
 from greenloop.engine.history.store import History
 from greenloop.project.settings import Settings
 
