@@ -256,7 +256,7 @@ BROKEN = ProbeResult(promise="never root", held=False, probed="setuid(0): it wor
 def promise(monkeypatch):
     """`promise(finding, ...)`: what the programs behind every wall found."""
 
-    def put(*found: Finding) -> None:
+    def put(*found: ProbeResult) -> None:
         async def examine(_sandbox, _probe, _environment):
             return list(found)
 
