@@ -11,11 +11,12 @@ import pytest
 from greenloop.core.errors import CannotVerify, SandboxBroke, UsageProblem
 from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.records import Execution, Outcome, Status, StopReason, Verified
-from greenloop.engine import refine, run
+from greenloop.engine import refine
 from greenloop.project import settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.sandboxes.pool import Keeper
+from greenloop.verdict.verifier import Verifier
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -377,14 +378,14 @@ async def test_a_pytest_that_breaks_down_is_named(play):
 
 
 async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
-    original = run.Course._verify
+    original = Verifier.verify
 
-    async def and_change(self, files, bench):
-        verdict = await original(self, files, bench)
+    async def and_change(self, files):
+        verdict = await original(self, files)
         (play.root / "test_m.py").write_text(TEST.replace("10", "11"))
         return verdict
 
-    monkeypatch.setattr(run.Course, "_verify", and_change)
+    monkeypatch.setattr(Verifier, "verify", and_change)
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert (outcome.solved, outcome.reason) == (False, StopReason.CHANGED)
     assert "changed while the run" in outcome.message

@@ -10,7 +10,7 @@ import pytest
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.events import Tested
 from greenloop.core.records import Outcome, StopReason, Verified
-from greenloop.engine import refine
+from greenloop.engine import loop, refine
 from greenloop.project import settings
 from specifying import Answers
 
@@ -188,13 +188,13 @@ async def test_a_score_may_be_enough_below_one(stage):
 def instructions(monkeypatch):
     """What the runs that begin are told beside tests and code."""
     seen = []
-    original = refine.Course._looped
+    original = loop.refine
 
-    async def looped(self, problem, started, parts, keep):
-        seen.append(problem.instruction)
-        return await original(self, problem, started, parts, keep)
+    async def looped(state, started, parts, emit):
+        seen.append(state.problem.instruction)
+        return await original(state, started, parts, emit)
 
-    monkeypatch.setattr(refine.Course, "_looped", looped)
+    monkeypatch.setattr(loop, "refine", looped)
     return seen
 
 

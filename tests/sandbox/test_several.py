@@ -13,7 +13,7 @@ from greenloop.engine import refine
 from greenloop.project import settings
 from greenloop.sandboxes.backends._one_shot import ColdSession
 from greenloop.sandboxes.backends._resident import ResidentSession
-from greenloop.verdict import proofs
+from greenloop.verdict import inputs
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
 
@@ -119,7 +119,7 @@ async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monk
     (whole,) = [
         run for run in ran if len(run.selectors) == 12 and any(b"max(lo" in text for text in run.files.values())
     ]
-    assert whole.hash_seed == proofs.ACCEPTING
+    assert whole.hash_seed == inputs.ACCEPTING
 
 
 async def test_a_run_says_before_it_begins_what_it_will_come_to(play):

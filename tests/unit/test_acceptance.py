@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from greenloop.verdict.acceptance import accept, verify
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.records import Case, Execution, Limits, Problem, Region, Run, Spec, Status
+from greenloop.core.run_state import RunState
 from greenloop.core.summary import solved, trust
-from greenloop.verdict.proofs import ACCEPTING, Bench
+from greenloop.verdict.inputs import ACCEPTING
+from greenloop.verdict.verifier import Verifier
 
 TARGET, NEAR, FAR = "test_m.py::test_a", "test_m.py::test_near", "test_far.py::test_far"
 TEST = "from m import f\n\n\ndef test_a():\n    assert f(5) == 10\n"
@@ -78,7 +79,7 @@ class Play:
         return [kind_of(run) for run in self.ran if run.selectors != ("closed",)]
 
 
-def bench(*neighbours: str, qualname: str = "f", root: Path = Path("/nowhere")) -> Bench:
+def run_state(*neighbours: str, qualname: str = "f", root: Path = Path("/nowhere")) -> RunState:
     problem = Problem(
         root=root,
         spec=Spec(cases=(Case(id=TARGET, path="test_m.py", line=4),), selectors=(TARGET,)),
@@ -88,25 +89,30 @@ def bench(*neighbours: str, qualname: str = "f", root: Path = Path("/nowhere")) 
         neighbours=neighbours,
     )
     outcomes = {TARGET: "failed", **dict.fromkeys(neighbours, "passed")}
-    return Bench(
-        problem=problem,
-        outcomes=outcomes,
-        limits=Limits(),
-        suite_seconds=60,
+    return RunState(problem=problem, outcomes=outcomes, limits=Limits())
+
+
+def verifier(play: Play, state: RunState) -> Verifier:
+    async def open_session() -> Play:
+        return play
+
+    return Verifier(
+        state=state,
+        session=play,
+        open_session=open_session,
         encode=lambda files: {path: text.encode() for path, text in files.items()},
+        suite_seconds=60,
     )
 
 
-async def accepted(play: Play, where: Bench, code: str = CODE):
-    async def opened() -> Play:
-        return play
-
-    return await accept(where, opened, {"m.py": code}, {"test_m.py": TEST})
+async def accepted(play: Play, state: RunState, code: str = CODE, path: str = "m.py"):
+    verdict = await verifier(play, state).accept({path: code})
+    return verdict, state.evidence
 
 
 async def test_an_honest_candidate_is_proved_in_five_runs_of_one_seed():
     play = Play(honest)
-    verdict, evidence = await accepted(play, bench(NEAR, FAR))
+    verdict, evidence = await accepted(play, run_state(NEAR, FAR))
     assert verdict.status is Status.PASSED
     assert play.kinds == ["plain", "equal", "negated", "literal", "oracle"]
     assert {run.hash_seed for run in play.ran[:-1]} == {ACCEPTING}
@@ -122,7 +128,7 @@ async def test_a_twin_that_does_not_fail_is_tampering(kind, does):
         return execution({TARGET: does}) if kind_of(run) == kind else honest(run, ran)
 
     play = Play(answer)
-    verdict, evidence = await accepted(play, bench())
+    verdict, evidence = await accepted(play, run_state())
     assert verdict.status is Status.TAMPERED
     assert TARGET in verdict.reason
     assert play.kinds[-3:] == [kind, kind, "plain"]  # asked again, alone and unchanged, before anybody was accused
@@ -133,7 +139,7 @@ async def test_an_equal_twin_that_fails_is_tampering():
     def answer(run, ran):
         return execution({TARGET: FAILED}) if kind_of(run) == "equal" else honest(run, ran)
 
-    verdict, _ = await accepted(Play(answer), bench())
+    verdict, _ = await accepted(Play(answer), run_state())
     assert verdict.status is Status.TAMPERED
     assert "means the same" in verdict.reason
 
@@ -143,7 +149,7 @@ async def test_what_only_comes_of_another_test_that_broke_off_is_no_tampering():
         spoilt = kind_of(run) == "negated" and "negated" not in map(kind_of, ran)
         return execution({TARGET: PASSED}) if spoilt else honest(run, ran)
 
-    verdict, evidence = await accepted(Play(answer), bench())
+    verdict, evidence = await accepted(Play(answer), run_state())
     assert (verdict.status, evidence.canaried) == (Status.PASSED, 1)
 
 
@@ -156,7 +162,7 @@ async def test_chance_is_no_tampering(kind):
             return execution({TARGET: FAILED if kind == "equal" else PASSED})
         return execution({TARGET: FAILED}) if len(ran) > 1 and kind_of(run) == "plain" else honest(run, ran)
 
-    verdict, _ = await accepted(Play(answer), bench())
+    verdict, _ = await accepted(Play(answer), run_state())
     assert verdict.status is Status.FAILED
     assert verdict.reason.startswith("It passed once and then did not")
 
@@ -175,14 +181,9 @@ async def test_of_a_large_suite_whose_twin_hangs_only_what_was_told_is_proof():
 
     play = Play(hangs)
     cases = tuple(Case(id=case, path="test_m.py", line=4) for case in ids)
-    made = bench()
-    problem = replace(made.problem, spec=Spec(cases=cases, selectors=("test_m.py",)), neighbours=())
-    made = replace(made, problem=problem, outcomes=dict.fromkeys(ids, "failed"))
-
-    async def opened() -> Play:
-        return play
-
-    verdict, evidence = await accept(made, opened, {"m.py": CODE}, {"test_m.py": TEST})
+    problem = replace(run_state().problem, spec=Spec(cases=cases, selectors=("test_m.py",)), neighbours=())
+    state = RunState(problem=problem, outcomes=dict.fromkeys(ids, "failed"))
+    verdict, evidence = await accepted(play, state)
     assert verdict.status is Status.PASSED, verdict
     assert (evidence.canaried, evidence.canary_total) == (10, 30)
     assert play.kinds.count("negated") == 1
@@ -194,7 +195,7 @@ async def test_a_twin_that_is_stopped_neither_passes_nor_accuses(kind):
         good = honest(run, ran)
         return replace(good, killed="timeout", records=good.records[:3]) if kind_of(run) == kind else good
 
-    verdict, _ = await accepted(Play(answer), bench())
+    verdict, _ = await accepted(Play(answer), run_state())
     assert verdict.status is Status.TIMEOUT
 
 
@@ -205,7 +206,7 @@ async def test_a_broken_sandbox_is_never_a_verdict(kind):
 
     play = Play(answer)
     with pytest.raises(CannotVerify, match="it is gone"):
-        await accepted(play, bench())
+        await accepted(play, run_state())
     assert play.ran[-1].selectors == ("closed",)
 
 
@@ -222,7 +223,7 @@ async def test_a_broken_sandbox_is_never_a_verdict(kind):
 )
 async def test_an_oracle_that_shows_nothing_accuses_nobody(answer):
     play = Play(lambda run, ran: answer if run.oracle else honest(run, ran))
-    verdict, evidence = await accepted(play, bench())
+    verdict, evidence = await accepted(play, run_state())
     assert (verdict.status, evidence.out_of_process) == (Status.PASSED, 0)
     assert "out of process" not in solved(evidence, trust(evidence))
 
@@ -238,7 +239,7 @@ async def test_an_oracle_that_shows_nothing_accuses_nobody(answer):
 )
 async def test_the_oracle_is_for_plain_functions(qualname, code):
     play = Play(honest)
-    await accepted(play, bench(qualname=qualname), code)
+    await accepted(play, run_state(qualname=qualname), code)
     assert "oracle" not in play.kinds
 
 
@@ -246,15 +247,11 @@ async def test_the_oracle_knows_a_module_by_the_name_it_is_imported_by(tmp_path)
     for folder in ("src/pack", "src/pack/inner"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "__init__.py").touch()
-    where = bench(root=tmp_path)
+    state = run_state(root=tmp_path)
     path = "src/pack/inner/m.py"
-    problem = replace(where.problem, regions=(Region(path=path, qualname="f", start=1, end=2),))
+    state.problem = replace(state.problem, regions=(Region(path=path, qualname="f", start=1, end=2),))
     play = Play(honest)
-
-    async def opened():
-        return play
-
-    await accept(replace(where, problem=problem), opened, {path: CODE}, {"test_m.py": TEST})
+    await accepted(play, state, path=path)
     assert play.ran[-2].oracle == ("pack.inner.m",)
 
 
@@ -277,7 +274,7 @@ async def test_a_forged_report_of_the_neighbours_is_tampering():
         good = honest(run, ran)
         return replace(good, records=(*good.records, {"kind": "forged", "seq": -1})) if NEAR in run.selectors else good
 
-    verdict = await verify(bench(NEAR), Play(answer), {"m.py": CODE})
+    verdict = await verifier(Play(answer), run_state(NEAR)).verify({"m.py": CODE})
     assert (verdict.status, verdict.reason.split()[0]) == (Status.TAMPERED, "The")
 
 
@@ -287,13 +284,13 @@ async def test_a_forged_report_of_target_and_neighbours_is_not_run_apart():
         return replace(good, records=(*good.records, {"kind": "forged", "seq": -1})) if not ran else good
 
     play = Play(answer)
-    verdict, _ = await accepted(play, bench(NEAR))
+    verdict, _ = await accepted(play, run_state(NEAR))
     assert (verdict.status, play.kinds) == (Status.TAMPERED, ["plain"])
 
 
 async def test_a_neighbour_that_passes_when_asked_again_is_flaky_and_breaks_nothing():
     play = Play(failing(0))
-    verdict = await verify(bench(NEAR, FAR), play, {"m.py": CODE})
+    verdict = await verifier(play, run_state(NEAR, FAR)).verify({"m.py": CODE})
     assert (verdict.status, verdict.flaky, verdict.collateral) == (Status.PASSED, (NEAR,), ())
     assert [run.selectors for run in play.ran] == [(TARGET,), (NEAR, FAR), (NEAR,), (NEAR, FAR)]
 
@@ -301,14 +298,14 @@ async def test_a_neighbour_that_passes_when_asked_again_is_flaky_and_breaks_noth
 @pytest.mark.parametrize(("times", "runs"), [((0, 1), 3), ((0, 2), 4)], ids=["alone", "only among others"])
 async def test_a_neighbour_that_fails_again_is_broken(times, runs):
     play = Play(failing(*times))
-    verdict = await verify(bench(NEAR, FAR), play, {"m.py": CODE})
+    verdict = await verifier(play, run_state(NEAR, FAR)).verify({"m.py": CODE})
     assert verdict.status is Status.FAILED
     assert [case.id for case in verdict.collateral] == [NEAR]
     assert len(play.ran) == runs
 
 
 async def test_flaky_neighbours_are_counted_out():
-    verdict, evidence = await accepted(Play(failing(0, 1)), bench(NEAR, FAR))
+    verdict, evidence = await accepted(Play(failing(0, 1)), run_state(NEAR, FAR))
     assert verdict.status is Status.PASSED
     assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (1, 1)
     assert "flaky 1" in solved(evidence, trust(evidence))

@@ -11,6 +11,7 @@ from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
 from greenloop.core.records import Attempt, Budget, Completion, Note, Reply, Status, StopReason, Usage
+from greenloop.core.run_state import RunState
 from greenloop.drafting.search import chain
 from greenloop.engine import loop
 
@@ -44,7 +45,8 @@ async def ran(answers: list[str], confidence: float, attempts: int):
     started = Started(
         problem=PROBLEM, baseline=BASELINE, model="scripted", preset="plain", sandbox="test", attempts=attempts
     )
-    return await loop.refine(PROBLEM, started, parts, Ledger(Budget(attempts=attempts)), lambda _event: None)
+    state = RunState(problem=PROBLEM, ledger=Ledger(Budget(attempts=attempts)))
+    return await loop.refine(state, started, parts, lambda _event: None)
 
 
 async def test_a_failing_candidate_is_not_accepted_however_sure_the_model_is():

@@ -1,10 +1,9 @@
-"""A request after calibration: which feedback an error gets, what is kept from the model."""
+"""The feedback that an error's group gets, and the secrets that parts' questions do not hold."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,8 +12,10 @@ from greenloop.core import registry
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.ports import Nobody, Tools
 from greenloop.core.records import Attempt, Completion, Group, Message, Reply, Role, Status, Usage, Verdict
+from greenloop.core.run_state import RunState
 from greenloop.drafting.feedback import cases, diff, generic, raw
-from greenloop.engine.run import Course
+from greenloop.engine.feedback import Feedback
+from greenloop.engine.model_calls import ModelCalls
 from greenloop.project.settings import FeedbackSettings, Settings
 
 PRESET = replace(registry.preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
@@ -23,18 +24,8 @@ PRESET = replace(registry.preset("plain"), feedback=("raw",), treat={"logic": ("
 TOOLS = Tools(ask=None, run=None, session=None, user=Nobody(), rng=random.Random(0))
 
 
-def course(*, secrets: tuple[str, ...] = (), models=None, **feedback: list[str]) -> Course:
-    settings = Settings(feedback=FeedbackSettings(**feedback))
-    return Course(
-        bed=SimpleNamespace(settings=settings),
-        calibration=SimpleNamespace(problem=PROBLEM),
-        sandbox=None,
-        preset=PRESET,
-        models=models,
-        user=None,
-        secrets=secrets,
-        trusted="",
-    )
+def feedback(**names: list[str]) -> Feedback:
+    return Feedback(settings=Settings(feedback=FeedbackSettings(**names)), preset=PRESET, tools=TOOLS)
 
 
 @pytest.mark.parametrize(
@@ -54,13 +45,13 @@ def course(*, secrets: tuple[str, ...] = (), models=None, **feedback: list[str])
 )
 async def test_the_group_of_an_error_chooses_its_feedback(settings, group, part):
     newest = Attempt(number=1, verdict=unwritten(), group=group)
-    notes = await course(**settings)._describe(TOOLS, PROBLEM, [newest])
+    notes = await feedback(**settings).describe(PROBLEM, [newest])
     assert notes == (await part.describe(PROBLEM, [newest], None),)
 
 
 async def test_several_parts_speak_in_the_order_they_are_named():
     newest = Attempt(number=1, verdict=unwritten(), group=Group.LOGIC)
-    notes = await course(logic=["generic", "cases"])._describe(TOOLS, PROBLEM, [newest])
+    notes = await feedback(logic=["generic", "cases"]).describe(PROBLEM, [newest])
     assert [note.text for note in notes] == [
         generic.SENTENCE,
         (await cases.describe(PROBLEM, [newest], None)).text,
@@ -68,32 +59,35 @@ async def test_several_parts_speak_in_the_order_they_are_named():
 
 
 async def test_what_passed_needs_no_feedback():
-    assert await course()._describe(TOOLS, PROBLEM, [Attempt(number=1, verdict=Verdict(status=Status.PASSED))]) == ()
+    passed = Attempt(number=1, verdict=Verdict(status=Status.PASSED))
+    assert await feedback().describe(PROBLEM, [passed]) == ()
 
 
 def test_a_feedback_part_that_does_not_exist_is_named_before_any_model_is_asked():
     with pytest.raises(SettingsProblem, match="There is no feedback part named 'dif'") as caught:
-        course(logic=["dif"])
+        feedback(logic=["dif"])
     assert caught.value.remedy == "Choose one of: diff."
 
 
 async def test_what_parts_ask_holds_no_secret():
-    asked: list[Completion] = []
+    requests: list[Completion] = []
 
     class Model:
         name = "critic"
 
         async def complete(self, request, on_token) -> Reply:
-            asked.append(request)
+            requests.append(request)
             return Reply(text="", usage=Usage(), model="critic")
 
     class Models:
         async def of(self, role):
             return Model()
 
-    made = course(secrets=("sk-12345678",), models=Models())
-    await made.asking.quietly(
+    calls = ModelCalls(
+        settings=Settings(), preset=PRESET, models=Models(), state=RunState(problem=PROBLEM), secrets=("sk-12345678",)
+    )
+    await calls.ask_for_part(
         Completion(messages=(Message(role="user", content="key = 'sk-12345678'"),), role=Role.CRITIC)
     )
-    assert "sk-12345678" not in asked[0].messages[0].content
-    assert asked[0].messages[0].content.startswith("key = ")
+    assert "sk-12345678" not in requests[0].messages[0].content
+    assert requests[0].messages[0].content.startswith("key = ")

@@ -36,6 +36,7 @@ from greenloop.core.records import (
     Usage,
     Verdict,
 )
+from greenloop.core.run_state import RunState
 from greenloop.engine import loop
 from greenloop.project.settings import Settings
 
@@ -116,7 +117,8 @@ async def test_search_and_feedback_work_in_a_loop(part):
     )
     baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
     started = Started(problem=PROBLEM, baseline=baseline, model="scripted", preset="fresh", sandbox="test", attempts=5)
-    outcome = await loop.refine(PROBLEM, started, parts, Ledger(Budget(attempts=5)), lambda _event: None)
+    state = RunState(problem=PROBLEM, ledger=Ledger(Budget(attempts=5)))
+    outcome = await loop.refine(state, started, parts, lambda _event: None)
     assert outcome.reason is StopReason.SOLVED
     assert [attempt.draft.move for attempt in outcome.attempts[1:]] == [Move.DRAFT] * 4
     assert [prompt.temperature for prompt in prompts] == pytest.approx([0.0, 0.2, 0.4, 0.6])

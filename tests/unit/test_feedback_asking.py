@@ -34,6 +34,7 @@ from greenloop.core.records import (
     Usage,
     Verdict,
 )
+from greenloop.core.run_state import RunState
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import gate, parse_answer, repetition, search_replace, signature
 from greenloop.drafting.feedback import (
@@ -387,7 +388,8 @@ async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better
         count=len,
     )
     started = Started(problem=PROBLEM, baseline=BASELINE, model="m", preset="plain", sandbox="test", attempts=4)
-    outcome = await loop.refine(PROBLEM, started, parts, Ledger(Budget(attempts=4)), lambda _event: None)
+    state = RunState(problem=PROBLEM, ledger=Ledger(Budget(attempts=4)))
+    outcome = await loop.refine(state, started, parts, lambda _event: None)
     assert outcome.best == 2
     for number in (3, 4):
         asked = "\n".join(message.content for message in prompts[number - 1])

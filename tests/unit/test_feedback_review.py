@@ -124,7 +124,7 @@ def test_todo_and_review_comments_are_what_is_asked_for():
 def test_what_a_comment_asks_for_is_in_the_prompt():
     theatre = Theatre([HALF], problem=about(instruction="A comment asks: handle None"), preset="plain", attempts=1)
     messages = assemble(
-        theatre.course.asking.prompts,
+        theatre.refine_run.calls.prompts,
         theatre.problem,
         (),
         [BASELINE],
@@ -150,7 +150,9 @@ async def test_a_docstring_with_three_musts_gives_a_checklist_of_three_and_what_
     newest = replace(tried(problem), notes=(note,))
     theatre = Theatre([], problem=problem, preset="plain")
     (draft,) = chain.plan(problem, [BASELINE, newest])
-    messages = assemble(theatre.course.asking.prompts, problem, (), [BASELINE, newest], draft, budget=2000, count=len)
+    messages = assemble(
+        theatre.refine_run.calls.prompts, problem, (), [BASELINE, newest], draft, budget=2000, count=len
+    )
     assert "- It must not be negative" in messages[-1].content
 
 

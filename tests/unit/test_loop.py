@@ -35,6 +35,7 @@ from greenloop.core.records import (
     Usage,
     Verdict,
 )
+from greenloop.core.run_state import RunState
 from greenloop.core.summary import spent
 from greenloop.drafting.search import chain, restart_on_repeat
 from greenloop.engine import loop
@@ -122,7 +123,8 @@ class Stage:
         started = Started(
             problem=self.problem, baseline=baseline, model="scripted", preset="plain", sandbox="test", attempts=5
         )
-        return await loop.refine(self.problem, started, parts, Ledger(Budget(**budget)), self.events.append)
+        state = RunState(problem=self.problem, ledger=Ledger(Budget(**budget)))
+        return await loop.refine(state, started, parts, self.events.append)
 
     def summary(self) -> list[str]:
         return [summarised(event) for event in self.events]

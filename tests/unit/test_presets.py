@@ -27,6 +27,7 @@ from greenloop.core.records import (
     Usage,
     Verdict,
 )
+from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble
 from greenloop.engine import loop
 
@@ -115,7 +116,7 @@ class Play:
             problem=PROBLEM, baseline=baseline, model="scripted", preset=self.preset.name, sandbox="none", attempts=5
         )
         budget = Budget(attempts=attempts or self.preset.attempts, tokens=10**9)
-        return await loop.refine(PROBLEM, started, parts, Ledger(budget), self.emit)
+        return await loop.refine(RunState(problem=PROBLEM, ledger=Ledger(budget)), started, parts, self.emit)
 
 
 # preset, answers, what critic and planner say, the calls, how it ends

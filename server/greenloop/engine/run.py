@@ -134,7 +134,7 @@ class RefineRun:
 
     async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
         """The loop and what comes after it; whatever happens, the history has the run's beginning and its end."""
-        state, parts = self.state, self._parts(recorder.emit)
+        state, parts = self.state, self.parts(recorder.emit)
         (baseline,), spec = state.attempts, state.problem.spec
         recorder.number = recorder.history.begin(
             state.problem.root,
@@ -179,7 +179,8 @@ class RefineRun:
                 await selection.with_another(error, self.context.settings, self.context.session.name)
             return build_stopped(self.state.attempts, stop_reason(error), f"{error} {error.remedy}".strip())
 
-    def _parts(self, emit: Callable[[Event], None]) -> loop.Parts:
+    def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
+        """What the loop is made of; `emit` is told of changes of the spec by votes and answers."""
         region = self.state.problem.regions[0]
         module = imported_as(region.path, self.context.snapshot.root)
 
