@@ -169,7 +169,7 @@ async def test_without_the_setting_nothing_is_read(tmp_path):
 
 
 async def test_the_pages_decorator_writes_what_is_read(tmp_path, monkeypatch):
-    page = (Path(__file__).resolve().parents[2] / "docs/specs.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[4] / "docs/specs.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"```python\n(import functools.*?)```", page, re.DOTALL)
     space: dict = {}
     exec(source, space)
@@ -185,6 +185,6 @@ async def test_the_pages_decorator_writes_what_is_read(tmp_path, monkeypatch):
 
 
 async def test_the_pages_lines_are_read(tmp_path):
-    page = (Path(__file__).resolve().parents[2] / "docs/specs.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[4] / "docs/specs.md").read_text(encoding="utf-8")
     (lines,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     assert len(await shown(tmp_path, *lines.strip().split("\n"))) == 4

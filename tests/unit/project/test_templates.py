@@ -19,7 +19,7 @@ from greenloop.lsp.client_settings import Given
 from greenloop.lsp.features import configuration
 from greenloop.project import settings, templates
 
-HOUSE = Path(__file__).resolve().parents[2]
+HOUSE = Path(__file__).resolve().parents[3]
 PACKAGE = HOUSE / "server/greenloop"
 
 

@@ -124,7 +124,7 @@ COUNTS = {
     "words": lambda t: len(t.split()),
 }
 REAL = {
-    name: (Path(__file__).resolve().parents[2] / f"server/greenloop/drafting/prompts/default/{name}.txt").read_text()
+    name: (Path(__file__).resolve().parents[3] / f"server/greenloop/drafting/prompts/default/{name}.txt").read_text()
     for name in ("system", "task", "draft", "refine", "restart", "compare", "reflection", "strategy")
 }
 

@@ -11,7 +11,7 @@ import pytest
 from greenloop.core.errors import CannotVerify
 from greenloop.sandboxes import payload
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def test_in_a_checkout_and_an_editable_install():

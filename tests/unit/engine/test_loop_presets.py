@@ -31,7 +31,7 @@ from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble
 from greenloop.engine import loop
 
-HOUSE = Path(__file__).resolve().parents[2]
+HOUSE = Path(__file__).resolve().parents[3]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
 
 

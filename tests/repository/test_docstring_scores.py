@@ -11,7 +11,7 @@ import pytest
 from greenloop.core.records import Case, Provenance
 from greenloop.specs.trust import consensus, sets
 
-sys.path.insert(0, str(Path(__file__).parents[3]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, end, rates, score
 from benchmarks.docstrings.task import Docstring, unwritten
 

@@ -1,6 +1,6 @@
 """Which packages a project's tests need.
 
-The lock files in `locks/` were written by their own tools for one project; only their addresses have been shortened.
+The lock files in `files/` were written by their own tools for one project; only their addresses have been shortened.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from greenloop.core.errors import CannotVerify
 from greenloop.project import locks
 from greenloop.project.locks import project, requirements
 
-DATA = Path(__file__).parent / "locks"
+DATA = Path(__file__).parent / "files"
 LINUX = {
     "implementation_name": "cpython",
     "implementation_version": "3.11.2",
