@@ -82,7 +82,7 @@ def quiet(_text):
 
 
 async def made(project, table, **more):
-    wanted = {"count": 3, "lines": 1, "seed": 7, "unwanted": lambda _family: False, "say": quiet}
+    wanted = {"count": 3, "lines": 1, "seed": 7, "unwanted": lambda _family: False, "report_status": quiet}
     return await projects.of_folder(project, arms.settings_for(table, project), **{**wanted, **more})
 
 

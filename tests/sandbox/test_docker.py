@@ -498,14 +498,14 @@ async def test_the_sdk_is_imported_late():
 
 async def test_whoever_opens_it_is_told_what_goes_on(tmp_path):
     (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
-    settings, keeper = Settings(sandbox=SandboxSettings(kind="docker")), Keeper()
+    settings, pool = Settings(sandbox=SandboxSettings(kind="docker")), Keeper()
     said: list[str] = []
-    sandbox, session = await selection.opened(place(tmp_path), settings, said.append, keeper)
+    sandbox, session = await selection.opened(place(tmp_path), settings, said.append, pool)
     try:
         assert said == ["looking for a sandbox (docker)", "opening the sandbox (docker)"]
-        sandbox.say("making an image")
+        sandbox.report_status("making an image")
         assert said[-1] == "making an image"
         assert one(await session.run(Run(selectors=("test_x.py",)))).passed
     finally:
-        await keeper.release(session)
-        await keeper.close()
+        await pool.release(session)
+        await pool.close()

@@ -32,7 +32,7 @@ class Play:
         self.events: list = []
         self.said: list[str] = []
         self.outcome: Outcome | None = None
-        self.keeper: Keeper | None = None
+        self.pool: Keeper | None = None
 
     async def __call__(
         self, files: dict[str, str | bytes], target: str, *answers: str, buffers=None, **keys
@@ -50,7 +50,7 @@ class Play:
         assert not warnings
         request = refine.Request(root=self.root, target=target, buffers=buffers or {})
         self.outcome = await refine.refine(
-            request, settings=found, emit=self.events.append, say=self.said.append, keeper=self.keeper
+            request, settings=found, emit=self.events.append, report_status=self.said.append, pool=self.pool
         )
         assert isinstance(self.events[-1], Finished)
         return self.outcome
@@ -98,17 +98,17 @@ async def test_wrong_then_right(play):
 
 @pytest.mark.story("a sandbox stays for a session")
 async def test_a_keeper_keeps_the_wall_for_the_next_request(play):
-    play.keeper = Keeper()
+    play.pool = Keeper()
     files = {"m.py": DOUBLE, "test_m.py": TEST}
     try:
         assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return 2 * x\n"))).solved
-        (kept,) = play.keeper._idle
+        (kept,) = play.pool._idle
         (wall,) = [wall for seed, wall in kept.session._walls.items() if seed == 0]
         assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return x + x\n"))).solved
-        assert play.keeper._idle[0].session is kept.session
+        assert play.pool._idle[0].session is kept.session
         assert kept.session._walls[0] is wall
     finally:
-        await play.keeper.close()
+        await play.pool.close()
     assert not kept.session._walls
 
 
@@ -483,7 +483,7 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
 
 
 async def test_a_case_that_never_ends_takes_no_time_from_its_neighbours(play):
-    play.keeper = Keeper()
+    play.pool = Keeper()
     loops = "def double(x):\n    while x == 5:\n        pass\n    return 2 * x\n"
     tests = TEST + "\n\ndef test_other():\n    assert double(1) == 2\n"
     try:
@@ -494,6 +494,6 @@ async def test_a_case_that_never_ends_takes_no_time_from_its_neighbours(play):
             **{"sandbox.seconds": 2.0},
         )
     finally:
-        await play.keeper.close()
+        await play.pool.close()
     assert outcome.solved
     assert (outcome.evidence.neighbours_unchanged, outcome.evidence.neighbours_left_out) == (1, 0)

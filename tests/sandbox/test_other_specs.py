@@ -58,7 +58,7 @@ class Stage:
                 self.attempts.append(event.attempt)
 
         request = refine.Request(root=self.root, target=target, comment=comment)
-        return await refine.refine(request, settings=found, emit=emit, say=self.said.append, user=user)
+        return await refine.refine(request, settings=found, emit=emit, report_status=self.said.append, user=user)
 
     @property
     def errors(self) -> list[str]:

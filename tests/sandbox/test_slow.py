@@ -28,7 +28,7 @@ LOOP = "def f():\n    while True:\n        pass\n"
 def laid(limits, **values) -> Bed:
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
     place = SimpleNamespace(limits=Limits(seconds=limits))
-    return Bed(target=None, snapshot=None, session=None, place=place, settings=found, say=print)  # type: ignore[arg-type]
+    return Bed(target=None, snapshot=None, session=None, place=place, settings=found, report_status=print)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,9 @@ async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baselin
     assert target.kind is TargetKind.TEST
     snapshot = Snapshot(root=root, buffers={})
     try:
-        table = Bed(target=target, snapshot=snapshot, session=session, place=place, settings=found, say=said.append)
+        table = Bed(
+            target=target, snapshot=snapshot, session=session, place=place, settings=found, report_status=said.append
+        )
         return await calibrate(table), said
     finally:
         await session.close()

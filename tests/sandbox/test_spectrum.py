@@ -37,7 +37,7 @@ def measured(tmp_path, lay):
                 session=session,
                 place=place,
                 settings=found,
-                say=print,
+                report_status=print,
             )
             return await calibrate(table), session.runs
         finally:

@@ -321,13 +321,13 @@ async def test_targets_that_the_commit_does_not_have(work, check):
 
 
 async def test_files_that_change_meanwhile_end_it(work, settings):
-    def say(sentence: str) -> None:
+    def report_status(sentence: str) -> None:
         if "fresh sandbox" in sentence:
             write(work, {"m.py": RIGHT + "\n\n# later\n"})
 
     write(work, {"m.py": RIGHT})
     with pytest.raises(BaselineChanged):
-        await verify(Request(root=work), settings=settings, say=say)
+        await verify(Request(root=work), settings=settings, report_status=report_status)
 
 
 @pytest.mark.story("verify passes only what is honest")

@@ -126,7 +126,7 @@ class RefineRun:
         await self.models.of(Role.REFINER)
         await self._gather_context()
         await self._describe_baseline()
-        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.say)
+        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
         try:
             return await self._refine(drafter, RunRecorder(history=history, pass_on=emit))
         finally:
@@ -188,7 +188,7 @@ class RefineRun:
             """Votes or answers of the user changed what must hold."""
             problem = self.state.problem = replace(self.state.problem, spec=spec)
             for message in stored_tests.update(problem.root, region, problem.files[region.path], spec, module):
-                self.context.say(message)
+                self.context.report_status(message)
             emit(Specified(spec=spec, said=sentence))
 
         self.voting = Voting(

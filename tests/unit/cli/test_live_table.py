@@ -65,7 +65,7 @@ def test_the_table_fits_every_terminal(tmp_path, width, no_color):
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=width, no_color=no_color, color_system="standard")
     with Terminal(console, Clock()) as screen:
-        screen.say("opening the sandbox")
+        screen.report_status("opening the sandbox")
         for event in FakeEngine(tmp_path).events(solved(tmp_path).attempts):
             screen.emit(event)
     text = out.getvalue()

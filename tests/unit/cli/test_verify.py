@@ -57,9 +57,9 @@ def answer(project, monkeypatch):
     asked = []
 
     def set_(result):
-        async def verify(request, *, settings, say):
+        async def verify(request, *, settings, report_status):
             asked.append((request, settings))
-            say("running")
+            report_status("running")
             if isinstance(result, Exception):
                 raise result
             return result

@@ -44,62 +44,62 @@ def place(root: str) -> Place:
 
 
 async def test_the_next_request_gets_the_session_of_the_one_before():
-    keeper, sandbox = Keeper(), Sandbox()
-    first = await keeper.open(sandbox, place("/a"))
-    second = await keeper.open(sandbox, place("/a"))
+    pool, sandbox = Keeper(), Sandbox()
+    first = await pool.open(sandbox, place("/a"))
+    second = await pool.open(sandbox, place("/a"))
     assert first is not second
-    await keeper.release(first)
-    await keeper.release(second)
+    await pool.release(first)
+    await pool.release(second)
     assert (first.said, second.said) == ([], ["close"])
-    assert keeper.ready(place("/a"))
-    assert await keeper.open(sandbox, place("/b")) is not first
-    assert await keeper.open(sandbox, place("/a")) is first
-    assert not keeper.ready(place("/a"))
-    await keeper.release(first)
-    await keeper.close()
+    assert pool.ready(place("/a"))
+    assert await pool.open(sandbox, place("/b")) is not first
+    assert await pool.open(sandbox, place("/a")) is first
+    assert not pool.ready(place("/a"))
+    await pool.release(first)
+    await pool.close()
     assert first.said == ["close"]
 
 
 async def test_of_a_workspace_that_was_left_no_session_stays():
-    keeper, sandbox = Keeper(), Sandbox()
-    here, there = await keeper.open(sandbox, place("/a")), await keeper.open(sandbox, place("/b"))
-    await keeper.release(here)
-    await keeper.release(there)
-    await keeper.leave(Path("/a"))
+    pool, sandbox = Keeper(), Sandbox()
+    here, there = await pool.open(sandbox, place("/a")), await pool.open(sandbox, place("/b"))
+    await pool.release(here)
+    await pool.release(there)
+    await pool.leave(Path("/a"))
     assert (here.said, there.said) == (["close"], [])
-    assert (keeper.ready(place("/a")), keeper.ready(place("/b"))) == (False, True)
-    await keeper.close()
+    assert (pool.ready(place("/a")), pool.ready(place("/b"))) == (False, True)
+    await pool.close()
 
 
 async def test_what_was_lent_when_its_workspace_was_left_is_closed_when_it_comes_back():
-    keeper, sandbox = Keeper(), Sandbox()
-    lent = await keeper.open(sandbox, place("/a"))
-    await keeper.leave(Path("/a"))
-    await keeper.release(lent)
+    pool, sandbox = Keeper(), Sandbox()
+    lent = await pool.open(sandbox, place("/a"))
+    await pool.leave(Path("/a"))
+    await pool.release(lent)
     assert lent.said == ["close"]
-    again = await keeper.open(sandbox, place("/a"))
-    await keeper.release(again)
-    assert keeper.ready(place("/a"))
-    await keeper.close()
+    again = await pool.open(sandbox, place("/a"))
+    await pool.release(again)
+    assert pool.ready(place("/a"))
+    await pool.close()
 
 
 async def test_an_idle_session_is_paused_and_later_closed():
-    keeper = Keeper(pause=0.0, close=0.0)
-    session = await keeper.open(Sandbox(), place("/a"))
-    await keeper.release(session)
+    pool = Keeper(pause=0.0, close=0.0)
+    session = await pool.open(Sandbox(), place("/a"))
+    await pool.release(session)
     await asyncio.wait_for(session.closed.wait(), 10)
     assert session.said == ["pause", "close"]
 
 
 async def test_a_session_taken_again_is_not_closed_behind_its_users_back():
-    keeper, sandbox = Keeper(pause=0.0, close=3600.0), Sandbox()
-    session = await keeper.open(sandbox, place("/a"))
-    await keeper.release(session)
+    pool, sandbox = Keeper(pause=0.0, close=3600.0), Sandbox()
+    session = await pool.open(sandbox, place("/a"))
+    await pool.release(session)
     await asyncio.wait_for(session.paused.wait(), 10)
-    assert await keeper.open(sandbox, place("/a")) is session
+    assert await pool.open(sandbox, place("/a")) is session
     assert session.said == ["pause"]
-    await keeper.close()
-    await keeper.release(session)
+    await pool.close()
+    await pool.release(session)
     assert session.said == ["pause", "close"]
 
 
@@ -108,7 +108,7 @@ async def test_a_back_end_that_cannot_be_opened_leaves_nothing():
         async def open(self, place):
             raise OSError("no")
 
-    keeper = Keeper()
+    pool = Keeper()
     with pytest.raises(OSError, match="no"):
-        await keeper.open(Broken(), place("/a"))
-    await keeper.close()
+        await pool.open(Broken(), place("/a"))
+    await pool.close()

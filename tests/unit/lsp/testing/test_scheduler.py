@@ -77,10 +77,10 @@ class Play:
         self.broken, self.left, self.problem = (), (), None
         self.began, self.go = asyncio.Event(), asyncio.Event()
 
-    async def prepare(self, root, settings, keeper):
+    async def prepare(self, root, settings, pool):
         self.prepared += 1
 
-    async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
+    async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         self.runs.append((tuple(selectors), traced, seconds))
         self.began.set()
         if self.problem:
@@ -123,7 +123,7 @@ class House:
 
     def __init__(self, root):
         self.root, self.pauses, self.published = root, Pauses(), {}
-        self.play, self.runs, self.results, self.keeper = Play(), Runs(), Results(), None
+        self.play, self.runs, self.results, self.pool = Play(), Runs(), Results(), None
         self.abilities = Abilities(related_information=True)
         self.texts = {}
         self.documents = SimpleNamespace(
