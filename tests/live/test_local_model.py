@@ -48,6 +48,7 @@ async def running():
     return await server.start(SETTINGS)
 
 
+@pytest.mark.story("the embedded model runs in a process of its own")
 async def test_it_answers_with_code_and_counts(running):
     model, pieces = local.create("local", SETTINGS), []
     reply = await model.complete(ASK, pieces.append)

@@ -204,6 +204,7 @@ def test_in_broken_and_empty_files(tmp_path, monkeypatch, text):
     assert set(inside.lenses("test_m.py")) == wanted
 
 
+@pytest.mark.story("a lens stands above each test")
 async def test_over_the_wire_they_are_whole_and_the_editor_is_told_of_changes(editor):
     editor.answers["workspace/codeLens/refresh"] = None
     result = await editor.start(LENSES)

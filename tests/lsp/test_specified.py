@@ -32,6 +32,7 @@ async def opened(editor):
     return Path(path_from_uri(shown["params"]["uri"]))
 
 
+@pytest.mark.story("what only generated tests confirm is offered")
 async def test_what_only_designed_tests_speak_for_is_offered_and_never_applied_by_itself(editor):
     result = await over(editor)
     assert (result["solved"], result["verified"], result["applied"]) == (True, "partially", False)

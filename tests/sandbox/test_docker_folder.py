@@ -55,6 +55,7 @@ LEAVE = {
 }
 
 
+@pytest.mark.story("nothing of a run reaches the next")
 @pytest.mark.parametrize("leave", LEAVE.values(), ids=LEAVE)
 async def test_what_a_test_writes_beside_itself_is_gone(shared, root, leave):
     (root / "gone.txt").write_text("left out of the run")

@@ -22,6 +22,10 @@ CHOSEN += [
 ]
 
 
+@pytest.mark.story(
+    "the examples go green",
+    only=("bubblewrap-fibonacci", "bubblewrap-docstring_stub", "bubblewrap-unittest_project", "docker-fibonacci"),
+)
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("kind", "name"), CHOSEN)
 async def test_example(kind, name, tmp_path, monkeypatch):

@@ -39,6 +39,7 @@ async def found(sandbox, environment) -> dict[str, ProbeResult]:
     return {finding.promise: finding for finding in await isolation.run_probes(sandbox, probe, environment)}
 
 
+@pytest.mark.story("the doctor tries what the sandbox promises")
 @pytest.mark.parametrize(
     "sandbox",
     [

@@ -39,6 +39,7 @@ def problem(tmp_path):
     )
 
 
+@pytest.mark.story("execution decides")
 @pytest.mark.parametrize("opened", [False, True], ids=["test file closed", "test file open"])
 @pytest.mark.parametrize(("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (LIAR, Status.TAMPERED)])
 async def test_the_whole_proof(problem, text, status, opened):

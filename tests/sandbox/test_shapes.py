@@ -134,6 +134,9 @@ SHAPES = {
 }
 
 
+@pytest.mark.story(
+    "tests and functions of many shapes", only=("method", "decorated", "nested", "unittest", "two functions deep")
+)
 @pytest.mark.parametrize("name", SHAPES)
 async def test_shape(name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -53,6 +53,7 @@ def walled(bare_python: Path) -> settings.Settings:
     return settings.load(None, command_line=line, environ={})[0]
 
 
+@pytest.mark.story("what weak tests would also accept is shown")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(180)
 async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):

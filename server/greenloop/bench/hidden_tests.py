@@ -41,7 +41,7 @@ class Judge:
     task: Task
     root: Path
     settings: Settings
-    keeper: Keeper
+    pool: Keeper
     known: dict[str, Judgement] = field(default_factory=dict)
 
     async def __call__(self, texts: Mapping[str, str]) -> Judgement:
@@ -49,11 +49,11 @@ class Judge:
         key = json.dumps(sorted(texts.items()))
         if key not in self.known:
             sandbox_spec = await refine.place_of(self.root, self.settings)
-            _sandbox, session = await selection.opened(sandbox_spec, self.settings, refine.quiet, self.keeper)
+            _sandbox, session = await selection.opened(sandbox_spec, self.settings, refine.quiet, self.pool)
             try:
                 self.known[key] = await self._run(session, texts)
             finally:
-                await self.keeper.release(session)
+                await self.pool.release(session)
         return self.known[key]
 
     async def _run(self, session: Session, texts: Mapping[str, str]) -> Judgement:

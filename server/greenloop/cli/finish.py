@@ -95,7 +95,8 @@ def _strength(job: Job, outcome: Outcome, problem: Problem) -> None:
     try:
         with open_view(json=job.put is not None, named=job.named) as view:
             strength = interrupt.run(
-                refine.strength_of(problem, outcome, settings=job.settings, say=view.say), last_words=view.close
+                refine.strength_of(problem, outcome, settings=job.settings, report_status=view.report_status),
+                last_words=view.close,
             )
     except GreenloopError as error:
         tell(error)

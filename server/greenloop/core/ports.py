@@ -70,7 +70,7 @@ class Sandbox(Protocol):
     `report_status` receives progress messages where opening takes long.
     """
 
-    say: Callable[[str], None]
+    report_status: Callable[[str], None]
 
     @property
     def name(self) -> str: ...

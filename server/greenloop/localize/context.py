@@ -41,7 +41,7 @@ class Bed:
     session: Session
     place: Place
     settings: Settings
-    say: Callable[[str], None]
+    report_status: Callable[[str], None]
     comment: str = ""
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
 

@@ -75,13 +75,13 @@ class Engine(Protocol):
         *,
         settings: Settings,
         emit: Callable[[Event], None],
-        say: Callable[[str], None] = ...,
+        report_status: Callable[[str], None] = ...,
         user: User | None = None,
         opener: Callable[[str, Settings], Model] | None = None,
-        keeper: Keeper | None = None,
+        pool: Keeper | None = None,
     ) -> Outcome: ...
 
-    async def warm(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
+    async def warm(self, root: Path, settings: Settings, pool: Keeper) -> None: ...
 
     async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
 
@@ -96,12 +96,12 @@ class Tester(Protocol):
         *,
         buffers: Mapping[str, bytes],
         settings: Settings,
-        keeper: Keeper,
+        pool: Keeper,
         traced: bool,
         seconds: float = ...,
     ) -> Report: ...
 
-    async def prepare(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
+    async def prepare(self, root: Path, settings: Settings, pool: Keeper) -> None: ...
 
 
 class Server(LanguageServer):
@@ -122,7 +122,7 @@ class Server(LanguageServer):
         self.runs = Runs()
         self.results = Results()
         self.freshness = Freshness()
-        self.keeper = Keeper()
+        self.pool = Keeper()
         self.warming: dict[Path, float] = {}
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}

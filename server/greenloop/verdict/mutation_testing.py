@@ -147,7 +147,7 @@ async def measured(
     candidate: Candidate,
     *,
     seconds: float = SECONDS,
-    say: Callable[[str], None],
+    report_status: Callable[[str], None],
 ) -> Strength:
     """Runs the changes over the spec's cases and the neighbours that pass with the candidate itself.
 
@@ -158,7 +158,7 @@ async def measured(
     around = fit_selectors(problem.neighbours)
     run = replace(inputs.test_run(accepted), seconds=inputs.limits.seconds + (inputs.suite_seconds if around else 0.0))
     run = replace(run, selectors=tuple(dict.fromkeys((*run.selectors, *around))))
-    say("running the tests over the result")
+    report_status("running the tests over the result")
     # A back end learns from the user's own code alone, and is many times faster then.
     check_sandbox(await session.run(replace(run, files={**problem.buffers, **inputs.generated_files}, baseline=True)))
     began = monotonic()
@@ -179,7 +179,7 @@ async def measured(
     for number, mutant in enumerate(tried[:MOST], 1):
         if monotonic() - began > seconds:
             break
-        say(f"change {number} of {min(len(tried), MOST)}")
+        report_status(f"change {number} of {min(len(tried), MOST)}")
         if await _noticed(inputs, session, run, mutant, green, max(LEAST, SLOWER * own)):
             killed += 1
         else:

@@ -130,11 +130,11 @@ class FakeEngine:
         return events
 
     async def refine(
-        self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None
+        self, request, *, settings, emit, report_status=lambda _text: None, user=None, model=None, pool=None
     ) -> Outcome:
         self.requests.append(request)
         self.settings.append(settings)
-        say("opening the sandbox (bubblewrap)")
+        report_status("opening the sandbox (bubblewrap)")
         if isinstance(self.result, BaseException):
             raise self.result
         if self.result.reason in (StopReason.ALREADY_GREEN, StopReason.ENVIRONMENT):
@@ -157,7 +157,7 @@ class FakeEngine:
         self.reverified.append(dict(files))
         return verdict(self.again)
 
-    async def red_tests(self, root, *, settings, say=lambda _text: None) -> list[str]:
+    async def red_tests(self, root, *, settings, report_status=lambda _text: None) -> list[str]:
         return self.red
 
 

@@ -29,7 +29,7 @@ class Before:
 async def learn(ground: Ground) -> Before:
     """Runs the revision by itself. Raises `CannotVerify` when its tests cannot run, `UsageProblem` for no such test."""
     revision = ground.revision
-    ground.say(f"running the tests of {ground.request.revision} over its own code")
+    ground.report_status(f"running the tests of {ground.request.revision} over its own code")
     execution = await ground.run(
         Run(selectors=ground.request.targets, files=revision.old_code, without=revision.new_code, baseline=True)
     )

@@ -73,7 +73,7 @@ class Ground:
     place: Place
     settings: Settings
     seconds: float
-    say: Callable[[str], None]
+    report_status: Callable[[str], None]
 
     async def open(self) -> Session:
         """A fresh sandbox over the working tree with the revision's tests."""

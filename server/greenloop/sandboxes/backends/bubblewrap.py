@@ -42,7 +42,7 @@ class Bubblewrap:
     def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
         self._programs = None if programs is None else tuple(programs)
         self._writable = writable
-        self.say: Callable[[str], None] = log.debug
+        self.report_status: Callable[[str], None] = log.debug
         self._learnt: dict[Path, Learnt] = {}
 
     @property

@@ -42,7 +42,7 @@ class NoWall:
 
     def __init__(self, settings: Settings) -> None:
         self._consent = settings.sandbox.unsafe
-        self.say: Callable[[str], None] = log.debug
+        self.report_status: Callable[[str], None] = log.debug
 
     @property
     def name(self) -> str:
