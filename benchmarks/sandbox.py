@@ -29,7 +29,10 @@ from pathlib import Path
 
 from greenloop.core import registry
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Case, Environment, Limits, Place, Problem, Region, Run, Spec, Status
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Limits, Place, Run
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.core.verdict import judge
 from greenloop.project import interpreters

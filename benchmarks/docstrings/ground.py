@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.ports import Session
-from greenloop.core.records import CaseResult, Run
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings

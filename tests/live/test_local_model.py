@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from greenloop.core.errors import ContextTooLong
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import Completion, Hole, Message
 from greenloop.models.embedded import lock, server
 from greenloop.models.providers import litellm, local
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings

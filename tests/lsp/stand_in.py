@@ -16,33 +16,13 @@ from attempting import attempted
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
 from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Completion,
-    Draft,
-    Estimate,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Message,
-    Move,
-    Note,
-    Outcome,
-    Problem,
-    Provenance,
-    Region,
-    Role,
-    Span,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Move, Note
+from greenloop.core.records.model import Completion, Message, Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Estimate, Span, Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.features import doctor, lifecycle, pull_model
 from greenloop.lsp.presenters import diagnostics

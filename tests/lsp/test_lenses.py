@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from greenloop.core.records import Verified
+from greenloop.core.records.outcome import Verified
 from greenloop.lsp.features.code_lens import Refresher
 from greenloop.lsp.runs.runs import Phase
 from greenloop.lsp.testing.results import Result

@@ -8,24 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Environment,
-    Evidence,
-    Failure,
-    Outcome,
-    Place,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.sandbox import Environment, Place
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.engine.history.provenance import here
 from greenloop.engine.history.store import History
 from greenloop.lsp.runs.history_runs import OLDEST

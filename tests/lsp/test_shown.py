@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Finding
+from greenloop.core.records.attempt import Finding
 from greenloop.lsp.runs.runs import Phase
 
 from .conftest import EVERYTHING, FILES, without

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Region
+from greenloop.core.records.spec import Region
 from greenloop.core.text.uris import path_from_uri
 from greenloop.specs import stored_tests
 

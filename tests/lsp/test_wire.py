@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection import stdio
 from greenloop.lsp.connection.stdio import Inbox, Outbox
 from greenloop.lsp.presenters.progress import Bar

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core import registry
-from greenloop.core.records import Group
+from greenloop.core.records.verdict import Group
+from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -96,9 +97,9 @@ def test_every_part_has_a_variant():
     assert {part for part, _name in variants()} == set(registry.CONTRACTS) == set(PARAMETERS)
 
 
-@pytest.mark.parametrize("name", registry.presets())
+@pytest.mark.parametrize("name", load_presets())
 def test_presets_name_what_exists(name):
-    preset = registry.preset(name, harness=True)
+    preset = find_preset(name, harness=True)
     for part, chosen in (
         ("context", preset.context),
         ("feedback", preset.feedback),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Case, Provenance
+from greenloop.core.records.spec import Case, Provenance
 from greenloop.specs.trust import consensus, sets
 
 sys.path.insert(0, str(Path(__file__).parents[2]))

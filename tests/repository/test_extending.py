@@ -17,27 +17,17 @@ from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Completion,
-    Environment,
-    Execution,
-    Finding,
-    Move,
-    Place,
-    Problem,
-    Region,
-    Reply,
-    Run,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Finding, Move
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Execution, Place, Run
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.engine import loop
+from greenloop.engine import loop, presets
+from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extending.md").read_text(encoding="utf-8")
@@ -141,15 +131,15 @@ def test_the_preset_is_read_and_names_what_exists(part, tmp_path, monkeypatch):
     part("search/fresh.py")
     part("feedback/shortest.py")
     (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    built_in = registry.files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
+    built_in = presets.files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine/presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")
-    monkeypatch.setattr(registry, "files", lambda _package: tmp_path)
-    registry.presets.cache_clear()
+    monkeypatch.setattr(presets, "files", lambda _package: tmp_path)
+    load_presets.cache_clear()
     try:
-        preset = registry.preset("fresh")
+        preset = find_preset("fresh")
     finally:
-        registry.presets.cache_clear()
+        load_presets.cache_clear()
     assert preset.search in registry.names("search")
     assert set(preset.feedback) <= set(registry.names("feedback"))
     assert set(preset.context) <= set(registry.names("context"))

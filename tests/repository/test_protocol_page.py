@@ -11,28 +11,13 @@ from lsprotocol import types as lsp
 
 from greenloop.cli import events_json
 from greenloop.core.events import Checked, Planned, Proposed, Specified, Started, Tested
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Draft,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Move,
-    Outcome,
-    Problem,
-    Provenance,
-    Region,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.connection import messages
 from greenloop.lsp.connection.capabilities import abilities

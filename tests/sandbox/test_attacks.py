@@ -17,7 +17,11 @@ import pytest
 import pytest_asyncio
 
 from greenloop.core.ports import Session
-from greenloop.core.records import Case, Environment, Evidence, Limits, Place, Problem, Run, Spec, Status, Verdict
+from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Limits, Place, Run
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import clean
 from greenloop.core.verdict import judge

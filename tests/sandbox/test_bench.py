@@ -12,7 +12,8 @@ from greenloop.bench.figures import figures
 from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.records import Reply, Usage
+from greenloop.core.records.model import Reply
+from greenloop.core.records.usage import Usage
 from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]

@@ -10,7 +10,8 @@ import pytest
 from greenloop.bench import arms, mbpp, mutate_project, plans, projects, sources, tasks
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Reply, Role, Usage
+from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.usage import Usage
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 

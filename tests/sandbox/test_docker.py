@@ -16,7 +16,8 @@ import pytest
 
 from containers import BUSY, one, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Limits, Lines, Run, Status
+from greenloop.core.records.sandbox import Limits, Lines, Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.report import case_results, collected, reached, watched
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
@@ -432,7 +433,7 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
 async def test_a_killed_process_leaves_no_container(root, tmp_path):
     script = tmp_path / "owner.py"
     script.write_text(
-        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records import *\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records.sandbox import Environment, Place, Run\n"
         "from greenloop.sandboxes.backends import docker\nfrom greenloop.project.settings import Settings\n"
         "async def main():\n"
         "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from containers import one, own_containers, place, tried
-from greenloop.core.records import Run
+from greenloop.core.records.sandbox import Run
 from greenloop.core.report import case_results
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import _container, docker

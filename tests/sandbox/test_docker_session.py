@@ -18,7 +18,7 @@ import pytest
 
 from containers import BUSY, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Run
+from greenloop.core.records.sandbox import Run
 from greenloop.core.report import case_results
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import docker

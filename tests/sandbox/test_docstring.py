@@ -6,7 +6,9 @@ import pytest
 
 from cast import Asked, Cast, Knowing
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Provenance, Role, StopReason, Verified
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import StopReason, Verified
+from greenloop.core.records.spec import Provenance
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]

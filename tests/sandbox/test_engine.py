@@ -10,7 +10,9 @@ import pytest
 
 from greenloop.core.errors import CannotVerify, SandboxBroke, UsageProblem
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.records import Execution, Outcome, Status, StopReason, Verified
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.project import settings
 from greenloop.sandboxes import selection

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Verified
+from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.project import settings
 

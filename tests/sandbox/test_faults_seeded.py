@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import StopReason
+from greenloop.core.records.outcome import StopReason
 from greenloop.engine import refine
 from greenloop.project import settings
 

@@ -8,7 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.records import Attempt, Candidate, Case, Problem, Region, Run, Spec
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.verdict import judge
 from greenloop.drafting.feedback import docs, runtime_trace
 

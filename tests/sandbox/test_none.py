@@ -9,7 +9,8 @@ import time
 import pytest
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place, Run, Status
+from greenloop.core.records.sandbox import Place, Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import none

@@ -6,7 +6,8 @@ import platform
 
 import pytest
 
-from greenloop.core.records import Run, Status
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.report import case_results, of_kind
 from greenloop.core.verdict import judge
 

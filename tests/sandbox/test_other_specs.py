@@ -9,7 +9,7 @@ import pytest
 
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.events import Tested
-from greenloop.core.records import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.engine import loop, refine
 from greenloop.project import settings
 from specifying import Answers

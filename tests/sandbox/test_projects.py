@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
 from greenloop.core.report import case_results, collect_errors
 from greenloop.engine import refine
 from greenloop.project import settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Environment
+from greenloop.core.records.sandbox import Environment
 from greenloop.engine.doctor import isolation
 from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
 from greenloop.project.settings import SandboxSettings, Settings

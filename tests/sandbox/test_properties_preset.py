@@ -6,7 +6,9 @@ import pytest
 
 from cast import Cast, Docstring
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Provenance, Role, Verified
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Verified
+from greenloop.core.records.spec import Provenance
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 

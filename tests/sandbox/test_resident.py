@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records import Environment, Execution, Place, Run
+from greenloop.core.records.sandbox import Environment, Execution, Place, Run
 from greenloop.sandboxes.backends import _mounts, _resident
 from greenloop.sandboxes.backends._supervisor import descendants
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap

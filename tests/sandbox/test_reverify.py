@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records import Case, Problem, Region, Spec, Status
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.project.settings import SandboxSettings, Settings
 

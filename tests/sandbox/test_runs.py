@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records import Frame, Run, Status
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.verdict import Frame, Status
 from greenloop.core.verdict import judge
 
 pytestmark = pytest.mark.needs("bubblewrap")

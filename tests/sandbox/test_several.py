@@ -7,7 +7,7 @@ import json
 import pytest
 
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.records import Status
+from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import unified
 from greenloop.engine import refine
 from greenloop.project import settings

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from greenloop.core.records import Verified
+from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.project import settings
 

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import Execution, Limits, Place, TargetKind
+from greenloop.core.records.sandbox import Execution, Limits, Place
+from greenloop.core.records.spec import TargetKind
 from greenloop.core.run_state import Baseline
 from greenloop.localize import context
 from greenloop.localize.baseline import calibrate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records import Limits, Place
+from greenloop.core.records.sandbox import Limits, Place
 from greenloop.localize import context
 from greenloop.localize.baseline import calibrate
 from greenloop.project import interpreters, settings

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records import Problem, Run, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.spec import Spec
 from greenloop.localize import regions
 from greenloop.project import targets
 from greenloop.specs.kinds import examples

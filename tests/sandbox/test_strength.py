@@ -7,19 +7,11 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import UsageProblem
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine
 from greenloop.project import settings
 from greenloop.verdict.mutation_testing import Mutant, Strength, mutants, report, told

@@ -16,7 +16,11 @@ import pytest
 
 from greenloop.cli.main import main
 from greenloop.core.errors import BaselineChanged, CannotVerify, UsageProblem
-from greenloop.core.records import Attempt, Case, Outcome, Problem, Spec, Status, StopReason, Verdict, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine
 from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records import Limits, Run, Status
+from greenloop.core.records.sandbox import Limits, Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 from greenloop.sandboxes.backends._supervisor import descendants, is_alive
 from greenloop.verdict import canary

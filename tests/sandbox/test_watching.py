@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records import Lines, Run
+from greenloop.core.records.sandbox import Lines, Run
 from greenloop.core.report import case_results, watched
 from greenloop.core.verdict import forged, judge
 

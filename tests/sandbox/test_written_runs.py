@@ -10,7 +10,7 @@ import pytest
 
 from cast import Cast, Knowing
 from greenloop.cli.apply_result import write
-from greenloop.core.records import Outcome, Verified
+from greenloop.core.records.outcome import Outcome, Verified
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]

@@ -8,23 +8,11 @@ from dataclasses import replace
 from attempting import attempted
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Finished, Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.core.report import Collected, Reach
 from greenloop.core.text.diff import lines, newline_of
 from greenloop.engine.run_tests import Report

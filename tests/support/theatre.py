@@ -9,12 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from doubling import PROBLEM, code, executed, unwritten
-from greenloop.core import registry
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import Nobody
-from greenloop.core.records import Attempt, Completion, Outcome, Problem, Reply, Role, Usage
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Reply, Role
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline
 from greenloop.engine import loop
+from greenloop.engine.presets import find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.models.roles import Models
 from greenloop.project import settings
@@ -65,7 +69,7 @@ class Theatre:
             ),
             baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),
             sandbox=None,
-            preset=registry.preset(found.preset),
+            preset=find_preset(found.preset),
             models=self.models,
             user=Nobody(),
             secrets=(SECRET,),

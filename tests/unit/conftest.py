@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.python.ast_source import definitions, piece, start_of
-from greenloop.core.records import Case, Problem, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
 
 
 def build(text, *names, created=False, path="m.py", tests="", span=None):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
-from greenloop.core.records import Run, Status
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import judge
 from greenloop.engine import refine

@@ -20,7 +20,7 @@ from greenloop.bench.operators import Function
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.core.ports import Session
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
 from greenloop.core.report import collect_errors, reached
 from greenloop.core.selectors import fit_selectors
 from greenloop.engine import refine

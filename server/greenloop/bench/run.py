@@ -25,7 +25,9 @@ from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Started
 from greenloop.core.ports import Model
-from greenloop.core.records import Outcome, Problem, Role, StopReason
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.problem import Problem
 from greenloop.engine import refine
 from greenloop.models import roles
 from greenloop.models.roles import Models

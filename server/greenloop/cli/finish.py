@@ -14,7 +14,8 @@ from greenloop.cli import apply_result, events_json, exit_codes, interrupt, rend
 from greenloop.cli.errors import tell, warn
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceProblem
-from greenloop.core.records import Outcome, Problem, Verified
+from greenloop.core.records.outcome import Outcome, Verified
+from greenloop.core.records.problem import Problem
 from greenloop.engine import refine
 from greenloop.notebook.adapter import Prepared
 from greenloop.notebook.cell_labels import told

@@ -17,7 +17,8 @@ from greenloop.cli import render
 from greenloop.cli.frozen_tests import Freezing
 from greenloop.core.estimate import told
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records import Attempt, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import label
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.

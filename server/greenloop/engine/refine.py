@@ -12,15 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core import registry
 from greenloop.core.errors import SandboxBroke, UsageProblem
 from greenloop.core.events import Event, Finished
 from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
-from greenloop.core.records import Failure, Limits, Outcome, Place, Problem, Run, Target, Verdict
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits, Place, Run
+from greenloop.core.records.spec import Target
+from greenloop.core.records.verdict import Failure, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.encoding import decode
+from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.localize.baseline import calibrate
 from greenloop.localize.context import Bed
@@ -59,7 +63,7 @@ class Request:
 class Harness:
     """What a measured run has in place of the user's own: any preset, models that record, a file for the history."""
 
-    preset: registry.Preset
+    preset: Preset
     models: Models
     history: Path | None = None
 
@@ -89,7 +93,7 @@ async def refine(
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
-    preset = harness.preset if harness else registry.preset(settings.preset)
+    preset = harness.preset if harness else find_preset(settings.preset)
     root = workspace.checked_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target

@@ -20,20 +20,12 @@ from greenloop.core.errors import BaselineChanged, CannotVerify, ModelProblem, S
 from greenloop.core.estimate import EMBEDDED, foreseen
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Sandbox, Session, Tools, User
-from greenloop.core.records import (
-    Budget,
-    Draft,
-    Estimate,
-    Evidence,
-    Move,
-    Outcome,
-    Past,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-)
+from greenloop.core.records.attempt import Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Budget, Estimate, Past
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine import loop
 from greenloop.engine.feedback import Feedback
@@ -41,6 +33,7 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
+from greenloop.engine.presets import Preset
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.specify import specify
 from greenloop.localize.context import Bed
@@ -65,7 +58,7 @@ class RefineRun:
     context: Bed
     baseline: Baseline
     sandbox: Sandbox
-    preset: registry.Preset
+    preset: Preset
     models: Models
     user: User
     secrets: tuple[str, ...]

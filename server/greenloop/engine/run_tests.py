@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
-from greenloop.core.records import CaseResult, Execution, Place, Run
+from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import (
     Collected,
     CollectError,

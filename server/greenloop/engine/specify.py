@@ -14,7 +14,8 @@ from greenloop.core.docstrings.ambiguity import REMEDY, designable, doubts, unus
 from greenloop.core.docstrings.documentation import read
 from greenloop.core.errors import CannotVerify
 from greenloop.core.ports import Tools
-from greenloop.core.records import OWN, Problem, Provenance, Spec, TargetKind
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import OWN, Provenance, Spec, TargetKind
 from greenloop.core.report import case_results
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import Bed, faulty, green, ready

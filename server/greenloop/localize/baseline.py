@@ -11,7 +11,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.records import Case, CaseResult, Execution, Provenance, Region, Spec, TargetKind
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec, TargetKind
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import Reach, case_results, collect_errors, collected, of_kind, reached, whole_stack
 from greenloop.core.run_state import Baseline
 from greenloop.core.selectors import fit_selectors

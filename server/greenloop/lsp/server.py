@@ -26,7 +26,9 @@ from pygls.protocol import default_converter
 from greenloop import __version__
 from greenloop.core.events import Event
 from greenloop.core.ports import Model, User
-from greenloop.core.records import Outcome, Problem, Verdict
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Verdict
 from greenloop.lsp import features
 from greenloop.lsp.client_settings import Given
 from greenloop.lsp.connection import jsonrpc, logs

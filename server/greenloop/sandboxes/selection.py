@@ -11,7 +11,7 @@ from dataclasses import replace
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Limits, Place
+from greenloop.core.records.sandbox import Limits, Place
 from greenloop.project import cgroups
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool

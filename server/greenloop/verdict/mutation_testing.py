@@ -17,7 +17,9 @@ from greenloop.core.compose import compose
 from greenloop.core.fingerprint import same
 from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import DEFINITIONS, blocks, compiled, definitions, plain_name, tree
-from greenloop.core.records import Candidate, Lines, Problem, Run
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Lines, Run
 from greenloop.core.report import Watched, case_results, watched
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.diff import flat, hunks

@@ -11,27 +11,13 @@ from typing import Any
 import pytest
 
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Draft,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Move,
-    Outcome,
-    Problem,
-    Region,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.engine import refine
 from greenloop.engine.history.store import History
 

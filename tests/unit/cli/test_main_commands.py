@@ -13,7 +13,7 @@ import pytest
 from greenloop.cli.main import main
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerify, ModelProblem
-from greenloop.core.records import Environment, Probe
+from greenloop.core.records.sandbox import Environment, Probe
 from greenloop.engine.doctor import report as doctors
 from greenloop.engine.doctor.isolation import ProbeResult
 from greenloop.engine.history.store import History

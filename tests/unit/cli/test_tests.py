@@ -15,7 +15,8 @@ from greenloop.cli.live_table import Lines, Terminal
 from greenloop.cli.main import main
 from greenloop.core.events import Specified
 from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.records import Case, Evidence, Provenance, Region, Spec, Verified
+from greenloop.core.records.outcome import Evidence, Verified
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.summary import solved as label
 from greenloop.notebook.adapter import load, prepare
 from greenloop.notebook.cell_targets import Goal

@@ -13,7 +13,7 @@ from greenloop.cli import junit
 from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.records import CaseResult, Failure
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.engine.verify.report import Tampered, Verification
 
 A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"

@@ -7,7 +7,9 @@ import asyncio
 import pytest
 
 from greenloop.core.budget import Ledger, Spent, billed
-from greenloop.core.records import Budget, Completion, Message, Reply, StopReason, Usage
+from greenloop.core.records.model import Completion, Message, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.usage import Budget, Usage
 
 
 def request(text: str = "x" * 100, wanted: int = 500) -> Completion:

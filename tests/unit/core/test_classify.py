@@ -1,7 +1,8 @@
 import pytest
 
 from greenloop.core.classify import classify, finding_group, signature
-from greenloop.core.records import CaseResult, Failure, Finding, Frame, Group, Status, Verdict
+from greenloop.core.records.attempt import Finding
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 
 
 def failing(kind, message="", frames=(), name="test_m.py::test", **fields):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.estimate import ENOUGH, foreseen, foretold, told
-from greenloop.core.records import Estimate, Past, Span
+from greenloop.core.records.usage import Estimate, Past, Span
 
 RECORDED = Path(__file__).parent / "recordings" / "runs.jsonl"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from greenloop.core.fingerprint import meaning
-from greenloop.core.records import Candidate
+from greenloop.core.records.attempt import Candidate
 from greenloop.drafting.candidates.gate import fingerprint, same
 
 MODULE = """\

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from greenloop.core.generated_tests import Check, Equation, equation, path_of, sheet, stated
-from greenloop.core.records import Provenance, Region, Spec
+from greenloop.core.records.spec import Provenance, Region, Spec
 
 REGION = Region(path="src/pkg/my-mod.py", qualname="Box.area", start=3, end=9)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from greenloop.core.records import Execution
+from greenloop.core.records.sandbox import Execution
 from greenloop.core.report import Step, watched
 from greenloop.core.report_schema import well_formed
 from greenloop.sandboxes import payload

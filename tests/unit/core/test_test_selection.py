@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Approach, Case, Execution, Frame, Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Approach, Problem
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import Frame
 from greenloop.core.report import reached
 from greenloop.core.test_selection import approaches, choose
 from greenloop.drafting.context import tests as tests_context

@@ -7,7 +7,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenloop.core.records import Execution, Status
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 from greenloop.sandboxes import payload
 

@@ -6,7 +6,8 @@ import pytest
 
 from greenloop.core import registry
 from greenloop.core.generated_tests import Equation, equation
-from greenloop.core.records import Case, CaseResult, Failure, Provenance
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.votes import Ballot, Poll, clusters, splitting
 from greenloop.specs import voting
 

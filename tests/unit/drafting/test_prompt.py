@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Draft,
-    Excerpt,
-    Move,
-    Note,
-    Problem,
-    Region,
-    Role,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
 from greenloop.drafting.prompt import assemble, earlier, fenced, fit

@@ -12,29 +12,13 @@ from greenloop.core.attempts import best_attempt
 from greenloop.core.budget import Ledger, Spent
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Case,
-    CaseResult,
-    Completion,
-    Draft,
-    Failure,
-    Group,
-    Mask,
-    Message,
-    Move,
-    Note,
-    Problem,
-    Region,
-    Reply,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Mask, Move, Note
+from greenloop.core.records.model import Completion, Message, Reply, Role
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Group, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import spent
 from greenloop.drafting.search import chain, restart_on_repeat

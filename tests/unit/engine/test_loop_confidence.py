@@ -10,7 +10,11 @@ from doubling import HALF, PROBLEM, RIGHT, WRONG, code, executed, unwritten
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
-from greenloop.core.records import Attempt, Budget, Completion, Note, Reply, Status, StopReason, Usage
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.drafting.search import chain
 from greenloop.engine import loop

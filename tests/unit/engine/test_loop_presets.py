@@ -14,22 +14,17 @@ from greenloop.core.budget import Ledger
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.events import Planned, Started
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Completion,
-    Excerpt,
-    Execution,
-    Group,
-    Reply,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Excerpt
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import Group, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble
 from greenloop.engine import loop
+from greenloop.engine.presets import find_preset, load_presets
 
 HOUSE = Path(__file__).resolve().parents[3]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
@@ -39,7 +34,7 @@ class Play:
     """A preset on a stage: its real parts and prompts, a model that answers by role, nothing run in a sandbox."""
 
     def __init__(self, preset: str, answers: list[str], said: dict[str, list[str]]) -> None:
-        self.preset = registry.preset(preset, harness=True)
+        self.preset = find_preset(preset, harness=True)
         self.answers = list(answers)
         self.said = {role: list(texts) for role, texts in said.items()}
         self.calls: list[str] = []
@@ -320,7 +315,7 @@ async def test_who_is_asked_for_what(preset, answers, said, calls, reason):
 
 
 def test_every_preset_is_in_the_table():
-    assert {row[0] for row in TABLE} == set(registry.presets())
+    assert {row[0] for row in TABLE} == set(load_presets())
 
 
 async def test_magicore_asks_no_reviewer_for_an_easy_task():
@@ -386,7 +381,7 @@ async def test_the_tree_shares_one_budget():
     outcome = await play.run(attempts=6)
     assert outcome.reason is StopReason.ATTEMPTS
     assert len(play.prompts) == 6
-    assert registry.preset("codetree").attempts == 20
+    assert find_preset("codetree").attempts == 20
 
 
 async def test_self_critique_sees_nothing_that_was_executed():
@@ -400,9 +395,9 @@ async def test_self_critique_sees_nothing_that_was_executed():
 
 
 def test_blind_presets_are_for_the_harness_only():
-    with pytest.raises(SettingsProblem, match="goes without any execution; it is for `greenloop bench` only") as raised:
-        registry.preset("self-critique")
+    with pytest.raises(SettingsProblem, match="runs no tests; it is only for `greenloop bench`") as raised:
+        find_preset("self-critique")
     assert "self-critique" not in raised.value.remedy
     with pytest.raises(SettingsProblem) as raised:
-        registry.preset("no-such")
+        find_preset("no-such")
     assert "self-critique" not in raised.value.remedy

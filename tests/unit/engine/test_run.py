@@ -8,17 +8,20 @@ from dataclasses import replace
 import pytest
 
 from doubling import PROBLEM, unwritten
-from greenloop.core import registry
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Attempt, Completion, Group, Message, Reply, Role, Status, Usage, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Message, Reply, Role
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Group, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.feedback import cases, diff, generic, raw
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.model_calls import ModelCalls
+from greenloop.engine.presets import find_preset
 from greenloop.project.settings import FeedbackSettings, Settings
 
-PRESET = replace(registry.preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
+PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
 
 
 TOOLS = Tools(ask=None, run=None, session=None, user=Nobody(), rng=random.Random(0))

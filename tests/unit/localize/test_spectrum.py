@@ -6,7 +6,7 @@ from math import sqrt
 
 import pytest
 
-from greenloop.core.records import Region
+from greenloop.core.records.spec import Region
 from greenloop.core.report import Reach, Watched
 from greenloop.localize.spectrum import PASSING, nearest, ochiai
 

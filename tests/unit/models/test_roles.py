@@ -6,7 +6,8 @@ import pytest
 
 from doubling import HALF, RIGHT, WRONG
 from greenloop.core.errors import ModelProblem
-from greenloop.core.records import Completion, Message, Role, StopReason
+from greenloop.core.records.model import Completion, Message, Role
+from greenloop.core.records.outcome import StopReason
 from greenloop.models import roles
 from greenloop.project import settings
 from theatre import SECRET, Fake, Theatre

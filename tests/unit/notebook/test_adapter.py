@@ -9,7 +9,9 @@ import pytest
 
 from cells import notebook, sources
 from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.core.records import Failure, Frame, Outcome, StopReason, TargetKind, Verified
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.spec import TargetKind
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.notebook import adapter as books
 from greenloop.notebook import cell_targets, ipynb
 from greenloop.notebook.cell_labels import told

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.project import targets
 from greenloop.project.test_naming import Names
 

@@ -13,7 +13,11 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.cli import options
-from greenloop.core.records import Attempt, Draft, Excerpt, Move, Note, Problem, Region, Role, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Draft, Move, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.prompt import assemble
 from greenloop.lsp.client_settings import Given
 from greenloop.lsp.features import configuration

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Environment, Place
+from greenloop.core.records.sandbox import Environment, Place
 from greenloop.sandboxes.pool import SandboxPool
 
 

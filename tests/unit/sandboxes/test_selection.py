@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.errors import CannotVerify, SandboxBroke
-from greenloop.core.records import Environment, Limits, Place, Probe
+from greenloop.core.records.sandbox import Environment, Limits, Place, Probe
 from greenloop.project import cgroups
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import selection

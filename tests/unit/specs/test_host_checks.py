@@ -9,7 +9,9 @@ import pytest
 
 from doubling import PROBLEM
 from greenloop.core.errors import CannotVerify, SettingsProblem
-from greenloop.core.records import Case, CaseResult, Evidence, Failure, Provenance, Status, Verdict, Verified
+from greenloop.core.records.outcome import Evidence, Verified
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.summary import trust
 from greenloop.project.settings import SpecSettings
 from greenloop.specs import host_checks

@@ -13,7 +13,9 @@ import pytest
 
 from greenloop.core.compose import compose
 from greenloop.core.errors import SettingsProblem
-from greenloop.core.records import Candidate, Problem, Region, Spec
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 from greenloop.specs import limits, metrics
 from greenloop.specs.changed_code import name_line, subject
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.records import Case, Provenance, Region, Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.specs import stored_tests
 from greenloop.specs.edited_tests import LONGEST
 from greenloop.specs.kinds import properties

@@ -10,7 +10,10 @@ import pytest
 
 from greenloop.core.generated_tests import Check, sheet
 from greenloop.core.python.line_wrap import wrapped
-from greenloop.core.records import Attempt, CaseResult, Failure, Problem, Provenance, Region, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.verdict.persist_tests import Addition, written
 
 RLE = "def rle(s):\n    out = []\n    for c in s:\n        if out and out[-1][0] == c:\n            out[-1] = (c, out[-1][1] + 1)\n        else:\n            out.append((c, 1))\n    return out\n"

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Case, Execution, Limits, Problem, Region, Run, Spec, Status
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, Run
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import solved, trust
 from greenloop.verdict.inputs import ACCEPTING

@@ -22,7 +22,9 @@ from greenloop.cli.screen import View, line, open_view
 from greenloop.core.attempts import best_attempt
 from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem
 from greenloop.core.events import Event, Specified, Started, Tested
-from greenloop.core.records import Attempt, Outcome, Problem, StopReason, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
 from greenloop.core.summary import spent
 from greenloop.engine import refine
 from greenloop.models.embedded.default_model import choose

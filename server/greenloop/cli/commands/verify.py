@@ -17,7 +17,7 @@ from typing import Any
 from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
 from greenloop.cli.errors import tell, warn
 from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.records import CaseResult
+from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.replay import rerun
 from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.setup import Request

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from greenloop.core.errors import CannotVerify, GreenloopError, UsageProblem
-from greenloop.core.records import Case, Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.spec import Case
 from greenloop.core.report import CollectError, case_results, collect_errors, collected, end_of
 from greenloop.engine.verify.setup import Ground
 from greenloop.project.environment_faults import environment_fault

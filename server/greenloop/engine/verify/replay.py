@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.records import Outcome, Problem, Status
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History, Record

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from greenloop.core.errors import SandboxBroke
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Execution, Place, Provenance, Run
+from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.records.spec import Provenance
 from greenloop.project.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot

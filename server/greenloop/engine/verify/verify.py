@@ -13,7 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import BaselineChanged, UsageProblem
-from greenloop.core.records import Case, CaseResult, Execution, Failure, Problem, Provenance, Run, Spec, Status, Verdict
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results, collected
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors

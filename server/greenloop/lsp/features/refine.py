@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Finished, Started, Tested
-from greenloop.core.records import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.messages import REFINE, RefineParams, refine_params

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place, Probe
+from greenloop.core.records.sandbox import Place, Probe
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import _identity, _interpreter, _seccomp
 from greenloop.sandboxes.backends._bwrap_binary import Binary, choose

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place, Probe
+from greenloop.core.records.sandbox import Place, Probe
 from greenloop.project import os_release
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends._container import NAME, ContainerSession, in_thread

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Execution, Place, Probe, Run
+from greenloop.core.records.sandbox import Execution, Place, Probe, Run
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _masking, _mounts, _supervisor

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place
+from greenloop.core.records.sandbox import Place
 from greenloop.project import locks
 from greenloop.project.locks import Pin, Wanted
 from greenloop.project.settings import cache_folder

@@ -2,7 +2,7 @@ import pytest
 
 from greenloop.core.compose import compose
 from greenloop.core.python.names import undefined
-from greenloop.core.records import Candidate
+from greenloop.core.records.attempt import Candidate
 from greenloop.drafting.candidates.gate import check, same, warnings
 
 MODULE = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.records import Candidate, Finding
+from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.drafting.candidates.gate import check
 from greenloop.drafting.candidates.parse_answer import read
 from greenloop.drafting.candidates.repetition import looping, repeated

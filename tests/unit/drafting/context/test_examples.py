@@ -9,21 +9,12 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    Draft,
-    Environment,
-    Move,
-    Place,
-    Problem,
-    Provenance,
-    Region,
-    Role,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Place
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.context import examples, source, versions
 from greenloop.drafting.prompt import assemble
 from greenloop.localize import regions

@@ -6,7 +6,9 @@ import random
 from pathlib import Path
 
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Case, Execution, Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.drafting.context import source as source_context
 from greenloop.drafting.context import tests as tests_context
 from greenloop.localize import regions

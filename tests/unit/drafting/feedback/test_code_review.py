@@ -10,7 +10,11 @@ from doubling import HALF, PROBLEM, STUB, code, executed
 from greenloop.core.attempts import best_attempt
 from greenloop.core.docstrings.requirements import checklist
 from greenloop.core.python.stubs import remarks
-from greenloop.core.records import Attempt, Completion, Problem, Reply, Status, Usage, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates import parse_answer
 from greenloop.drafting.feedback import code_review, raw, requirements
 from greenloop.drafting.prompt import assemble

@@ -9,7 +9,10 @@ import pytest
 
 from doubling import HALF, PROBLEM, executed, unwritten
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Attempt, Candidate, Finding, Note, Reply, Role, Status, Usage, Verdict
+from greenloop.core.records.attempt import Attempt, Candidate, Finding, Note
+from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.feedback import codetree, review, self_critique
 from greenloop.drafting.feedback._critic_prompt import bullets, named, number
 from greenloop.drafting.search import magicore

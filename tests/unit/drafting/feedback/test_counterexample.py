@@ -2,7 +2,9 @@
 
 import pytest
 
-from greenloop.core.records import Attempt, Candidate, Case, CaseResult, Failure, Provenance, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.drafting.feedback import counterexample as feedback
 from greenloop.drafting.feedback._counterexample import counterexample, outcome, violated
 

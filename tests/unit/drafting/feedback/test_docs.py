@@ -10,20 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    CaseResult,
-    Execution,
-    Failure,
-    Finding,
-    Frame,
-    Note,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Finding, Note
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.drafting.feedback import docs
 
 CODE = "import numpy as np\nfrom math import sqrt\n\n\ndef f(n):\n    return np.linspace(0, sqrt(n), nu=n)\n"

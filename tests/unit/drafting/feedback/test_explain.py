@@ -12,28 +12,13 @@ from greenloop.core.budget import Ledger, Spent
 from greenloop.core.errors import ModelProblem
 from greenloop.core.events import Started
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Candidate,
-    Case,
-    CaseResult,
-    Completion,
-    Failure,
-    Finding,
-    Frame,
-    Group,
-    Note,
-    Problem,
-    Region,
-    Reply,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Finding, Note
+from greenloop.core.records.model import Completion, Reply, Role
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import gate, parse_answer, repetition, search_replace, signature

@@ -11,25 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Execution,
-    Failure,
-    Finding,
-    Frame,
-    Lines,
-    Problem,
-    Provenance,
-    Region,
-    Reply,
-    Spec,
-    Status,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Finding
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Lines
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.core.report import Step, Watched
 from greenloop.drafting.feedback import ldb, runtime_trace
 from greenloop.drafting.feedback._blocks import blocks, visits

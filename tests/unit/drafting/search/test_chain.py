@@ -7,21 +7,11 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.attempts import best_attempt
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    CaseResult,
-    Draft,
-    Failure,
-    Group,
-    Move,
-    Note,
-    Problem,
-    Role,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Group, Status, Verdict
 from greenloop.drafting.search import _progress, best_of_n, chain, iad, magicore, patient, restart_on_repeat, tree
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={})

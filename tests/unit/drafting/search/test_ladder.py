@@ -5,20 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Draft,
-    Group,
-    Move,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Group, Status, Verdict
 from greenloop.drafting.search import ladder
 
 SOURCE = "def f(a):\n    b = a + 1\n    return b\n"

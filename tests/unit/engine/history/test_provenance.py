@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Case, Environment, Place, Problem, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Place
+from greenloop.core.records.spec import Case, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history import provenance
 

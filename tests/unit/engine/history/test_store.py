@@ -15,29 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    CaseResult,
-    Draft,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Mask,
-    Move,
-    Note,
-    Outcome,
-    Problem,
-    Region,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Mask, Move, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import LONGEST_OUTPUT, History
@@ -235,7 +219,8 @@ _WRITER = """
 import sys
 sys.path[:0] = [{server!r}]
 from pathlib import Path
-from greenloop.core.records import Attempt, Status, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine.history.store import History
 warnings = []
 history = History.open(Path({path!r}), warn=warnings.append)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.presenters.progress import Bar
 from greenloop.lsp.presenters.progress_line import Line

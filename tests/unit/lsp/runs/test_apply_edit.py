@@ -8,20 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from greenloop.core.events import Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    Outcome,
-    Problem,
-    Spec,
-    Status,
-    StopReason,
-    Target,
-    TargetKind,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Spec, Target, TargetKind
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.lsp.documents import disk
 from greenloop.lsp.documents.disk_conflicts import Freshness
 from greenloop.lsp.presenters.progress import describe

@@ -10,22 +10,11 @@ from pygls.workspace import PositionCodec
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Failure,
-    Frame,
-    Outcome,
-    Problem,
-    Spec,
-    Status,
-    StopReason,
-    Target,
-    TargetKind,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Spec, Target, TargetKind
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.core.report import Collected, CollectError, Reach
 from greenloop.engine.run_tests import Report
 from greenloop.lsp.connection.capabilities import Abilities

@@ -13,7 +13,7 @@ import pytest
 import openai_api
 from greenloop.core.errors import ContextTooLong, ModelProblem
 from greenloop.core.ports import slots
-from greenloop.core.records import Completion, Message
+from greenloop.core.records.model import Completion, Message
 from greenloop.models.providers import litellm
 from greenloop.project.settings import ApiSettings, Settings
 from openai_api import answer, hang_up, refuse, stall

@@ -9,7 +9,7 @@ import pytest
 import openai_api
 from greenloop.core.errors import ContextTooLong, ModelProblem
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import Completion, Hole, Message
 from greenloop.models.embedded import server
 from greenloop.models.providers import local
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings

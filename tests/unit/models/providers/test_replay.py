@@ -8,7 +8,8 @@ import pytest
 
 from greenloop.core.errors import ModelProblem, UsageProblem
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records import Completion, Hole, Message, Reply, Role, Usage
+from greenloop.core.records.model import Completion, Hole, Message, Reply, Role
+from greenloop.core.records.usage import Usage
 from greenloop.models.providers import replay
 from greenloop.project.settings import Settings
 

@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.errors import ModelProblem, UsageProblem
 from greenloop.core.ports import Infiller
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import Completion, Hole, Message
 from greenloop.models.providers import scripted
 from greenloop.project.settings import Settings
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Environment, Place
+from greenloop.core.records.sandbox import Environment, Place
 from greenloop.sandboxes.backends import _bwrap_binary, _identity, _interpreter, _mounts, _seccomp, bubblewrap
 from greenloop.sandboxes.backends._masking import FolderScanner, HiddenPaths, WorkspaceScanner
 

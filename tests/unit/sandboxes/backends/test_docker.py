@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Execution, Limits
+from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends import docker

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
 from greenloop.sandboxes.backends._warmup import Warmup, is_suspicious
 
 

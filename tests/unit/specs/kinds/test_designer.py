@@ -9,7 +9,10 @@ import pytest
 
 from greenloop.core.generated_tests import equation
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Completion, Problem, Provenance, Region, Reply, Role, Spec, Usage
+from greenloop.core.records.model import Completion, Reply, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.core.records.usage import Usage
 from greenloop.specs.kinds import designer
 from greenloop.specs.kinds._stub_view import outline
 from greenloop.specs.kinds._test_lines import lines

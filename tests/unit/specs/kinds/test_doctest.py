@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Execution, Problem, Provenance, Run, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.spec import Provenance, Spec
 from greenloop.localize import regions
 from greenloop.project import targets
 from greenloop.specs.kinds import doctest as doctest_spec

@@ -7,7 +7,8 @@ from textwrap import indent
 
 import pytest
 
-from greenloop.core.records import Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.project import targets
 from greenloop.specs.kinds import examples
 

@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.core.errors import SettingsProblem
 from greenloop.core.generated_tests import equation
-from greenloop.core.records import Provenance
+from greenloop.core.records.spec import Provenance
 from greenloop.specs.kinds import trace
 from specifying import about, tools
 
