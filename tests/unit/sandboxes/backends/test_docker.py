@@ -153,7 +153,7 @@ def test_the_workspace_is_open_and_sticky_and_what_holds_it_is_not_writable():
 
 def test_memory_follows_what_travels_and_the_runtime_is_passed_on():
     small, large = (
-        hardening.create_options(replace(SHAPE, cargo=size), "Docker")["mem_limit"] for size in (0, 100 << 20)
+        hardening.create_options(replace(SHAPE, upload_bytes=size), "Docker")["mem_limit"] for size in (0, 100 << 20)
     )
     assert large - small == 200 << 20
     assert hardening.create_options(SHAPE, "Docker")["runtime"] is None
