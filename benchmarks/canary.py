@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenloop.core.records import CaseResult
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import result
 from greenloop.verdict import canary
 

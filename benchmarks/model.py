@@ -27,7 +27,7 @@ from typing import Any
 
 import psutil
 
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import Completion, Hole, Message
 from greenloop.models.embedded import client, hardware, server, weights
 from greenloop.models.providers import local
 

@@ -32,7 +32,8 @@ import parity_table
 from parity_table import Row, summary, table
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import CaseResult, Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results, collected, end_of
 from greenloop.engine import refine
 from greenloop.project import interpreters, settings

@@ -29,12 +29,16 @@ from pathlib import Path
 
 from greenloop.core import registry
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Case, Environment, Limits, Place, Problem, Region, Run, Spec, Status
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Limits, Place, Run
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
+from greenloop.core.run_state import RunState
 from greenloop.core.verdict import judge
 from greenloop.project import interpreters
 from greenloop.project.settings import Settings, load
 from greenloop.sandboxes.backends._warmup import Learnt
-from greenloop.verdict import acceptance
+from greenloop.verdict.verifier import Verifier
 
 MASKED = (".env*", "*.pem", ".git")
 TEST = "from m import double\n\n\ndef test_double():\n    assert double(4) == 8\n"
@@ -164,18 +168,16 @@ async def _accepted(sandbox: Sandbox, place: Place) -> None:
         originals={"m.py": WRONG},
         files={"m.py": WRONG, "test_m.py": text},
     )
-    bench = acceptance.Bench(
-        problem=problem,
-        outcomes={CASE: "failed"},
-        limits=place.limits,
+    state = RunState(problem=problem, outcomes={CASE: "failed"}, limits=place.limits)
+    verifier = Verifier(
+        state=state,
+        open_session=lambda: sandbox.open(place),
         suite_seconds=20.0,
         encode=lambda texts: {path: source.encode() for path, source in texts.items()},
     )
-    verdict, evidence = await acceptance.accept(
-        bench, lambda: sandbox.open(place), {"m.py": RIGHT}, {"test_m.py": text}
-    )
+    verdict = await verifier.accept({"m.py": RIGHT})
     assert verdict.status is Status.PASSED, verdict
-    assert evidence.canaried == 1, evidence
+    assert state.evidence.canaried == 1, state.evidence
 
 
 def show(title: str, times: Times) -> None:

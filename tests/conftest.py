@@ -148,6 +148,18 @@ PARTS: dict[str, Callable[[], Missing]] = {
 SKIPPED = "missing part"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`@pytest.mark.story("a promise", only=("one id", "another"))` marks those cases of a test, not all of them."""
+    for item in items:
+        for mark in item.iter_markers("story"):
+            only = mark.kwargs.get("only", ())
+            if len(mark.args) != 1 or not isinstance(mark.args[0], str) or not isinstance(only, tuple):
+                raise pytest.UsageError(f"{item.nodeid}: a story names its promise, and its cases in a tuple")
+            if only and not any(text in item.name for text in only):
+                item.own_markers.remove(mark)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     required = {part.strip() for part in os.environ.get("GREENLOOP_REQUIRE", "").split(",")}
     for mark in item.iter_markers("needs"):

@@ -18,7 +18,10 @@ from benchmarks.docstrings.task import Docstring
 
 from greenloop.core import registry
 from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Attempt, Completion, Draft, Move, Problem, Role, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Completion, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.tokens import estimate
 from greenloop.drafting.prompt import assemble
 from greenloop.models.providers import local

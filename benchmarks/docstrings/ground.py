@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.ports import Session
-from greenloop.core.records import CaseResult, Run
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
@@ -58,11 +59,11 @@ def seen(result: CaseResult) -> str:
 
 @asynccontextmanager
 async def opened(root: Path) -> AsyncIterator[Ground]:
-    settings, keeper = Settings(), Keeper()
+    settings, pool = Settings(), Keeper()
     place = await refine.place_of(root, settings)
-    _sandbox, session = await selection.opened(place, settings, refine.quiet, keeper)
+    _sandbox, session = await selection.opened(place, settings, refine.quiet, pool)
     try:
         yield Ground(session=session)
     finally:
-        await asyncio.shield(keeper.release(session))
-        await keeper.close()
+        await asyncio.shield(pool.release(session))
+        await pool.close()

@@ -14,7 +14,7 @@ from benchmarks.docstrings.ground import NEVER, PASSED
 
 from greenloop.bench.figures import wilson
 from greenloop.core.generated_tests import equation
-from greenloop.core.records import Case, Provenance
+from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.votes import Ballot, Poll, Ruling
 from greenloop.specs.voting import normal
 

@@ -25,7 +25,9 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from greenloop.core import spec_summary
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Specified, Started, Tested
-from greenloop.core.records import Attempt, Outcome, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import counted, wall
 from greenloop.core.text.diff import unified
 from greenloop.core.text.redact import clean

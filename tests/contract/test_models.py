@@ -10,7 +10,7 @@ import openai_api
 from greenloop.core import registry
 from greenloop.core.errors import ModelProblem
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import Completion, Hole, Message
 from greenloop.models.providers import replay
 from greenloop.project.settings import ApiSettings, Settings
 

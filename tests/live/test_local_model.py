@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from greenloop.core.errors import ContextTooLong
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import Completion, Hole, Message
 from greenloop.models.embedded import lock, server
 from greenloop.models.providers import litellm, local
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
@@ -48,6 +48,7 @@ async def running():
     return await server.start(SETTINGS)
 
 
+@pytest.mark.story("the embedded model runs in a process of its own")
 async def test_it_answers_with_code_and_counts(running):
     model, pieces = local.create("local", SETTINGS), []
     reply = await model.complete(ASK, pieces.append)

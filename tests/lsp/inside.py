@@ -7,23 +7,11 @@ from lsprotocol import types as lsp
 from lsprotocol.converters import get_converter
 
 from greenloop.core.events import Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Failure,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Target,
-    TargetKind,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec, Target, TargetKind
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.lsp.connection.capabilities import abilities
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.runs import prewarm

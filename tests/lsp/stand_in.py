@@ -16,33 +16,13 @@ from attempting import attempted
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
 from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Completion,
-    Draft,
-    Estimate,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Message,
-    Move,
-    Note,
-    Outcome,
-    Problem,
-    Provenance,
-    Region,
-    Role,
-    Span,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Move, Note
+from greenloop.core.records.model import Completion, Message, Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Estimate, Span, Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.features import doctor, lifecycle, pull_model
 from greenloop.lsp.presenters import diagnostics
@@ -76,14 +56,14 @@ class Play:
         self.calls, self.cancelled, self.reverified, self.buffers = [], 0, [], {}
         self.user, self.answers, self.settings, self.warmed = None, [], [], 0
 
-    async def warm(self, root, settings, keeper):
+    async def warm(self, root, settings, pool):
         """Needs no sandbox."""
         self.warmed += 1
 
-    async def prepare(self, root, settings, keeper):
+    async def prepare(self, root, settings, pool):
         """Needs no sandbox."""
 
-    async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
+    async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
         from greenloop.core.report import Collected, Reach
         from greenloop.engine.run_tests import Report
@@ -105,7 +85,9 @@ class Play:
             seconds=0.1,
         )
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, opener=None, keeper=None):
+    async def refine(
+        self, request, *, settings, emit, report_status=lambda _text: None, user=None, opener=None, pool=None
+    ):
         name = settings.model.partition(":")[2] or "solve"
         name = "asked" if settings.model.partition("/")[0] in ("editor", "openai") else name
         self.user, self.opener = user, opener
@@ -113,7 +95,7 @@ class Play:
         self.calls.append(getattr(request.target, "selector", request.target))
         self.buffers = {path: data.decode("latin-1") for path, data in request.buffers.items()}
         try:
-            return await getattr(self, name)(request, settings, emit, say)
+            return await getattr(self, name)(request, settings, emit, report_status)
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
@@ -185,8 +167,8 @@ class Play:
             }
         )
 
-    async def solve(self, request, settings, emit, say, wait="", **more):
-        say("running the tests unchanged")
+    async def solve(self, request, settings, emit, report_status, wait="", **more):
+        report_status("running the tests unchanged")
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
         if wait == "middle":
@@ -194,12 +176,12 @@ class Play:
         attempts.append(self.attempt(problem, emit, 2, "x * 2", verdict(None)))
         outcome = self.outcome(problem, attempts, **more)
         if wait == "end":
-            say("waiting for go")
+            report_status("waiting for go")
             await self.go.wait()
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def asked(self, request, settings, emit, say):
+    async def asked(self, request, settings, emit, report_status):
         """What the model of the settings answers, as a run asks it."""
         problem, baseline = self.start(request, settings, emit)
         model = self.opener(settings.model, settings)
@@ -224,20 +206,20 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def hold(self, request, settings, emit, say):
-        return await self.solve(request, settings, emit, say, wait="middle")
+    async def hold(self, request, settings, emit, report_status):
+        return await self.solve(request, settings, emit, report_status, wait="middle")
 
-    async def holdend(self, request, settings, emit, say):
-        return await self.solve(request, settings, emit, say, wait="end")
+    async def holdend(self, request, settings, emit, report_status):
+        return await self.solve(request, settings, emit, report_status, wait="end")
 
-    async def partial(self, request, settings, emit, say):
-        return await self.solve(request, settings, emit, say, verified=Verified.PARTIALLY)
+    async def partial(self, request, settings, emit, report_status):
+        return await self.solve(request, settings, emit, report_status, verified=Verified.PARTIALLY)
 
-    async def imports(self, request, settings, emit, say):
+    async def imports(self, request, settings, emit, report_status):
         evidence = Evidence(sandbox="play", cases={"user": (1, 1)}, warnings=("newly imports os",))
-        return await self.solve(request, settings, emit, say, evidence=evidence)
+        return await self.solve(request, settings, emit, report_status, evidence=evidence)
 
-    async def asks(self, request, settings, emit, say):
+    async def asks(self, request, settings, emit, report_status):
         """Two questions, as a run asks them."""
         problem, baseline = self.start(request, settings, emit)
         for text in ASKED[: settings.ask]:
@@ -248,7 +230,7 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def specified(self, request, settings, emit, say, **more):
+    async def specified(self, request, settings, emit, report_status, **more):
         """A function whose docstring became tests: two of them stay, one is voted down."""
         problem = self.problem(request)
         region = problem.regions[0]
@@ -273,20 +255,20 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def specifiedstuck(self, request, settings, emit, say):
-        return await self.specified(request, settings, emit, say, stuck=True)
+    async def specifiedstuck(self, request, settings, emit, report_status):
+        return await self.specified(request, settings, emit, report_status, stuck=True)
 
-    async def specifying(self, request, settings, emit, say):
-        return await self.specified(request, settings, emit, say, wait=True)
+    async def specifying(self, request, settings, emit, report_status):
+        return await self.specified(request, settings, emit, report_status, wait=True)
 
-    async def stuck(self, request, settings, emit, say):
+    async def stuck(self, request, settings, emit, report_status):
         problem, baseline = self.start(request, settings, emit)
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15))]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def unreadable(self, request, settings, emit, say):
+    async def unreadable(self, request, settings, emit, report_status):
         """An answer that holds no code."""
         problem, baseline = self.start(request, settings, emit)
         said = Verdict(status=Status.NOT_COLLECTED, reason="The answer holds no code.")
@@ -296,7 +278,7 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def many(self, request, settings, emit, say):
+    async def many(self, request, settings, emit, report_status):
         """A test with three hundred parameters, all of which fail."""
         ids = [f"{TEST}[{number}]" for number in range(300)]
         problem, (result,) = self.problem(request), verdict(15).cases
@@ -311,7 +293,7 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def tampered(self, request, settings, emit, say):
+    async def tampered(self, request, settings, emit, report_status):
         """A faked pass: every case of it is green."""
         problem, baseline = self.start(request, settings, emit)
         faked = replace(verdict(None), status=Status.TAMPERED, reason=f"{TEST} does not fail as it must.")
@@ -320,7 +302,7 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def candidate(self, request, settings, emit, say):
+    async def candidate(self, request, settings, emit, report_status):
         """Fails inside the attempt's own code, whose lines the user's file does not have."""
         problem, baseline = self.start(request, settings, emit)
         result = verdict(15, line=2, path="m.py")
@@ -332,11 +314,11 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def create(self, request, settings, emit, say):
+    async def create(self, request, settings, emit, report_status):
         more = {"before": {"fresh.py": None}, "after": {"fresh.py": "def fresh():\n    return 1\n"}}
-        return await self.solve(request, settings, emit, say, **more)
+        return await self.solve(request, settings, emit, report_status, **more)
 
-    async def tests(self, request, settings, emit, say):
+    async def tests(self, request, settings, emit, report_status):
         """Solved, with tests written into a file that is there and into a new one."""
         old = self.problem(request).files
         more = {
@@ -347,9 +329,9 @@ class Play:
                 "tests/test_new.py": "from m import double\n\n\ndef test_double_of_1():\n    assert double(1) == 2\n",
             },
         }
-        return await self.solve(request, settings, emit, say, **more)
+        return await self.solve(request, settings, emit, report_status, **more)
 
-    async def foreseen(self, request, settings, emit, say):
+    async def foreseen(self, request, settings, emit, report_status):
         """Says what is to come, and waits."""
         known = Estimate(
             prompt_tokens=300,
@@ -363,7 +345,7 @@ class Play:
         await self.go.wait()
         return self.outcome(problem, [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))])
 
-    async def flood(self, request, settings, emit, say):
+    async def flood(self, request, settings, emit, report_status):
         """A model that writes fast."""
         problem, baseline = self.start(request, settings, emit)
         draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
@@ -377,38 +359,38 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def green(self, request, settings, emit, say):
+    async def green(self, request, settings, emit, report_status):
         baseline = Attempt(number=0, verdict=verdict(None))
         return Outcome(
             solved=True, verified=Verified.VERIFIED, reason=StopReason.ALREADY_GREEN, message="", attempts=(baseline,)
         )
 
-    async def fewer(self, request, settings, emit, say):
+    async def fewer(self, request, settings, emit, report_status):
         """Takes away one of two lines that are the same."""
         old = self.problem(request).files["m.py"]
         more = {"before": {"m.py": old}, "after": {"m.py": old.replace("    x += x\n", "", 1)}}
-        return await self.solve(request, settings, emit, say, wait="end", **more)
+        return await self.solve(request, settings, emit, report_status, wait="end", **more)
 
-    async def stubborn(self, request, settings, emit, say):
+    async def stubborn(self, request, settings, emit, report_status):
         """Does not end when it is cancelled."""
         self.start(request, settings, emit)
         while True:
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()
 
-    async def refuse(self, request, settings, emit, say):
+    async def refuse(self, request, settings, emit, report_status):
         raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
 
-    async def crash(self, request, settings, emit, say):
+    async def crash(self, request, settings, emit, report_status):
         raise RuntimeError("boom")
 
-    async def noise(self, request, settings, emit, say):
+    async def noise(self, request, settings, emit, report_status):
         print("loading...", end="", flush=True)  # noqa: T201 - the noise under test
         os.write(1, b"raw bytes on descriptor 1")
         await asyncio.to_thread(subprocess.run, ["sh", "-c", "printf child; cat"], check=True)
-        return await self.solve(request, settings, emit, say)
+        return await self.solve(request, settings, emit, report_status)
 
-    async def din(self, request, settings, emit, say):
+    async def din(self, request, settings, emit, report_status):
         """Every way past `sys.stdout` to descriptor 1."""
         print("print without end", end="")  # noqa: T201 - the noise under test
         sys.stdout.buffer.write(b"print to buffer")
@@ -420,9 +402,9 @@ class Play:
         os.system("printf 'os.system'")
         command = [sys.executable, "-c", "import os; os.write(1, b'child to 1'); assert os.read(0, 1) == b''"]
         await asyncio.to_thread(subprocess.run, command, check=True)
-        return await self.solve(request, settings, emit, say)
+        return await self.solve(request, settings, emit, report_status)
 
-    async def explained(self, request, settings, emit, say):
+    async def explained(self, request, settings, emit, report_status):
         problem, baseline = self.start(request, settings, emit)
         why = "It multiplies by three ![x](http://x/y.png). " * 4
         note = Note(text=why, fields={"explanation": why}, usage=Usage(prompt_tokens=70, completion_tokens=10))
@@ -431,7 +413,7 @@ class Play:
         emit(Finished(outcome=outcome))
         return outcome
 
-    async def controls(self, request, settings, emit, say):
+    async def controls(self, request, settings, emit, report_status):
         problem, baseline = self.start(request, settings, emit)
         nasty = "\x1b[31mred\x1b[0m ``` ![x](http://x/y.png) | [a](command:b) \u202e"
         failure = Failure(type="ValueError", message=nasty, text=nasty)

@@ -65,6 +65,7 @@ def apply(text, edits, encoding):
     return documents.get_text_document(URI).source
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("seed", range(60))
 def test_edits_make_the_new_text_of_the_old(seed, encoding):
@@ -73,6 +74,7 @@ def test_edits_make_the_new_text_of_the_old(seed, encoding):
     assert apply(before, text_edits(before, after, PositionCodec(encoding)), encoding) == after
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 @pytest.mark.parametrize("seed", range(60))
 def test_the_lines_after_a_change_are_those_of_the_whole_text(seed):
     rng = random.Random(seed)

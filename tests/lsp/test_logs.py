@@ -93,6 +93,7 @@ async def test_a_client_that_cannot_be_told_is_told_no_more(fresh):
     assert asked == ["greenloop.test: one"]
 
 
+@pytest.mark.story("logs hold none of your code")
 async def test_nothing_of_the_users_is_told_or_kept(fresh, capfd):
     logs.start(level="info")
     secret = "sk-THE-SECRET"
@@ -205,6 +206,7 @@ async def test_the_log_is_opened_or_its_path_is_named(editor, declared, tmp_path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.story("logs hold none of your code")
 async def test_serve_takes_a_log_file_and_a_level(project, tmp_path):
     file = tmp_path / "here.log"
     process = await spawn(tmp_path, "-m", "greenloop", "serve", "--log-file", str(file), "--log-level", "info")

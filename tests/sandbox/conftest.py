@@ -14,7 +14,7 @@ import pytest
 
 from cast import Docstring
 from greenloop.core.ports import Session
-from greenloop.core.records import Environment, Limits, Place
+from greenloop.core.records.sandbox import Environment, Limits, Place
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 

@@ -15,15 +15,20 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from greenloop.verdict.acceptance import Bench, accept
 
 from greenloop.core.ports import Session
-from greenloop.core.records import Case, Environment, Evidence, Limits, Place, Problem, Run, Spec, Status, Verdict
+from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Limits, Place, Run
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import clean
 from greenloop.core.verdict import judge
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import docker
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
+from greenloop.verdict.verifier import Verifier
 
 from .attacks import ATTACKS, FAKES, table
 from .attacks.machine import VARIABLE, Machine, Wants, Watch
@@ -192,8 +197,9 @@ async def proved(session: Session, machine: Machine, code: str, tests: str) -> t
         return Shared(session)
 
     outcomes = {case.id: "failed" for case in cases}
-    bench = Bench(problem=problem, outcomes=outcomes, limits=LIMITS, suite_seconds=30, encode=encode)
-    return await accept(bench, again, {"m.py": code}, {"test_m.py": tests})
+    state = RunState(problem=problem, outcomes=outcomes, limits=LIMITS)
+    verdict = await Verifier(state=state, open_session=again, encode=encode, suite_seconds=30).accept({"m.py": code})
+    return verdict, state.evidence
 
 
 @one_loop

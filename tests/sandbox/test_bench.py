@@ -12,7 +12,8 @@ from greenloop.bench.figures import figures
 from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.records import Reply, Usage
+from greenloop.core.records.model import Reply
+from greenloop.core.records.usage import Usage
 from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
@@ -77,6 +78,7 @@ def quiet(_text):
     pass
 
 
+@pytest.mark.story("bench judges by what was not shown")
 async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     model = Model([RIGHT], [FIRST_ONLY], [WRONG, WRONG, RIGHT])
     done = await run(replace(experiment, model=model), quiet)
@@ -102,6 +104,7 @@ async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     assert not (tmp_path / "state" / "greenloop" / "history.sqlite3").exists()
 
 
+@pytest.mark.story("bench goes on where it was")
 async def test_a_killed_run_goes_on_where_it_was(experiment):
     model = Model([RIGHT], [WRONG], [RIGHT])
     whole = await run(replace(experiment, model=model), quiet)
@@ -196,7 +199,7 @@ async def test_the_model_that_knows_solves_every_task(experiment, bare_python):
         seed=7,
         shown=None,
         unwanted=lambda family: family == "mutant-mbpp-2-",
-        say=quiet,
+        report_status=quiet,
     )
     assert len(made) == 2
     assert "mbpp 2" not in {task.origin for task in made}
@@ -216,7 +219,7 @@ async def test_both_lines_of_a_mutant_matter(bare_python, monkeypatch, tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     found, _warnings = settings.load(None, command_line={"interpreter": str(bare_python), "sandbox.kind": "bubblewrap"})
     (task,) = await mutants.of_rows(
-        [mbpp.parse(ROWS[0])], found, count=1, lines=2, seed=7, shown=2, unwanted=lambda _: False, say=quiet
+        [mbpp.parse(ROWS[0])], found, count=1, lines=2, seed=7, shown=2, unwanted=lambda _: False, report_status=quiet
     )
     assert len(task.operators) == 2
     assert mutate_project.changed(task.solution["solution.py"], task.files["solution.py"]) == 2

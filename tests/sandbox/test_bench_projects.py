@@ -10,7 +10,8 @@ import pytest
 from greenloop.bench import arms, mbpp, mutate_project, plans, projects, sources, tasks
 from greenloop.bench.run import Experiment, run
 from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Reply, Role, Usage
+from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.usage import Usage
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -82,7 +83,7 @@ def quiet(_text):
 
 
 async def made(project, table, **more):
-    wanted = {"count": 3, "lines": 1, "seed": 7, "unwanted": lambda _family: False, "say": quiet}
+    wanted = {"count": 3, "lines": 1, "seed": 7, "unwanted": lambda _family: False, "report_status": quiet}
     return await projects.of_folder(project, arms.settings_for(table, project), **{**wanted, **more})
 
 
@@ -91,6 +92,7 @@ def table(bare_python):
     return {"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "model": "reference"}
 
 
+@pytest.mark.story("bench breaks functions of your project")
 async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_path, snapshot):
     before = snapshot(project)
     found = await made(project, table)

@@ -16,7 +16,8 @@ import pytest
 
 from containers import BUSY, one, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Limits, Lines, Run, Status
+from greenloop.core.records.sandbox import Limits, Lines, Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.report import case_results, collected, reached, watched
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
@@ -63,6 +64,7 @@ async def opened(root: Path):
 # -- honest runs ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("Docker is as good a sandbox")
 async def test_a_pass_and_a_failure_with_what_was_expected(opened, root):
     (root / "test_m.py").write_text(
         "from m import double\n\ndef test_good():\n    assert double(2) == 4\n\ndef test_bad():\n    assert double(2) == 5\n"
@@ -76,6 +78,7 @@ async def test_a_pass_and_a_failure_with_what_was_expected(opened, root):
     assert (execution.status, execution.killed, execution.leftover) == (1, "", 0)
 
 
+@pytest.mark.story("an isolated re-run counts")
 async def test_the_oracle_keeps_the_candidate_in_a_process_that_changes_nothing(opened, root):
     (root / "m.py").write_text(
         "import os\n\n\ndef double(n):\n    refused = 0\n"
@@ -178,6 +181,7 @@ async def test_leaving_by_the_back_door_is_no_pass(opened):
     assert judge(["test_x.py::test_x"], {}, execution).status is Status.TAMPERED
 
 
+@pytest.mark.story("candidates run within limits")
 async def test_a_fork_bomb_stays_inside(opened):
     session = await opened(limits=Limits(processes=32))
     bomb = b"import os\n\ndef test_bomb():\n    while True:\n        try:\n            os.fork()\n        except OSError:\n            pass\n"
@@ -214,6 +218,7 @@ async def test_a_flood_of_output_is_cut(opened):
     assert len(execution.output) < 1 << 18
 
 
+@pytest.mark.story("candidates reach nothing outside")
 async def test_there_is_no_network(opened):
     session = await opened()
     connect = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=2)"
@@ -222,6 +227,7 @@ async def test_there_is_no_network(opened):
     assert (await tried(session, "import socket\nsocket.getaddrinfo('example.org', 80)")).failure.type == "gaierror"
 
 
+@pytest.mark.story("candidates reach nothing outside")
 async def test_host_files_and_secrets_cannot_be_seen(opened, root, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", "hush-hush")
     (root.parent / "outside.txt").write_text("private")
@@ -241,6 +247,7 @@ async def test_host_files_and_secrets_cannot_be_seen(opened, root, monkeypatch):
     assert (await tried(session, supervisor)).passed
 
 
+@pytest.mark.story("the workspace is not written")
 async def test_the_workspace_is_never_written(opened, root):
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in root.rglob("*")}
     session = await opened()
@@ -249,6 +256,7 @@ async def test_the_workspace_is_never_written(opened, root):
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in root.rglob("*")} == before
 
 
+@pytest.mark.story("nothing of a run reaches the next")
 async def test_nothing_of_a_run_reaches_the_next(opened):
     session = await opened()
     stay = (
@@ -290,6 +298,7 @@ def _root_of(wanted: hardening.Shape, weak: dict) -> dict:
 # -- ends -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 async def test_cancelling_ends_the_tree_within_a_second(opened):
     session = await opened()
     running = asyncio.create_task(
@@ -329,6 +338,7 @@ async def test_cancelling_while_it_opens_leaves_nothing(root):
     await until(lambda: not own_containers())
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 async def test_close_leaves_nothing(opened):
     session = await opened()
     assert len(own_containers()) == 1
@@ -423,7 +433,7 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
 async def test_a_killed_process_leaves_no_container(root, tmp_path):
     script = tmp_path / "owner.py"
     script.write_text(
-        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records import *\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records.sandbox import Environment, Place, Run\n"
         "from greenloop.sandboxes.backends import docker\nfrom greenloop.project.settings import Settings\n"
         "async def main():\n"
         "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"
@@ -489,14 +499,14 @@ async def test_the_sdk_is_imported_late():
 
 async def test_whoever_opens_it_is_told_what_goes_on(tmp_path):
     (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
-    settings, keeper = Settings(sandbox=SandboxSettings(kind="docker")), Keeper()
+    settings, pool = Settings(sandbox=SandboxSettings(kind="docker")), Keeper()
     said: list[str] = []
-    sandbox, session = await selection.opened(place(tmp_path), settings, said.append, keeper)
+    sandbox, session = await selection.opened(place(tmp_path), settings, said.append, pool)
     try:
         assert said == ["looking for a sandbox (docker)", "opening the sandbox (docker)"]
-        sandbox.say("making an image")
+        sandbox.report_status("making an image")
         assert said[-1] == "making an image"
         assert one(await session.run(Run(selectors=("test_x.py",)))).passed
     finally:
-        await keeper.release(session)
-        await keeper.close()
+        await pool.release(session)
+        await pool.close()

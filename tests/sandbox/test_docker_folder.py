@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from containers import one, own_containers, place, tried
-from greenloop.core.records import Run
+from greenloop.core.records.sandbox import Run
 from greenloop.core.report import case_results
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import _container, docker
@@ -55,6 +55,7 @@ LEAVE = {
 }
 
 
+@pytest.mark.story("nothing of a run reaches the next")
 @pytest.mark.parametrize("leave", LEAVE.values(), ids=LEAVE)
 async def test_what_a_test_writes_beside_itself_is_gone(shared, root, leave):
     (root / "gone.txt").write_text("left out of the run")

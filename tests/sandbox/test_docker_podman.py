@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from containers import place, tried
-from greenloop.core.records import Run
+from greenloop.core.records.sandbox import Run
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import docker
 from greenloop.sandboxes.container import base

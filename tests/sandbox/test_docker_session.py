@@ -18,7 +18,7 @@ import pytest
 
 from containers import BUSY, own_containers, place, tried, until
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Run
+from greenloop.core.records.sandbox import Run
 from greenloop.core.report import case_results
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import docker
@@ -144,6 +144,7 @@ def source(folder: Path, name: str, version: str, witness: Path) -> None:
             tar.addfile(member, io.BytesIO(text.encode()))
 
 
+@pytest.mark.story("Docker gets an image for each lock")
 async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, root, index, forget, caplog):
     caplog.set_level(logging.INFO, "greenloop")
     wheel(index, "unwanted", "1.0")
@@ -220,7 +221,7 @@ async def test_two_that_want_the_same_image_make_it_once(root, index, forget):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text("glsample\n# two at once\n")
     said: list[str] = []
-    back_ends = [replace(docker.create(Settings()), say=said.append) for _ in range(2)]
+    back_ends = [replace(docker.create(Settings()), report_status=said.append) for _ in range(2)]
     sessions = await asyncio.gather(*(back_end.open(place(root)) for back_end in back_ends))
     await asyncio.gather(*(session.close() for session in sessions))
     forget(sessions[0].image)

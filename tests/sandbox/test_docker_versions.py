@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from containers import place
-from greenloop.core.records import Lines, Run
+from greenloop.core.records.sandbox import Lines, Run
 from greenloop.core.report import case_results, of_kind, watched
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import docker

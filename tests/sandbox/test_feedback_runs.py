@@ -8,7 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.records import Attempt, Candidate, Case, Problem, Region, Run, Spec
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.verdict import judge
 from greenloop.drafting.feedback import docs, runtime_trace
 
@@ -54,6 +57,7 @@ def tried(tmp_path, lay, opened):
 FRESH = SimpleNamespace(candidate=None)
 
 
+@pytest.mark.story("errors are traced for the model")
 async def test_a_trace_of_a_candidate(tried):
     candidate = "def f(items):\n    best = 0\n    for i in items:\n        if i > best:\n            best = i\n    return best\n"
     found = await tried("def f(items):\n    return 0\n", "assert m.f([-3, -1]) == -1", candidate)

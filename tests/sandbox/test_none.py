@@ -9,7 +9,8 @@ import time
 import pytest
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place, Run, Status
+from greenloop.core.records.sandbox import Place, Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import none
@@ -18,6 +19,7 @@ from greenloop.sandboxes.backends._supervisor import alive, descendants
 CONSENT = Settings(sandbox=SandboxSettings(unsafe=True))
 
 
+@pytest.mark.story("without consent nothing runs outside a sandbox")
 async def test_refused_without_consent(tmp_path, environment):
     sandbox = none.create(Settings())
     probe = await sandbox.probe()
@@ -27,6 +29,7 @@ async def test_refused_without_consent(tmp_path, environment):
     assert "sandbox.unsafe" in caught.value.remedy
 
 
+@pytest.mark.story("without consent nothing runs outside a sandbox")
 async def test_runs_in_a_copy(tmp_path, lay, snapshot, environment):
     text = "from m import v\nimport os\ndef test_a():\n    open('out', 'w').close()\n    assert (v, os.path.exists('.env')) == (2, False)\n"
     root = lay(tmp_path / "w x", {"m.py": "v = 1\n", "test_m.py": text, ".env": "secret"})

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
 
-from greenloop.core.records import Environment
+from greenloop.core.records.sandbox import Environment
 from greenloop.engine.doctor import isolation
+from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.sandboxes.backends.docker import DockerSandbox
@@ -39,6 +39,7 @@ async def found(sandbox, environment) -> dict[str, ProbeResult]:
     return {finding.promise: finding for finding in await isolation.run_probes(sandbox, probe, environment)}
 
 
+@pytest.mark.story("the doctor tries what the sandbox promises")
 @pytest.mark.parametrize(
     "sandbox",
     [

@@ -13,20 +13,13 @@ import pytest
 
 from containers import place
 from greenloop.core.compose import compose
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Environment,
-    Place,
-    Problem,
-    Region,
-    Reply,
-    Run,
-    Spec,
-    Status,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Place, Run
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
 from greenloop.drafting.feedback import counterexample
 from greenloop.project.settings import SandboxSettings, Settings
@@ -120,6 +113,7 @@ async def opened(sandbox, at: Place, asked: Problem, answer: str = ANSWER):
         await session.close()
 
 
+@pytest.mark.story("properties are specifications")
 @bubblewrap
 async def test_a_sort_that_drops_duplicates_is_told_by_the_property_and_a_minimal_input(at):
     async with opened(Bubblewrap(), at, problem(at)) as tried:

@@ -6,7 +6,9 @@ import pytest
 
 from cast import Cast, Docstring
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Provenance, Role, Verified
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Verified
+from greenloop.core.records.spec import Provenance
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(600)]
 
@@ -36,6 +38,7 @@ async def run(docstring, bare_python, model, text=STUB, **told):
     )
 
 
+@pytest.mark.story("properties are specifications")
 async def test_a_violated_property_with_its_minimal_input_leads_to_the_repair(docstring, bare_python):
     model = cast(DROPS, GOOD)
     outcome = await run(docstring, bare_python, model)

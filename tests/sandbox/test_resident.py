@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records import Environment, Execution, Place, Run
+from greenloop.core.records.sandbox import Environment, Execution, Place, Run
 from greenloop.sandboxes.backends import _mounts, _resident
 from greenloop.sandboxes.backends._supervisor import descendants
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
@@ -58,6 +58,7 @@ async def taught(session: _resident.ResidentSession, *selectors: str) -> _reside
     return session._learnt
 
 
+@pytest.mark.story("a sandbox stays for a session")
 async def test_both_ways_agree_and_the_faster_one_is_used(session):
     assert (await taught(session)).agreed == {"test_m.py", "test_m.py::test_a", "test_m.py::test_b"}
     assert session._walls[0].session
@@ -90,6 +91,7 @@ async def test_a_failure_tells_the_same_either_way(session):
     assert report.case_results(fresh)[0].failure.text == report.case_results(again)[0].failure.text
 
 
+@pytest.mark.story("nothing of a run reaches the next")
 async def test_nothing_of_a_run_reaches_the_next(session):
     left = """
         import ctypes, os, pathlib, tempfile
@@ -153,6 +155,7 @@ async def test_a_plugin_of_the_workspace_is_never_imported_before_the_fork(sessi
     assert await ran(session, {"m.py": "v = 2\n"}) == {"test_a": "failed", "test_b": "passed"}
 
 
+@pytest.mark.story("a sandbox stays for a session")
 async def test_what_is_saved_on_the_disk_is_seen_at_once(session):
     root = session._place.root
     await taught(session)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records import Frame, Run, Status
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.verdict import Frame, Status
 from greenloop.core.verdict import judge
 
 pytestmark = pytest.mark.needs("bubblewrap")
@@ -121,6 +122,7 @@ def sums(tmp_path, lay):
     return lay(tmp_path / "sums", {"m.py": MODULE, "test_m.py": TESTS})
 
 
+@pytest.mark.story("execution decides")
 async def test_every_kind_of_case(sums, opened):
     session = await opened(sums)
     execution = await session.run(Run(selectors=("test_m.py",)))
@@ -154,6 +156,7 @@ async def test_every_kind_of_case(sums, opened):
     assert [case.line for case in report.collected(execution)][:2] == [8, 12]
 
 
+@pytest.mark.story("execution decides")
 async def test_doctest_examples_are_cases_in_order(sums, opened):
     session = await opened(sums)
     selectors = ("m.py::add", "m.py::Box", "m.py::Box.double", "m.py::Box.size", "m.py::")
@@ -201,6 +204,7 @@ async def test_trace_tells_who_called_whom(sums, opened):
     }
 
 
+@pytest.mark.story("the workspace is not written")
 @pytest.mark.parametrize("writable", [True, False])
 async def test_files_are_laid_over_the_workspace(tmp_path, lay, snapshot, opened, writable):
     root = lay(
@@ -239,6 +243,7 @@ async def test_files_are_laid_over_the_workspace(tmp_path, lay, snapshot, opened
     assert snapshot(root) == before
 
 
+@pytest.mark.story("the workspace is not written")
 async def test_tests_may_write_beside_themselves_and_nothing_stays(tmp_path, lay, opened):
     text = "def test_write():\n    open('out.txt', 'a').write('x')\n    assert open('out.txt').read() == 'x'\n"
     root = lay(tmp_path / "w", {"test_w.py": text})
@@ -318,6 +323,7 @@ async def test_options_of_the_project_that_would_break_the_report(tmp_path, lay,
     )
 
 
+@pytest.mark.story("a pass holds with another hash seed")
 async def test_hash_seed_is_the_runs(tmp_path, lay, opened):
     root = lay(
         tmp_path / "w", {"test_a.py": "import os\ndef test_a(): assert 0, (hash('a'), os.environ['PYTHONHASHSEED'])\n"}

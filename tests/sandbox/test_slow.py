@@ -8,8 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import Execution, Limits, Place, TargetKind
-from greenloop.localize import baseline, context
+from greenloop.core.records.sandbox import Execution, Limits, Place
+from greenloop.core.records.spec import TargetKind
+from greenloop.core.run_state import Baseline
+from greenloop.localize import context
 from greenloop.localize.baseline import calibrate
 from greenloop.localize.context import Bed
 from greenloop.project import interpreters, settings
@@ -27,7 +29,7 @@ LOOP = "def f():\n    while True:\n        pass\n"
 def laid(limits, **values) -> Bed:
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
     place = SimpleNamespace(limits=Limits(seconds=limits))
-    return Bed(target=None, snapshot=None, session=None, place=place, settings=found, say=print)  # type: ignore[arg-type]
+    return Bed(target=None, snapshot=None, session=None, place=place, settings=found, report_status=print)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_a_longer_time_by_the_users_own_wish_is_never_cut():
     assert laid(300.0, seconds=300.0).limits(Execution(seconds=100.0)).seconds == 300.0
 
 
-async def calibrated(root: Path, files: dict[str, str], **values) -> tuple[baseline.Calibration, list[str]]:
+async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baseline, list[str]]:
     for name, text in files.items():
         (root / name).write_text(text)
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
@@ -56,7 +58,9 @@ async def calibrated(root: Path, files: dict[str, str], **values) -> tuple[basel
     assert target.kind is TargetKind.TEST
     snapshot = Snapshot(root=root, buffers={})
     try:
-        table = Bed(target=target, snapshot=snapshot, session=session, place=place, settings=found, say=said.append)
+        table = Bed(
+            target=target, snapshot=snapshot, session=session, place=place, settings=found, report_status=said.append
+        )
         return await calibrate(table), said
     finally:
         await session.close()
@@ -70,8 +74,9 @@ def _interpreter(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 Plain = settings.Settings
 
 
+@pytest.mark.story("candidates run within limits")
 async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
-    known, said = await calibrated(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
+    known, said = await measured(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
     assert not known.fault
     assert list(known.outcomes.values()) == ["failed"]
     assert known.limits.seconds > 1.5 * context.SLOWER
@@ -80,7 +85,7 @@ async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
 
 async def test_an_endless_loop_of_the_code_is_told_at_once(tmp_path):
     test = "from m import f\n\n\ndef test_f():\n    assert f() == 1\n"
-    known, said = await calibrated(tmp_path, {"m.py": LOOP, "test_m.py": test}, seconds=1.0, longest=100.0)
-    assert known.baseline.error_class == "Timeout"
+    known, said = await measured(tmp_path, {"m.py": LOOP, "test_m.py": test}, seconds=1.0, longest=100.0)
+    assert known.attempt.error_class == "Timeout"
     assert known.limits.seconds == 1.0
     assert not any("once more with 100 s" in text for text in said)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records import Limits, Run, Status
+from greenloop.core.records.sandbox import Limits, Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 from greenloop.sandboxes.backends._supervisor import alive, descendants
 from greenloop.verdict import canary
@@ -68,6 +69,7 @@ def test_probe():
 """
 
 
+@pytest.mark.story("candidates reach nothing outside")
 @pytest.mark.parametrize("writable", [True, False])
 async def test_nothing_outside_can_be_reached(tmp_path, lay, snapshot, opened, monkeypatch, writable):
     monkeypatch.setenv("GREENLOOP_TEST_SECRET", "secret")
@@ -223,6 +225,7 @@ HOGS = {
 }
 
 
+@pytest.mark.story("candidates run within limits")
 async def test_hogs_are_stopped_and_leave_nothing(tmp_path, lay, snapshot, opened):
     root = lay(
         tmp_path / "w",
@@ -266,6 +269,7 @@ async def _under_way(root: Path, task: asyncio.Task) -> list[int]:
 SLEEPERS = "import os, time\ndef test_a():\n    os.fork(); os.fork()\n    time.sleep(60)\n"
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 async def test_cancel_gives_control_back_with_the_tree_dead(tmp_path, lay, opened):
     root = lay(tmp_path / "w", {"test_m.py": SLEEPERS})
     session = await opened(root)
@@ -289,6 +293,7 @@ async def test_close_ends_what_still_runs(tmp_path, lay, opened):
     assert "bubblewrap ended" in (await task).broken
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy")
 async def test_a_dead_bubblewrap_is_a_sentence(tmp_path, lay, opened):
     root = lay(tmp_path / "w", {"test_m.py": SLEEPERS})
     session = await opened(root)

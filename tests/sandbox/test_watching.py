@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records import Lines, Run
+from greenloop.core.records.sandbox import Lines, Run
 from greenloop.core.report import case_results, watched
 from greenloop.core.verdict import forged, judge
 
@@ -26,6 +26,7 @@ def watch(tmp_path, lay, opened):
     return run
 
 
+@pytest.mark.story("errors are traced for the model")
 async def test_lines_and_changed_variables_of_a_failing_case(watch):
     found, execution = await watch(
         "def total(items):\n    s = 0\n    for i in items:\n        s = i\n    return s\n\ndef other():\n    return 1\n",

@@ -8,23 +8,11 @@ from dataclasses import replace
 from attempting import attempted
 from greenloop.core.errors import CannotVerify
 from greenloop.core.events import Finished, Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.core.report import Collected, Reach
 from greenloop.core.text.diff import lines, newline_of
 from greenloop.engine.run_tests import Report
@@ -49,13 +37,13 @@ class Dice:
     def __init__(self, seed):
         self.seed, self.count = seed, 0
 
-    async def warm(self, root, settings, keeper):
+    async def warm(self, root, settings, pool):
         """Needs no sandbox."""
 
-    async def prepare(self, root, settings, keeper):
+    async def prepare(self, root, settings, pool):
         """Needs no sandbox."""
 
-    async def run_tests(self, root, selectors, *, buffers, settings, keeper, traced, seconds=0.0):
+    async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """Runs each test that is there, which passes or fails by dice."""
         dice = self.dice("tests")
         await asyncio.sleep(dice.choice((0, 0.01, 0.1)))
@@ -83,10 +71,12 @@ class Dice:
         self.count += 1
         return random.Random(f"{self.seed}:{self.count}:{what}")
 
-    async def refine(self, request, *, settings, emit, say=lambda _text: None, user=None, opener=None, keeper=None):
+    async def refine(
+        self, request, *, settings, emit, report_status=lambda _text: None, user=None, opener=None, pool=None
+    ):
         dice = self.dice(getattr(request.target, "selector", request.target))
         number, end = self.count, weighted(dice, ENDS)
-        say("starting")
+        report_status("starting")
         await asyncio.sleep(dice.choice((0, 0, 0.01, 0.05)))
         problem = _problem(request)
         if end == "refuse":

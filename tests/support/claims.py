@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from greenloop.core.records import Move, Status, StopReason, Verified
+from greenloop.core.records.attempt import Move
+from greenloop.core.records.outcome import StopReason, Verified
+from greenloop.core.records.verdict import Status
 from greenloop.drafting.feedback.bug_taxonomy import TYPES
 from transcripts import Played
 

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.records import CaseResult, Environment, Execution, Place, Run
+from greenloop.core.records.sandbox import Environment, Execution, Place, Run
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results
 from greenloop.sandboxes.backends import _container, docker
 from greenloop.sandboxes.container import engine

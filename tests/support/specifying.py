@@ -9,7 +9,8 @@ from typing import Any
 
 from greenloop.core.ports import Nobody, Tools, User
 from greenloop.core.python.ast_source import definitions, start_of
-from greenloop.core.records import Problem, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 
 
 def about(root: Path, text: str, name: str, path: str = "m.py") -> Problem:

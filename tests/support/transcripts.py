@@ -16,11 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.core import registry
 from greenloop.core.events import Event, Planned, Tested
 from greenloop.core.ports import Model
-from greenloop.core.records import Attempt, Completion, Hole, Outcome, Role
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Hole, Role
+from greenloop.core.records.outcome import Outcome
 from greenloop.engine import refine
+from greenloop.engine.presets import find_preset
 from greenloop.models.providers import replay
 from greenloop.models.roles import Models
 from greenloop.project import settings
@@ -128,7 +130,7 @@ async def play(transcript: Transcript, project: str, folder: Path, python: Path,
         settings=found,
         emit=events.append,
         harness=refine.Harness(
-            preset=registry.preset(transcript.preset, harness=True),
+            preset=find_preset(transcript.preset, harness=True),
             models=Models(settings=found, opened={str(role): model for role in Role}),
             history=folder / "history.db",
         ),

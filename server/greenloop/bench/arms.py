@@ -12,6 +12,7 @@ from typing import Any
 from greenloop.bench import reference
 from greenloop.core import registry
 from greenloop.core.errors import SettingsProblem, UsageProblem
+from greenloop.engine.presets import Preset, find_preset, load_presets
 from greenloop.project import settings as configuration
 from greenloop.project.settings import Settings
 
@@ -27,7 +28,7 @@ class Arm:
     """
 
     name: str
-    preset: registry.Preset
+    preset: Preset
     settings: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
     match: str = ""
@@ -55,13 +56,13 @@ def made(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
         for each in [named] if isinstance(named, str) else named:
             registry.load(part, each)
     frozen: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in parts.items()}
-    if "prompt" in parts and parts["prompt"] not in {each.prompt for each in registry.presets().values()}:
+    if "prompt" in parts and parts["prompt"] not in {each.prompt for each in load_presets().values()}:
         raise SettingsProblem(f"There is no prompt '{parts['prompt']}'.")
     settings = {key: value for key, value in values.items() if key not in {*PARTS, "match"}}
     configuration.load(None, command_line=settings, environ={})
     return Arm(
         name=name,
-        preset=replace(registry.preset(preset, harness=True), **frozen),
+        preset=replace(find_preset(preset, harness=True), **frozen),
         parts=parts,
         settings=settings,
         match=str(values.get("match", "")),

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
-from greenloop.core.records import Run, Status
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.verdict import Status
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import judge
 from greenloop.engine import refine
@@ -40,7 +41,7 @@ class Judge:
     task: Task
     root: Path
     settings: Settings
-    keeper: Keeper
+    pool: Keeper
     known: dict[str, Judgement] = field(default_factory=dict)
 
     async def __call__(self, texts: Mapping[str, str]) -> Judgement:
@@ -48,11 +49,11 @@ class Judge:
         key = json.dumps(sorted(texts.items()))
         if key not in self.known:
             sandbox_spec = await refine.place_of(self.root, self.settings)
-            _sandbox, session = await selection.opened(sandbox_spec, self.settings, refine.quiet, self.keeper)
+            _sandbox, session = await selection.opened(sandbox_spec, self.settings, refine.quiet, self.pool)
             try:
                 self.known[key] = await self._run(session, texts)
             finally:
-                await self.keeper.release(session)
+                await self.pool.release(session)
         return self.known[key]
 
     async def _run(self, session: Session, texts: Mapping[str, str]) -> Judgement:

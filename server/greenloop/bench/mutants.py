@@ -21,7 +21,7 @@ from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
 from greenloop.bench.mutate_project import broken
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
 from greenloop.core.report import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
@@ -42,7 +42,7 @@ async def of_rows(
     seed: int,
     shown: int | None,
     unwanted: Callable[[str], bool],
-    say: Callable[[str], None],
+    report_status: Callable[[str], None],
 ) -> list[Task]:
     """`count` mutants, one per row, of rows in a random order; fewer where there are no more.
 
@@ -59,7 +59,7 @@ async def of_rows(
             task := await _of_row(row, settings, lines=lines, seed=seed, shown=shown, used=operator_counts)
         ) is not None:
             tasks.append(task)
-            say(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
+            report_status(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
     return tasks
 
 

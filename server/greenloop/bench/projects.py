@@ -20,7 +20,7 @@ from greenloop.bench.operators import Function
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerify, UsageProblem
 from greenloop.core.ports import Session
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
 from greenloop.core.report import collect_errors, reached
 from greenloop.core.selectors import fit_selectors
 from greenloop.engine import refine
@@ -55,7 +55,7 @@ async def of_folder(
     lines: int,
     seed: int,
     unwanted: Callable[[str], bool],
-    say: Callable[[str], None],
+    report_status: Callable[[str], None],
 ) -> list[Task]:
     """`count` mutants, one per function; fewer where tests notice no more.
 
@@ -63,10 +63,10 @@ async def of_folder(
     """
     root = workspace.checked_root(folder)
     pool = Keeper()
-    sandbox_spec = await refine.place_of(root, settings, say)
+    sandbox_spec = await refine.place_of(root, settings, report_status)
     _sandbox, session = await selection.opened(sandbox_spec, settings, refine.quiet, pool)
     try:
-        say(f"running the tests of {root}, unchanged")
+        report_status(f"running the tests of {root}, unchanged")
         seconds = max(settings.suite.seconds, settings.sandbox.longest)
         execution = await session.run(Run(selectors=(), trace=True, baseline=True, seconds=seconds))
         functions = _functions(root, execution)
@@ -81,7 +81,7 @@ async def of_folder(
             )
             if task is not None:
                 tasks.append(task)
-                say(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
+                report_status(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
     finally:
         await pool.release(session)
         await pool.close()

@@ -18,7 +18,8 @@ from typing import Any
 
 from greenloop.core.errors import UsageProblem
 from greenloop.core.ports import Infiller, Model, slots
-from greenloop.core.records import Completion, Hole, Reply, Usage
+from greenloop.core.records.model import Completion, Hole, Reply
+from greenloop.core.records.usage import Usage
 
 # Difference of the seeds of two repeats of a task.
 APART = 10_007

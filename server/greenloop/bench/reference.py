@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable
 
 from greenloop.bench.tasks import Task
-from greenloop.core.records import Completion, Reply, Usage
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate, estimate_messages
 
 NAME = "reference"

@@ -25,7 +25,9 @@ from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Started
 from greenloop.core.ports import Model
-from greenloop.core.records import Outcome, Problem, Role, StopReason
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.problem import Problem
 from greenloop.engine import refine
 from greenloop.models import roles
 from greenloop.models.roles import Models
@@ -53,21 +55,21 @@ class Experiment:
     model: Model | None = None
 
 
-async def run(experiment: Experiment, say: Callable[[str], None]) -> list[Done]:
+async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[Done]:
     """Runs what is not yet in the file of results; returns all task-runs of these arms, tasks and repeats.
 
     Raises `UsageProblem` where the file has a different arm or task of the same name, `GreenloopError` where nothing
     can be measured.
     """
-    return await _Bench(experiment, say).all()
+    return await _Bench(experiment, report_status).all()
 
 
 class _Bench:
     """Owns the models, the recordings and the finished task-runs."""
 
-    def __init__(self, experiment: Experiment, say: Callable[[str], None]) -> None:
+    def __init__(self, experiment: Experiment, report_status: Callable[[str], None]) -> None:
         self.experiment = experiment
-        self.say = say
+        self.report_status = report_status
         self.recordings = Recordings(experiment.answers)
         self.done: dict[Key, Done] = {done.key: done for done in results.read([experiment.out], missing=True)}
         self.models: dict[str, Model] = {}
@@ -151,7 +153,7 @@ class _Bench:
                     done = await self._measured(task, arm, repeat, root, pool)
                     results.append(self.experiment.out, done)
                     self.done[done.key] = done
-                    self.say(f"{place} {task.id} {arm.name}: {records.word(done.run)}")
+                    self.report_status(f"{place} {task.id} {arm.name}: {records.word(done.run)}")
                     self._patience(done)
             finally:
                 await pool.close()
@@ -183,7 +185,7 @@ class _Bench:
         override = reference.Reference(task) if known else self.experiment.model
         return Models(settings=settings, override=recorded(override) if override else None, opener=opener)
 
-    async def _measured(self, task: Task, arm: Arm, repeat: int, root: Path, keeper: Keeper) -> Done:
+    async def _measured(self, task: Task, arm: Arm, repeat: int, root: Path, pool: Keeper) -> Done:
         settings, arm_fields = self._settings(arm, task, root), self._told(arm)
         meter = Meter()
         models = self._models(
@@ -202,7 +204,7 @@ class _Bench:
         start = time.monotonic()
         outcome: Outcome | GreenloopError
         try:
-            outcome = await refine.refine(request, settings=settings, emit=emit, keeper=keeper, harness=harness)
+            outcome = await refine.refine(request, settings=settings, emit=emit, pool=pool, harness=harness)
         except GreenloopError as error:
             outcome = error
         except Exception as error:  # noqa: BLE001 - a fault in one part must cost one task-run, not the whole experiment
@@ -226,7 +228,7 @@ class _Bench:
         if isinstance(outcome, GreenloopError):
             message = f"{outcome} {outcome.remedy}".strip()
             return Done(run={**run, **records.nothing(), "reason": "error", "message": message})
-        judge = Judge(task=task, root=root, settings=settings, keeper=keeper)
+        judge = Judge(task=task, root=root, settings=settings, pool=pool)
         attempts = await records.of_attempts(outcome, problem, judge)
         # A blind arm does not use the tests, so its last candidate counts.
         has_result = outcome.solved or arm.preset.blind

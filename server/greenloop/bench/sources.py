@@ -13,7 +13,7 @@ from greenloop.bench.arms import settings_for
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import UsageProblem
 
-Say = Callable[[str], None]
+ReportStatus = Callable[[str], None]
 MUTANTS = 10
 
 
@@ -34,14 +34,14 @@ class Wanted:
     levels: Sequence[str] = (mbpp.FULL,)
 
 
-async def tasks_of(wanted: Wanted, table: Mapping[str, Any], say: Say) -> list[Task]:
+async def tasks_of(wanted: Wanted, table: Mapping[str, Any], report_status: ReportStatus) -> list[Task]:
     """The selected tasks. Raises `UsageProblem` for an unknown source, or one without tasks."""
     if (wanted.sample is not None and wanted.sample < 0) or (wanted.shown is not None and wanted.shown < 1):
         raise UsageProblem("--sample must be at least 0 and --shown at least 1.")
     excluded_ids = excluded(wanted.exclude)
     collected: list[Task] = []
     for name in wanted.names:
-        collected += await _of(name, wanted, excluded_ids, table, say)
+        collected += await _of(name, wanted, excluded_ids, table, report_status)
     if wanted.only:
         by_id = {task.id: task for task in collected}
         if unknown := next((name for name in wanted.only if name not in by_id), None):
@@ -61,7 +61,9 @@ def _drafts(path: Path, level: str, wanted: Wanted, used: set[str]) -> list[Task
     return [mbpp.task(row, shown=wanted.shown or 1, level=level) for row in drawn]
 
 
-async def _of(name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any], say: Say) -> list[Task]:
+async def _of(
+    name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any], report_status: ReportStatus
+) -> list[Task]:
     kind, colon, rest = name.partition(":")
     if kind == "mbpp" and colon:
         return [task for level in wanted.levels for task in _drafts(Path(rest), level, wanted, used)]
@@ -79,7 +81,7 @@ async def _of(name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any
             lines=wanted.lines,
             seed=wanted.seed,
             unwanted=lambda family: any(each.startswith(family) for each in used),
-            say=say,
+            report_status=report_status,
         )
     if kind == "mutants" and colon:
         return await mutants.of_rows(
@@ -90,7 +92,7 @@ async def _of(name: str, wanted: Wanted, used: set[str], table: Mapping[str, Any
             seed=wanted.seed,
             shown=wanted.shown,
             unwanted=lambda family: any(each.startswith(family) for each in used),
-            say=say,
+            report_status=report_status,
         )
     return [task for task in tasks.read(path) if task.id not in used]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import GreenloopError, WorkspaceProblem
-from greenloop.core.records import Outcome
+from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import Encoding, declared, decode, encode
 from greenloop.project.workspace import write_atomically

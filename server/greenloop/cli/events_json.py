@@ -11,7 +11,11 @@ from typing import Any
 
 from greenloop.cli import render
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records import Attempt, Case, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.spec import Case
+from greenloop.core.records.usage import Estimate, Span, Usage
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.json_codec import to_json
 from greenloop.verdict.mutation_testing import Strength, told
 

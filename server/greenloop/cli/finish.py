@@ -14,7 +14,8 @@ from greenloop.cli import apply_result, events_json, exit_codes, interrupt, rend
 from greenloop.cli.errors import tell, warn
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceProblem
-from greenloop.core.records import Outcome, Problem, Verified
+from greenloop.core.records.outcome import Outcome, Verified
+from greenloop.core.records.problem import Problem
 from greenloop.engine import refine
 from greenloop.notebook.adapter import Prepared
 from greenloop.notebook.cell_labels import told
@@ -94,7 +95,8 @@ def _strength(job: Job, outcome: Outcome, problem: Problem) -> None:
     try:
         with open_view(json=job.put is not None, named=job.named) as view:
             strength = interrupt.run(
-                refine.strength_of(problem, outcome, settings=job.settings, say=view.say), last_words=view.close
+                refine.strength_of(problem, outcome, settings=job.settings, report_status=view.report_status),
+                last_words=view.close,
             )
     except GreenloopError as error:
         tell(error)

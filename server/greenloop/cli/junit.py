@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET  # only written, never read
 
 from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.core.records import CaseResult
+from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.report import Verification
 
 # Characters that XML 1.0 cannot hold, not even escaped.

@@ -17,7 +17,8 @@ from greenloop.cli import render
 from greenloop.cli.frozen_tests import Freezing
 from greenloop.core.estimate import told
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records import Attempt, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import label
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
@@ -37,7 +38,7 @@ class Activity:
         self._prompt_tokens = 0
         self._speed: float | None = None
 
-    def say(self, sentence: str) -> None:
+    def report_status(self, sentence: str) -> None:
         self._set(render.one_line(sentence))
 
     def on(self, event: Event) -> None:
@@ -94,7 +95,7 @@ class Terminal:
         return self
 
     def __exit__(self, *_details: object) -> None:
-        self._activity.say("")
+        self._activity.report_status("")
         self._live.stop()
 
     def pause(self) -> None:
@@ -103,8 +104,8 @@ class Terminal:
     def resume(self) -> None:
         self._live.start()
 
-    def say(self, sentence: str) -> None:
-        self._activity.say(self._named(sentence))
+    def report_status(self, sentence: str) -> None:
+        self._activity.report_status(self._named(sentence))
 
     def emit(self, event: Event) -> None:
         self._activity.on(event)
@@ -153,7 +154,7 @@ class Lines:
     def resume(self) -> None:
         return
 
-    def say(self, sentence: str) -> None:
+    def report_status(self, sentence: str) -> None:
         self._write(render.one_line(sentence))
 
     def emit(self, event: Event) -> None:

@@ -23,7 +23,7 @@ class Screen(Protocol):
 
     def resume(self) -> None: ...
 
-    def say(self, sentence: str) -> None: ...
+    def report_status(self, sentence: str) -> None: ...
 
     def emit(self, event: Event) -> None: ...
 
@@ -48,9 +48,9 @@ class View:
             self._screen.__exit__()
             self._screen = None
 
-    def say(self, sentence: str) -> None:
+    def report_status(self, sentence: str) -> None:
         if self._screen is not None:
-            self._screen.say(sentence)
+            self._screen.report_status(sentence)
 
     def emit(self, event: Event) -> None:
         if self._screen is not None:

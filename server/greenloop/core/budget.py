@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from greenloop.core.records import Budget, Completion, Hole, Reply, StopReason, Usage
+from greenloop.core.records.model import Completion, Hole, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.usage import Budget, Usage
 
 Request = Completion | Hole
 Price = Callable[[int, int], float | None]  # US dollars for prompt and completion tokens, where known

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from greenloop.core.records import Attempt, CaseResult, Failure, Finding, Frame, Group, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Finding
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 
 _SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
 _LOGIC = {

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.python.ast_source import docstring, start_of, tree
 from greenloop.core.python.names import bound_by, free_names, import_keys, parsable_prefix
-from greenloop.core.records import Candidate, Problem, Region
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import end_of, keep_ends, lines, newline_of
 
 _TOP = re.compile(r"^(?:async[ \t]+def|def|class|if|try|for|while|with|match)\b")

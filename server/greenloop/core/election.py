@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import compose
-from greenloop.core.records import Attempt, Problem, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import changed
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.records import Estimate, Past, Span
+from greenloop.core.records.usage import Estimate, Past, Span
 
 ENOUGH = 5  # similar runs; with fewer, the estimate is made from the prompt
 FOR_A_CHANCE = 20  # similar runs; with fewer, the share of solved ones is not shown

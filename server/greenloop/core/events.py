@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from greenloop.core.records import Attempt, Draft, Estimate, Outcome, Problem, Spec, Usage
+from greenloop.core.records.attempt import Attempt, Draft
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Estimate, Usage
 
 
 @dataclass(frozen=True, kw_only=True)

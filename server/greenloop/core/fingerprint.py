@@ -11,7 +11,9 @@ from functools import lru_cache
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_dump import told
 from greenloop.core.python.ast_source import piece
-from greenloop.core.records import Candidate, Problem, Region
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 
 

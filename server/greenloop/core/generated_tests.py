@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from greenloop.core.records import Case, Provenance, Region, Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from greenloop.core.records import Attempt, Completion, Execution, Hole, Lines, Place, Probe, Reply, Run
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Hole, Reply
+from greenloop.core.records.sandbox import Execution, Lines, Place, Probe, Run
 
 
 class Model(Protocol):
@@ -68,7 +70,7 @@ class Sandbox(Protocol):
     `report_status` receives progress messages where opening takes long.
     """
 
-    say: Callable[[str], None]
+    report_status: Callable[[str], None]
 
     @property
     def name(self) -> str: ...

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from greenloop.core.records import CaseResult, Execution, Failure, Frame
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
 
 Record = Mapping[str, Any]
 FAILING = frozenset({"failed", "error", "missing"})

@@ -9,7 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from greenloop.core.budget import Ledger
-from greenloop.core.records import Attempt, Budget, Evidence, Limits, Problem
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits
+from greenloop.core.records.usage import Budget
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from greenloop.core.records import OWN, Case, Provenance, Spec
+from greenloop.core.records.spec import OWN, Case, Provenance, Spec
 
 WORDS = {
     Provenance.USER: "written by you",

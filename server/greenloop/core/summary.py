@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from greenloop.core.records import (
-    OWN,
-    Attempt,
-    Evidence,
-    Move,
-    Outcome,
-    Provenance,
-    Status,
-    StopReason,
-    Usage,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.spec import OWN, Provenance
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status
 
 # Tests that are not the user's own.
 MADE_UP = (Provenance.DESIGNED, Provenance.PROPERTY)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from greenloop.core.records import Approach, Case, Region
+from greenloop.core.records.problem import Approach
+from greenloop.core.records.spec import Case, Region
 from greenloop.core.report import Reach
 
 MOST = 5

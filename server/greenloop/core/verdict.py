@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.records import CaseResult, Execution, Failure, Status, Verdict
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results, collect_errors, collected, end_of, of_kind
 from greenloop.core.report_schema import well_formed
 

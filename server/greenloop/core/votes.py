@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from greenloop.core.records import Case
+from greenloop.core.records.spec import Case
 
 
 @dataclass(frozen=True, kw_only=True)

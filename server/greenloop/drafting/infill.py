@@ -12,19 +12,10 @@ from string import Template
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Piece, blocks, docstring, piece
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Completion,
-    Draft,
-    Excerpt,
-    Finding,
-    Hole,
-    Mask,
-    Message,
-    Problem,
-    Region,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask
+from greenloop.core.records.model import Completion, Hole, Message
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 from greenloop.drafting.candidates import code_blocks
 from greenloop.drafting.prompt import fenced

@@ -12,7 +12,10 @@ from time import monotonic
 from greenloop.core.classify import classify, finding_group
 from greenloop.core.compose import compose
 from greenloop.core.events import Checked, Event
-from greenloop.core.records import Attempt, Candidate, Draft, Finding, Move, Note, Problem, Reply, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Move, Note
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
 from greenloop.drafting.candidates.gate import check, repetition, same

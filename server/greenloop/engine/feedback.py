@@ -11,8 +11,12 @@ from types import ModuleType
 
 from greenloop.core import registry
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Completion, Group, Note, Problem, Reply, Status
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Group, Status
 from greenloop.core.text.redact import redact
+from greenloop.engine.presets import Preset
 from greenloop.models.roles import sampled
 from greenloop.project.settings import Settings
 
@@ -22,7 +26,7 @@ class Feedback:
     """The feedback parts of one run. Raises `SettingsProblem` where a setting names a part that does not exist."""
 
     settings: Settings
-    preset: registry.Preset
+    preset: Preset
     tools: Tools
     secrets: tuple[str, ...] = ()
     parts: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)

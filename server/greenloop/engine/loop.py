@@ -17,20 +17,11 @@ from greenloop.core.budget import Request, Spent, billed, size
 from greenloop.core.compose import compose
 from greenloop.core.election import Election, nearest
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records import (
-    Attempt,
-    Draft,
-    Finding,
-    Move,
-    Note,
-    Outcome,
-    Problem,
-    Reply,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Finding, Move, Note
+from greenloop.core.records.model import Reply
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import attempt_steps
 from greenloop.engine.attempt_steps import Files

@@ -10,28 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Template
 
-from greenloop.core import registry
 from greenloop.core.budget import Request, billed
 from greenloop.core.ports import Infiller, Model, slots
-from greenloop.core.records import (
-    Attempt,
-    Completion,
-    Draft,
-    Excerpt,
-    Finding,
-    Hole,
-    Message,
-    Move,
-    Problem,
-    Reply,
-    Role,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Finding, Move
+from greenloop.core.records.model import Completion, Hole, Message, Reply, Role
+from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate
 from greenloop.drafting.edit_format import WHOLE, asking, chosen
 from greenloop.drafting.infill import as_chat, question
 from greenloop.drafting.prompt import assemble
+from greenloop.engine.presets import Preset
 from greenloop.models.roles import Models, failures, sampled
 from greenloop.project import templates
 from greenloop.project.settings import Settings
@@ -46,7 +36,7 @@ class ModelCalls:
     """The model calls of one run. `excerpts` are gathered before the first of them."""
 
     settings: Settings
-    preset: registry.Preset
+    preset: Preset
     models: Models
     state: RunState
     secrets: tuple[str, ...]

@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 from greenloop.core.attempts import best_attempt
 from greenloop.core.compose import before_after
 from greenloop.core.errors import BaselineChanged, GreenloopError, ModelProblem
-from greenloop.core.records import OWN, Attempt, Evidence, Outcome, Problem, StopReason, Usage, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import OWN
+from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.drafting.candidates import hardcoding

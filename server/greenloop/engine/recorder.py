@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from greenloop.core.events import Event, Tested
-from greenloop.core.records import Outcome, Past
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.usage import Past
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History
 

@@ -12,15 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core import registry
 from greenloop.core.errors import SandboxBroke, UsageProblem
 from greenloop.core.events import Event, Finished
 from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
-from greenloop.core.records import Failure, Limits, Outcome, Place, Problem, Run, Target, Verdict
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits, Place, Run
+from greenloop.core.records.spec import Target
+from greenloop.core.records.verdict import Failure, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.encoding import decode
+from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.localize.baseline import calibrate
 from greenloop.localize.context import Bed
@@ -59,7 +63,7 @@ class Request:
 class Harness:
     """What a measured run has in place of the user's own: any preset, models that record, a file for the history."""
 
-    preset: registry.Preset
+    preset: Preset
     models: Models
     history: Path | None = None
 
@@ -73,33 +77,33 @@ async def refine(
     *,
     settings: Settings,
     emit: Callable[[Event], None],
-    say: Callable[[str], None] = quiet,
+    report_status: Callable[[str], None] = quiet,
     user: User | None = None,
     model: Model | None = None,
     opener: Callable[[str, Settings], Model] | None = None,
-    keeper: Keeper | None = None,
+    pool: Keeper | None = None,
     harness: Harness | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
-    `say` gets one-line descriptions of what is going on now.
+    `report_status` gets one-line descriptions of what is going on now.
     `model` is asked in every role whatever the settings name; `opener` makes the model of a name where the caller has
-    models or keys of its own (an editor's); `keeper` keeps the sandbox open for the next request;
+    models or keys of its own (an editor's); `pool` keeps the sandbox open for the next request;
     `harness` stands for a preset, a history and models of the settings' and the user's own.
     Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
     or interpreter can be used, `ModelProblem` when no model is configured.
     """
-    preset = harness.preset if harness else registry.preset(settings.preset)
+    preset = harness.preset if harness else find_preset(settings.preset)
     root = workspace.checked_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
     if isinstance(target, str):
         target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
-    place = await place_of(root, settings, say)
-    pool = keeper or Keeper()
+    place = await place_of(root, settings, report_status)
+    shared_pool = pool or Keeper()
     watch = Stopwatch()
     with watch:
-        sandbox, session = await selection.opened(place, settings, say, pool)
+        sandbox, session = await selection.opened(place, settings, report_status, shared_pool)
     models = harness.models if harness else Models(settings=settings, override=model, opener=opener)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
@@ -110,7 +114,7 @@ async def refine(
             session=Timed(session, watch),
             place=place,
             settings=settings,
-            say=say,
+            report_status=report_status,
             comment=request.comment,
             known_fault=request.fault,
         )
@@ -130,39 +134,41 @@ async def refine(
     except SandboxBroke as error:
         raise await selection.with_another(error, settings, sandbox.name) from error
     finally:
-        await asyncio.shield(asyncio.gather(_release(session, pool, keep=keeper is not None), models.close()))
+        await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
 
 
-async def warm(root: Path, settings: Settings, keeper: Keeper) -> None:
+async def warm(root: Path, settings: Settings, pool: Keeper) -> None:
     """Opens a sandbox for this workspace where none waits, and keeps it, so that the next request finds it ready.
 
     Raises `CannotVerify` where none can be used; the request itself will say so to the user.
     """
     place = await place_of(workspace.checked_root(root), settings)
-    if keeper.ready(place):
+    if pool.ready(place):
         return
-    _sandbox, session = await selection.opened(place, settings, quiet, keeper)
+    _sandbox, session = await selection.opened(place, settings, quiet, pool)
     try:
         await session.warm()
     finally:
-        await asyncio.shield(keeper.release(session))
+        await asyncio.shield(pool.release(session))
 
 
-async def _release(session: Session, keeper: Keeper, *, keep: bool) -> None:
-    await keeper.release(session)
+async def _release(session: Session, pool: Keeper, *, keep: bool) -> None:
+    await pool.release(session)
     if not keep:
-        await keeper.close()
+        await pool.close()
 
 
-async def prepare(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> tuple[Sandbox, Place]:
+async def prepare(
+    root: Path, settings: Settings, report_status: Callable[[str], None] = quiet
+) -> tuple[Sandbox, Place]:
     """The sandbox that passed its self-test and where it will run. Raises `CannotVerify` with each one's remedy."""
-    place = await place_of(root, settings, say)
-    return await selection.choose(settings, say), place
+    place = await place_of(root, settings, report_status)
+    return await selection.choose(settings, report_status), place
 
 
-async def place_of(root: Path, settings: Settings, say: Callable[[str], None] = quiet) -> Place:
+async def place_of(root: Path, settings: Settings, report_status: Callable[[str], None] = quiet) -> Place:
     """Where tests run: the workspace, its interpreter, what is hidden, limits. Raises `CannotVerify` without one."""
     environment = await asyncio.to_thread(interpreters.environment, root, settings)
     place = Place(
@@ -178,7 +184,7 @@ async def place_of(root: Path, settings: Settings, say: Callable[[str], None] = 
         network=settings.sandbox.network,
         variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ},
     )
-    return replace(place, limits=selection.fitting(place.limits, say))
+    return replace(place, limits=selection.fitting(place.limits, report_status))
 
 
 async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
@@ -238,7 +244,7 @@ async def strength_of(
     outcome: Outcome,
     *,
     settings: Settings,
-    say: Callable[[str], None] = quiet,
+    report_status: Callable[[str], None] = quiet,
     seconds: float = mutation_testing.SECONDS,
 ) -> Strength:
     """Which one-token changes of a result its tests would not notice; `problem` is the one that the run ended with.
@@ -250,25 +256,27 @@ async def strength_of(
     candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
     if candidate is None or not outcome.solved:
         raise UsageProblem("There is no solved result whose tests could be tried.", remedy="Run it first.")
-    sandbox, place = await prepare(problem.root, settings, say)
+    sandbox, place = await prepare(problem.root, settings, report_status)
     verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
     session = await sandbox.open(place)
     try:
-        return await mutation_testing.measured(verifier.inputs, session, candidate, seconds=seconds, say=say)
+        return await mutation_testing.measured(
+            verifier.inputs, session, candidate, seconds=seconds, report_status=report_status
+        )
     finally:
         await session.close()
 
 
-async def red_tests(root: Path, *, settings: Settings, say: Callable[[str], None] = quiet) -> list[str]:
+async def red_tests(root: Path, *, settings: Settings, report_status: Callable[[str], None] = quiet) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
-    place = await place_of(workspace.checked_root(root), settings, say)
-    keeper = Keeper()
-    sandbox, session = await selection.opened(place, settings, say, keeper)
+    place = await place_of(workspace.checked_root(root), settings, report_status)
+    pool = Keeper()
+    sandbox, session = await selection.opened(place, settings, report_status, pool)
     try:
-        say("running the suite")
+        report_status("running the suite")
         execution = await session.run(Run(selectors=(), seconds=max(settings.suite.seconds, settings.sandbox.seconds)))
     finally:
-        await _release(session, keeper, keep=False)
+        await _release(session, pool, keep=False)
     if execution.broken:
         raise await selection.with_another(SandboxBroke(execution.broken), settings, sandbox.name)
     return [result.id for result in case_results(execution) if result.outcome in {"failed", "error"}]

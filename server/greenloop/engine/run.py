@@ -20,20 +20,12 @@ from greenloop.core.errors import BaselineChanged, CannotVerify, ModelProblem, S
 from greenloop.core.estimate import EMBEDDED, foreseen
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Sandbox, Session, Tools, User
-from greenloop.core.records import (
-    Budget,
-    Draft,
-    Estimate,
-    Evidence,
-    Move,
-    Outcome,
-    Past,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-)
+from greenloop.core.records.attempt import Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Budget, Estimate, Past
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine import loop
 from greenloop.engine.feedback import Feedback
@@ -41,6 +33,7 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
+from greenloop.engine.presets import Preset
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.specify import specify
 from greenloop.localize.context import Bed
@@ -65,7 +58,7 @@ class RefineRun:
     context: Bed
     baseline: Baseline
     sandbox: Sandbox
-    preset: registry.Preset
+    preset: Preset
     models: Models
     user: User
     secrets: tuple[str, ...]
@@ -126,7 +119,7 @@ class RefineRun:
         await self.models.of(Role.REFINER)
         await self._gather_context()
         await self._describe_baseline()
-        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.say)
+        history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
         try:
             return await self._refine(drafter, RunRecorder(history=history, pass_on=emit))
         finally:
@@ -134,7 +127,7 @@ class RefineRun:
 
     async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
         """The loop and what comes after it; whatever happens, the history has the run's beginning and its end."""
-        state, parts = self.state, self._parts(recorder.emit)
+        state, parts = self.state, self.parts(recorder.emit)
         (baseline,), spec = state.attempts, state.problem.spec
         recorder.number = recorder.history.begin(
             state.problem.root,
@@ -179,7 +172,8 @@ class RefineRun:
                 await selection.with_another(error, self.context.settings, self.context.session.name)
             return build_stopped(self.state.attempts, stop_reason(error), f"{error} {error.remedy}".strip())
 
-    def _parts(self, emit: Callable[[Event], None]) -> loop.Parts:
+    def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
+        """What the loop is made of; `emit` is told of changes of the spec by votes and answers."""
         region = self.state.problem.regions[0]
         module = imported_as(region.path, self.context.snapshot.root)
 
@@ -187,7 +181,7 @@ class RefineRun:
             """Votes or answers of the user changed what must hold."""
             problem = self.state.problem = replace(self.state.problem, spec=spec)
             for message in stored_tests.update(problem.root, region, problem.files[region.path], spec, module):
-                self.context.say(message)
+                self.context.report_status(message)
             emit(Specified(spec=spec, said=sentence))
 
         self.voting = Voting(

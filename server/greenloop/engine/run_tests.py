@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
-from greenloop.core.records import CaseResult, Execution, Place, Run
+from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import (
     Collected,
     CollectError,
@@ -63,10 +64,10 @@ async def run_tests(
     *,
     buffers: Mapping[str, bytes],
     settings: Settings,
-    keeper: Keeper,
+    pool: Keeper,
     traced: bool,
     seconds: float = 0.0,
-    say: Callable[[str], None] = quiet,
+    report_status: Callable[[str], None] = quiet,
 ) -> Report:
     """Runs these test files and tests once, in the session that the keeper has for this workspace.
 
@@ -75,8 +76,8 @@ async def run_tests(
     Where a test is there no more, its whole file runs.
     Raises `CannotVerify` where no test can run for the environment's sake or the sandbox's.
     """
-    place = await place_of(workspace.checked_root(root), settings, say)
-    sandbox, session = await selection.opened(place, settings, say, keeper)
+    place = await place_of(workspace.checked_root(root), settings, report_status)
+    sandbox, session = await selection.opened(place, settings, report_status, pool)
     run = Run(
         selectors=fit_selectors(selectors),
         files=buffers,
@@ -91,7 +92,7 @@ async def run_tests(
             run = _whole_files(run)
             execution = await session.run(run)
     finally:
-        await asyncio.shield(keeper.release(session))
+        await asyncio.shield(pool.release(session))
     if execution.broken:
         raise await _breakdown(execution.broken, place, settings, sandbox.name)
     if problem := _unusable(execution, place, buffers):
@@ -99,17 +100,17 @@ async def run_tests(
     return _report(run, execution, settings)
 
 
-async def prepare(root: Path, settings: Settings, keeper: Keeper) -> None:
+async def prepare(root: Path, settings: Settings, pool: Keeper) -> None:
     """Makes the sandbox ready for the next run, also where a cancelled one took its wall down.
 
     Raises `CannotVerify` where none can be used.
     """
     place = await place_of(workspace.checked_root(root), settings)
-    _sandbox, session = await selection.opened(place, settings, quiet, keeper)
+    _sandbox, session = await selection.opened(place, settings, quiet, pool)
     try:
         await session.warm()
     finally:
-        await asyncio.shield(keeper.release(session))
+        await asyncio.shield(pool.release(session))
 
 
 def _names_nothing(execution: Execution) -> bool:

@@ -14,7 +14,8 @@ from greenloop.core.docstrings.ambiguity import REMEDY, designable, doubts, unus
 from greenloop.core.docstrings.documentation import read
 from greenloop.core.errors import CannotVerify
 from greenloop.core.ports import Tools
-from greenloop.core.records import OWN, Problem, Provenance, Spec, TargetKind
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import OWN, Provenance, Spec, TargetKind
 from greenloop.core.report import case_results
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import Bed, faulty, green, ready
@@ -61,7 +62,7 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
     module = imported_as(region.path, problem.root)
     known = stored_tests.load(problem.root, region, problem.files[region.path])
     for sentence in known.said:
-        bed.say(sentence)
+        bed.report_status(sentence)
     spec = problem.spec + known.spec(module)
     if parts and _designing(bed, problem, spec):
         about = read(problem.files[region.path], region.start, region.end)
@@ -69,7 +70,7 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
         spec += Spec(doubts=doubts(about.header, about.docstring or ""))
         for name in parts if not silent and designable(about.header, about.docstring or "") else ():
             if not known.has(MAKES[name]):
-                bed.say("writing tests from the docstring")
+                bed.report_status("writing tests from the docstring")
                 spec += known.sifted(await registry.load("specs", name).collect(replace(problem, spec=spec), tools))
         if silent and not spec.cases:
             raise CannotVerify(silent, remedy=REMEDY)
@@ -80,7 +81,7 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
         )
     if spec.open or known.own:
         for sentence in stored_tests.save(known, spec, module).said:
-            bed.say(sentence)
+            bed.report_status(sentence)
     return replace(problem, spec=spec)
 
 

@@ -11,7 +11,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.records import Case, CaseResult, Execution, Provenance, Region, Spec, TargetKind
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec, TargetKind
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import Reach, case_results, collect_errors, collected, of_kind, reached, whole_stack
 from greenloop.core.run_state import Baseline
 from greenloop.core.selectors import fit_selectors
@@ -42,7 +44,7 @@ async def calibrate(bed: Bed) -> Baseline:
 
 
 async def _of_test(bed: Bed) -> Baseline:
-    bed.say("running the test unchanged")
+    bed.report_status("running the test unchanged")
     stubs, created, execution = await _with_stubs(bed)
     if not collected(execution):
         return await _uncollected(bed, execution, stubs)
@@ -95,7 +97,7 @@ async def _patiently(bed: Bed, stubs: Mapping[str, str]) -> Execution:
     stack = whole_stack(execution)
     if stack and not stack[-1].path.startswith(("/", "<")) and not is_trusted(stack[-1].path, bed.patterns):
         return execution
-    bed.say(f"it took longer than {bed.place.limits.seconds:g} s; running it once more with {longest:g} s")
+    bed.report_status(f"it took longer than {bed.place.limits.seconds:g} s; running it once more with {longest:g} s")
     return await bed.run([bed.target.selector], stubs, trace=True, seconds=longest)
 
 
@@ -148,7 +150,7 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
     failures = [result.failure for result in results.values() if result.failure and not result.passed]
     if fault := bed.fault(failures):
         return faulty(bed, execution, fault.sentence, fault.remedy, spec)
-    bed.say("running it once more")
+    bed.report_status("running it once more")
     seconds = bed.limits(execution).seconds
     again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
     second = {result.id: result.outcome for result in case_results(again)}
@@ -182,7 +184,7 @@ async def _neighbours(
     created: Sequence[Region],
 ) -> Around:
     """The tests of the target's file and of files that import a module which may be changed, traced."""
-    bed.say("running the neighbouring tests unchanged")
+    bed.report_status("running the neighbouring tests unchanged")
     reach: dict[str, Sequence[Reach]] = dict(reached(execution))
     failures = {case: result.failure for case, result in failing.items()}
     first = created or bed.ranked(reach, failures, ())
@@ -242,7 +244,7 @@ async def _of_function(bed: Bed) -> Baseline:
     if clash := facts(region, text).clash:
         raise CannotVerify(clash, remedy="Only one of the two can hold; correct the docstring first.")
     told = examples(bed.target, text) + stated(region, text, imported_as(region.path, bed.snapshot.root))
-    bed.say("running its examples and the tests that reach it")
+    bed.report_status("running its examples and the tests that reach it")
     reach: dict[str, Sequence[Reach]] = {}
     around = await _run_around(bed, [], {bed.target.path: None}, reach, {})
     mine = [case for case, hits in around.reach.items() if any(_inside(hit, region) for hit in hits)]

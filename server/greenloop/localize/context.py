@@ -9,21 +9,11 @@ from greenloop.core.classify import classify
 from greenloop.core.errors import CannotVerify, SandboxBroke
 from greenloop.core.ports import Session
 from greenloop.core.python.stubs import remarks
-from greenloop.core.records import (
-    Attempt,
-    Execution,
-    Failure,
-    Limits,
-    Place,
-    Problem,
-    Region,
-    Run,
-    Spec,
-    Status,
-    Target,
-    TargetKind,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, Place, Run
+from greenloop.core.records.spec import Region, Spec, Target, TargetKind
+from greenloop.core.records.verdict import Failure, Status, Verdict
 from greenloop.core.report import Reach, case_results
 from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import approaches
@@ -51,7 +41,7 @@ class Bed:
     session: Session
     place: Place
     settings: Settings
-    say: Callable[[str], None]
+    report_status: Callable[[str], None]
     comment: str = ""
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
 

@@ -11,7 +11,10 @@ from dataclasses import replace
 from math import sqrt
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Lines, Problem, Region, Status
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Lines
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Status
 from greenloop.core.report import Reach, Watched, watched
 from greenloop.core.run_state import Baseline
 from greenloop.localize import regions

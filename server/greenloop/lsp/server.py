@@ -26,7 +26,9 @@ from pygls.protocol import default_converter
 from greenloop import __version__
 from greenloop.core.events import Event
 from greenloop.core.ports import Model, User
-from greenloop.core.records import Outcome, Problem, Verdict
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Verdict
 from greenloop.lsp import features
 from greenloop.lsp.client_settings import Given
 from greenloop.lsp.connection import jsonrpc, logs
@@ -73,13 +75,13 @@ class Engine(Protocol):
         *,
         settings: Settings,
         emit: Callable[[Event], None],
-        say: Callable[[str], None] = ...,
+        report_status: Callable[[str], None] = ...,
         user: User | None = None,
         opener: Callable[[str, Settings], Model] | None = None,
-        keeper: Keeper | None = None,
+        pool: Keeper | None = None,
     ) -> Outcome: ...
 
-    async def warm(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
+    async def warm(self, root: Path, settings: Settings, pool: Keeper) -> None: ...
 
     async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
 
@@ -94,12 +96,12 @@ class Tester(Protocol):
         *,
         buffers: Mapping[str, bytes],
         settings: Settings,
-        keeper: Keeper,
+        pool: Keeper,
         traced: bool,
         seconds: float = ...,
     ) -> Report: ...
 
-    async def prepare(self, root: Path, settings: Settings, keeper: Keeper) -> None: ...
+    async def prepare(self, root: Path, settings: Settings, pool: Keeper) -> None: ...
 
 
 class Server(LanguageServer):
@@ -120,7 +122,7 @@ class Server(LanguageServer):
         self.runs = Runs()
         self.results = Results()
         self.freshness = Freshness()
-        self.keeper = Keeper()
+        self.pool = Keeper()
         self.warming: dict[Path, float] = {}
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}

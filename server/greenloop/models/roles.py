@@ -9,7 +9,8 @@ from greenloop.core import registry
 from greenloop.core.classify import mark
 from greenloop.core.errors import ModelProblem
 from greenloop.core.ports import Keys, Model
-from greenloop.core.records import Attempt, Completion, Move, Role
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.model import Completion, Role
 from greenloop.models.embedded.default_model import choose
 from greenloop.project.settings import EDITOR, Settings, get
 

@@ -13,7 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
-from greenloop.core.records import Failure, Outcome, Problem, Target, TargetKind
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.records.verdict import Failure
 from greenloop.notebook import ipynb
 from greenloop.notebook.cell_labels import named
 from greenloop.notebook.cell_source import Kind

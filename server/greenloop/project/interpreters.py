@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Environment
+from greenloop.core.records.sandbox import Environment
 from greenloop.project import editable_installs
 from greenloop.project.settings import Settings
 

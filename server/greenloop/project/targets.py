@@ -14,7 +14,7 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
 from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Region, Target, TargetKind
+from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.project import sources
 from greenloop.project.sources import is_test_file as is_test_file  # noqa: PLC0414 - part of this module's interface
 from greenloop.project.syntax import definitions

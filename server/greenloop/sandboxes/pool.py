@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Place
+from greenloop.core.records.sandbox import Place
 
 PAUSE = 30.0  # seconds without a run after which an idle session stops using the machine
 CLOSE = 600.0  # further seconds after which it is closed

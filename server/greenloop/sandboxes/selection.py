@@ -11,7 +11,7 @@ from dataclasses import replace
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Limits, Place
+from greenloop.core.records.sandbox import Limits, Place
 from greenloop.project import cgroups
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import Keeper
@@ -19,43 +19,45 @@ from greenloop.sandboxes.pool import Keeper
 # In order of preference; only the second works on systems other than Linux.
 ORDER = ("bubblewrap", "docker")
 
-Say = Callable[[str], None]
+ReportStatus = Callable[[str], None]
 
 
-async def choose(settings: Settings, say: Say) -> Sandbox:
+async def choose(settings: Settings, report_status: ReportStatus) -> Sandbox:
     """Returns the first back end that passes its self-test. Raises `CannotVerify` with the remedy of each."""
-    sandbox, _session = await _first(settings, say, None, None)
+    sandbox, _session = await _first(settings, report_status, None, None)
     return sandbox
 
 
-async def opened(place: Place, settings: Settings, say: Say, keeper: Keeper) -> tuple[Sandbox, Session]:
+async def opened(
+    place: Place, settings: Settings, report_status: ReportStatus, pool: Keeper
+) -> tuple[Sandbox, Session]:
     """Opens the first back end that passes its self-test; the caller releases the session to the pool.
 
     Raises `CannotVerify` with the remedy of each.
     """
-    sandbox, session = await _first(settings, say, place, keeper)
+    sandbox, session = await _first(settings, report_status, place, pool)
     assert session is not None
     return sandbox, session
 
 
 async def _first(
-    settings: Settings, say: Say, place: Place | None, keeper: Keeper | None
+    settings: Settings, report_status: ReportStatus, place: Place | None, pool: Keeper | None
 ) -> tuple[Sandbox, Session | None]:
     kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
     refusals = []
     for kind in kinds:
-        say(f"looking for a sandbox ({kind})")
+        report_status(f"looking for a sandbox ({kind})")
         try:
-            sandbox = await _tested(kind, settings, keeper)
-            sandbox.say = say
-            if place is None or keeper is None:
+            sandbox = await _tested(kind, settings, pool)
+            sandbox.report_status = report_status
+            if place is None or pool is None:
                 return sandbox, None
-            say(f"opening the sandbox ({kind})")
-            return sandbox, await keeper.open(sandbox, place)
+            report_status(f"opening the sandbox ({kind})")
+            return sandbox, await pool.open(sandbox, place)
         except CannotVerify as error:
             refusals.append(error)
             if len(kinds) > 1:
-                say(f"{kind} cannot be used: {error}")
+                report_status(f"{kind} cannot be used: {error}")
     if len(refusals) == 1:
         raise refusals[0]
     raise CannotVerify(
@@ -66,12 +68,12 @@ async def _first(
     )
 
 
-async def _tested(kind: str, settings: Settings, keeper: Keeper | None = None) -> Sandbox:
+async def _tested(kind: str, settings: Settings, pool: Keeper | None = None) -> Sandbox:
     def make() -> Sandbox:
         back_end: Sandbox = registry.load("sandboxes", kind).create(settings)
         return back_end
 
-    sandbox = keeper.back_end((kind, repr(settings.sandbox)), make) if keeper is not None else make()
+    sandbox = pool.back_end((kind, repr(settings.sandbox)), make) if pool is not None else make()
     probe = await sandbox.probe()
     if not probe.ok:
         raise CannotVerify(
@@ -94,17 +96,17 @@ async def with_another(error: SandboxBroke, settings: Settings, broken: str) -> 
     return error
 
 
-def fitting(limits: Limits, say: Say) -> Limits:
+def fitting(limits: Limits, report_status: ReportStatus) -> Limits:
     """Lowers the memory limit to what this machine or container allows in total; reports limits above that."""
     allowed = cgroups.allowed()
     if allowed.memory is not None and allowed.memory < limits.memory:
-        say(
+        report_status(
             f"this container allows {allowed.memory >> 20} MiB of memory in all, less than sandbox.memory = "
             f"{limits.memory >> 20}: tests get no more than that"
         )
         limits = replace(limits, memory=allowed.memory)
     if allowed.processes is not None and allowed.processes < limits.processes:
-        say(
+        report_status(
             f"this container allows {allowed.processes} processes in all, less than sandbox.processes = "
             f"{limits.processes}: tests may fail for want of them"
         )

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from greenloop.core.ports import Session
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
 
 
 class Stopwatch:

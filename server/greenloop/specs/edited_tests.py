@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.generated_tests import Check
-from greenloop.core.records import Case, Provenance, Region, Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.spec_summary import one
 from greenloop.core.text.diff import flat
 

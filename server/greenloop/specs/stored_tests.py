@@ -20,7 +20,7 @@ from pathlib import Path
 
 from greenloop.core.generated_tests import Check, sheet
 from greenloop.core.generated_tests import path_of as sheet_path
-from greenloop.core.records import Provenance, Region, Spec
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.project import settings
 from greenloop.project.syntax import definitions

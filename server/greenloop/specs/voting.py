@@ -18,7 +18,10 @@ from greenloop.core.election import Election, nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.generated_tests import Check, Equation, equation, path_of, sheet, stated
 from greenloop.core.ports import User
-from greenloop.core.records import OWN, Attempt, Case, CaseResult, Problem, Provenance, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import OWN, Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.text.diff import changed
 from greenloop.core.votes import Ballot, Poll, Ruling
 from greenloop.specs.edited_tests import written

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.errors import SandboxBroke
-from greenloop.core.records import Execution, Limits, Problem, Run, Status, Verdict
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, Run
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
 
 # Hash seed of the accepting runs; the loop's own runs use 0.

@@ -17,7 +17,9 @@ from greenloop.core.compose import compose
 from greenloop.core.fingerprint import same
 from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import DEFINITIONS, blocks, compiled, definitions, plain_name, tree
-from greenloop.core.records import Candidate, Lines, Problem, Run
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Lines, Run
 from greenloop.core.report import Watched, case_results, watched
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.diff import flat, hunks
@@ -145,7 +147,7 @@ async def measured(
     candidate: Candidate,
     *,
     seconds: float = SECONDS,
-    say: Callable[[str], None],
+    report_status: Callable[[str], None],
 ) -> Strength:
     """Runs the changes over the spec's cases and the neighbours that pass with the candidate itself.
 
@@ -156,7 +158,7 @@ async def measured(
     around = fit_selectors(problem.neighbours)
     run = replace(inputs.test_run(accepted), seconds=inputs.limits.seconds + (inputs.suite_seconds if around else 0.0))
     run = replace(run, selectors=tuple(dict.fromkeys((*run.selectors, *around))))
-    say("running the tests over the result")
+    report_status("running the tests over the result")
     # A back end learns from the user's own code alone, and is many times faster then.
     check_sandbox(await session.run(replace(run, files={**problem.buffers, **inputs.generated_files}, baseline=True)))
     began = monotonic()
@@ -177,7 +179,7 @@ async def measured(
     for number, mutant in enumerate(tried[:MOST], 1):
         if monotonic() - began > seconds:
             break
-        say(f"change {number} of {min(len(tried), MOST)}")
+        report_status(f"change {number} of {min(len(tried), MOST)}")
         if await _noticed(inputs, session, run, mutant, green, max(LEAST, SLOWER * own)):
             killed += 1
         else:

@@ -17,7 +17,11 @@ from pathlib import PurePosixPath
 from greenloop.core.errors import GreenloopError
 from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import plain_name, tree
-from greenloop.core.records import Attempt, Outcome, Problem, Provenance, Run
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.spec import Provenance
 from greenloop.core.report import case_results
 from greenloop.core.testfiles.append import Kind, appended, fresh, style
 from greenloop.core.testfiles.imports import Access, access

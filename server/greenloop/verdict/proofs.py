@@ -11,7 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.ports import Session
-from greenloop.core.records import Case, CaseResult, Execution, Problem, Run, Status, Verdict
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.spec import Case
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.report import case_results, end_of, of_kind
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import forged, judge

@@ -11,20 +11,11 @@ from dataclasses import dataclass, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.ports import Session, Tools
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Execution,
-    Failure,
-    Lines,
-    Provenance,
-    Run,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.sandbox import Execution, Lines, Run
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors

@@ -9,7 +9,8 @@ import pytest
 
 from greenloop.bench.recordings import Meter, Recordings, key, shared
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records import Completion, Hole, Message, Reply, Role, Usage
+from greenloop.core.records.model import Completion, Hole, Message, Reply, Role
+from greenloop.core.records.usage import Usage
 
 
 class Counting:

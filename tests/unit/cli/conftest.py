@@ -11,27 +11,13 @@ from typing import Any
 import pytest
 
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Draft,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Move,
-    Outcome,
-    Problem,
-    Region,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
 from greenloop.engine import refine
 from greenloop.engine.history.store import History
 
@@ -144,11 +130,11 @@ class FakeEngine:
         return events
 
     async def refine(
-        self, request, *, settings, emit, say=lambda _text: None, user=None, model=None, keeper=None
+        self, request, *, settings, emit, report_status=lambda _text: None, user=None, model=None, pool=None
     ) -> Outcome:
         self.requests.append(request)
         self.settings.append(settings)
-        say("opening the sandbox (bubblewrap)")
+        report_status("opening the sandbox (bubblewrap)")
         if isinstance(self.result, BaseException):
             raise self.result
         if self.result.reason in (StopReason.ALREADY_GREEN, StopReason.ENVIRONMENT):
@@ -171,7 +157,7 @@ class FakeEngine:
         self.reverified.append(dict(files))
         return verdict(self.again)
 
-    async def red_tests(self, root, *, settings, say=lambda _text: None) -> list[str]:
+    async def red_tests(self, root, *, settings, report_status=lambda _text: None) -> list[str]:
         return self.red
 
 

@@ -22,7 +22,9 @@ from greenloop.cli.screen import View, line, open_view
 from greenloop.core.attempts import best_attempt
 from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem
 from greenloop.core.events import Event, Specified, Started, Tested
-from greenloop.core.records import Attempt, Outcome, Problem, StopReason, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
 from greenloop.core.summary import spent
 from greenloop.engine import refine
 from greenloop.models.embedded.default_model import choose
@@ -126,7 +128,8 @@ def _red(job: Job) -> int:
     with open_view(json=job.put is not None) as view:
         try:
             failing = interrupt.run(
-                refine.red_tests(job.root, settings=job.settings, say=view.say), last_words=view.close
+                refine.red_tests(job.root, settings=job.settings, report_status=view.report_status),
+                last_words=view.close,
             )
         except asyncio.CancelledError:
             return ended(job, _blank(StopReason.CANCELLED, "cancelled"))
@@ -182,7 +185,9 @@ def _one(job: Job, target: str) -> int:
         if job.book is not None:
             prepared = job.book.prepared
             request = replace(request, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)
-        work = refine.refine(request, settings=job.settings, emit=emit, say=view.say, user=view.user)
+        work = refine.refine(
+            request, settings=job.settings, emit=emit, report_status=view.report_status, user=view.user
+        )
         try:
             with job.book.prepared.telling() if job.book else nullcontext():
                 outcome = interrupt.run(work, last_words=before_exit)

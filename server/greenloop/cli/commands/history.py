@@ -19,7 +19,7 @@ from greenloop.cli.errors import warn
 from greenloop.cli.live_table import coloured_diff, table
 from greenloop.cli.screen import View
 from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
-from greenloop.core.records import Outcome
+from greenloop.core.records.outcome import Outcome
 from greenloop.engine.history.store import History, Record
 from greenloop.notebook.adapter import of_run, recovered, titled, unlined
 

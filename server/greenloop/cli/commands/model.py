@@ -104,7 +104,7 @@ def _list(settings: Settings) -> int:
 def _start(settings: Settings) -> int:
     from greenloop.models.embedded import server  # noqa: PLC0415
 
-    running = interrupt.run(server.start(settings, say=lambda text: print(text, file=sys.stderr, flush=True)))
+    running = interrupt.run(server.start(settings, report_status=lambda text: print(text, file=sys.stderr, flush=True)))
     print(f"running: process {running.pid}, {running.base}, context {running.context}, {running.threads} threads")
     return exit_codes.VERIFIED
 

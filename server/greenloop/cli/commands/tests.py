@@ -12,7 +12,7 @@ from pathlib import Path
 from greenloop.cli import exit_codes, locate, render
 from greenloop.cli.errors import warn
 from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.notebook import adapter, cell_targets
 from greenloop.project import sources, targets
 from greenloop.specs import stored_tests

@@ -17,7 +17,7 @@ from typing import Any
 from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
 from greenloop.cli.errors import tell, warn
 from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.records import CaseResult
+from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.replay import rerun
 from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.setup import Request
@@ -114,7 +114,7 @@ def _fresh(arguments: argparse.Namespace, cwd: Path) -> Verification:
         with_new=arguments.with_new,
         seconds=arguments.run_seconds or 0.0,
     )
-    return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), say=_say))
+    return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), report_status=_report_status))
 
 
 def _again(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
@@ -134,13 +134,13 @@ def _again(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificatio
             number,
             settings=lambda root: options.load(arguments, root, cwd=cwd),
             seconds=arguments.run_seconds or 0.0,
-            say=_say,
+            report_status=_report_status,
             warn=warn,
         )
     )
 
 
-def _say(sentence: str) -> None:
+def _report_status(sentence: str) -> None:
     print(f"greenloop: {render.clean(sentence)}", file=sys.stderr, flush=True)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 
 from greenloop.core.generated_tests import equation
-from greenloop.core.records import Case, Provenance
+from greenloop.core.records.spec import Case, Provenance
 
 MOST = 40  # characters after the function's name
 

@@ -13,7 +13,8 @@ from greenloop.core.fingerprint import fingerprint as fingerprint  # noqa: PLC04
 from greenloop.core.fingerprint import same as same  # noqa: PLC0414
 from greenloop.core.python.ast_source import compiled
 from greenloop.core.python.names import undefined
-from greenloop.core.records import Candidate, Finding, Problem
+from greenloop.core.records.attempt import Candidate, Finding
+from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import flat
 from greenloop.core.text.encoding import declared, encodable
 from greenloop.drafting.candidates import hardcoding

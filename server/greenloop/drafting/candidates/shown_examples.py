@@ -17,7 +17,8 @@ from typing import Any
 from greenloop.core.compose import region_text
 from greenloop.core.generated_tests import Equation, equation
 from greenloop.core.python.ast_source import FUNCTIONS, Piece, definitions, docstring, piece, plain_name, tree
-from greenloop.core.records import Problem, Provenance, Region
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region
 from greenloop.core.text.diff import flat
 
 MOST = 500  # examples of a region

@@ -7,7 +7,8 @@ from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, Excerpt, Problem, Provenance
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.test_selection import MOST, choose
 from greenloop.project import sources
 from greenloop.project.syntax import definitions

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.ports import Tools
-from greenloop.core.records import Environment, Excerpt, Place, Problem
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.sandbox import Environment, Place
 from greenloop.project import locks, sources
 from greenloop.project.environment_faults.tables import DISTRIBUTIONS
 from greenloop.project.interpreters import site_packages

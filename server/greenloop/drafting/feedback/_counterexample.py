@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from greenloop.core.records import Failure
+from greenloop.core.records.verdict import Failure
 
 LONGEST = 20_000  # characters of a failure that are read
 _BLOCK = re.compile(r"^E? *Falsifying (?:explicit )?example: \w+\(", re.MULTILINE)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.records import Attempt, Note, Reply
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Reply
 from greenloop.drafting.feedback._value_diff import short
 
 WORDS = 1200  # characters kept of the critic's answer

@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Completion, Message, Problem, Reply, Role
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import Completion, Message, Reply, Role
+from greenloop.core.records.problem import Problem
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
 from greenloop.drafting.prompt import answer_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from greenloop.core.records import Attempt, Finding, Problem
+from greenloop.core.records.attempt import Attempt, Finding
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.candidates.gate import same
 from greenloop.drafting.feedback._value_diff import short
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from greenloop.core.attempts import best_attempt
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.problem import Problem
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
 from greenloop.drafting.feedback._critic_prompt import code_of

@@ -11,7 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Group, Note, Problem, Role
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Group
 from greenloop.drafting.feedback._case_rows import listed
 from greenloop.drafting.feedback._critic import worth_asking
 from greenloop.drafting.feedback._critic_prompt import ask, code_of

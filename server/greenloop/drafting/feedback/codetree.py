@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem, Role
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback import cases
 from greenloop.drafting.feedback._critic_prompt import ask, bullets, code_of, named, names_of, number
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Case, CaseResult, Failure, Note, Problem, Provenance
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.feedback import _refused_answers
 from greenloop.drafting.feedback._counterexample import counterexample, outcome, told, violated
 from greenloop.drafting.feedback._value_diff import short

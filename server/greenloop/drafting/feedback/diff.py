@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, CaseResult, Failure, Note, Problem
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import first_difference, short
 

@@ -15,7 +15,11 @@ from typing import Any
 
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import tree
-from greenloop.core.records import Attempt, CaseResult, Failure, Note, Problem, Run, Usage
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Run
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.report import case_results
 from greenloop.drafting.feedback._failing_lines import Sources, sources
 from greenloop.drafting.feedback._value_diff import short

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.problem import Problem
 
 SENTENCE = (
     "There might be an error in the code above because of lack of understanding of the question. "

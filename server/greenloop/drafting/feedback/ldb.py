@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem, Role
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback import runtime_trace
 from greenloop.drafting.feedback._critic import worth_asking
 from greenloop.drafting.feedback._critic_prompt import ask, names_of

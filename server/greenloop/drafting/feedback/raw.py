@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._raw import rendered
 from greenloop.drafting.feedback._refused_answers import told
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem, Role
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._case_rows import listed
 from greenloop.drafting.feedback._critic import words, worth_asking
 from greenloop.drafting.feedback._critic_prompt import ask, code_of

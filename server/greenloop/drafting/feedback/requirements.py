@@ -14,7 +14,9 @@ from greenloop.core.compose import region_text
 from greenloop.core.docstrings.requirements import checklist
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import DEFINITIONS, piece
-from greenloop.core.records import Attempt, Note, Problem, Role
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._case_rows import listed
 from greenloop.drafting.feedback._critic import worth_asking
 from greenloop.drafting.feedback._critic_prompt import ask, code_of, names_of

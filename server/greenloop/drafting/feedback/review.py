@@ -11,7 +11,10 @@ from collections.abc import Sequence
 
 from greenloop.core.attempts import best_attempt
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem, Role, Status
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
 from greenloop.drafting.feedback import cases
 from greenloop.drafting.feedback._critic_prompt import ask, code_of, names_of
 

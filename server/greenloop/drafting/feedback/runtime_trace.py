@@ -14,7 +14,12 @@ from collections.abc import Mapping, Sequence
 from greenloop.core.compose import compose
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import definitions, plain_name, tree
-from greenloop.core.records import Attempt, CaseResult, Execution, Lines, Note, Problem, Provenance, Usage
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Lines
+from greenloop.core.records.spec import Provenance
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import Watched, case_results, watched
 from greenloop.core.text.diff import flat
 from greenloop.drafting.feedback._blocks import HOW, Block, Visit, blocks, visits

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 
 from greenloop.core.errors import ModelProblem
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem, Role, Usage
+from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback._case_rows import listed, rows
 from greenloop.drafting.feedback._critic import words, worth_asking
 from greenloop.drafting.feedback._critic_prompt import ask

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from greenloop.core.classify import mark
-from greenloop.core.records import Attempt, Group, Move, Status
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.verdict import Group, Status
 
 SAMPLED = (0.6, 0.75, 0.9, 1.0)  # temperatures of the samples that follow a greedy answer
 STEP = 0.4  # by which the temperature rises each time the same is asked again

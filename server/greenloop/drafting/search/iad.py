@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.records import Attempt, Draft, Move, Problem, Role
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.search._progress import counts, samples, spread, standing
 
 ROUND = 3

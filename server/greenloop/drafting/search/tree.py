@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from greenloop.core.records import Attempt, Draft, Move, Problem, Role
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.search._progress import HOTTEST, STEP, counts
 
 WIDTH = 3  # drafts where there are no strategies

@@ -22,7 +22,7 @@ import psutil
 from greenloop.core import registry
 from greenloop.core.errors import CannotVerify, GreenloopError
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Environment, Execution, Limits, Place, Probe, Run
+from greenloop.core.records.sandbox import Environment, Execution, Limits, Place, Probe, Run
 from greenloop.core.report import case_results
 from greenloop.project import workspace
 from greenloop.project.settings import Settings, state_folder

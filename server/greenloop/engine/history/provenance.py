@@ -10,7 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
-from greenloop.core.records import Environment, Place, Problem, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Place
+from greenloop.core.records.spec import Spec
 from greenloop.project import interpreters, sources, workspace
 from greenloop.verdict.inputs import ACCEPTING
 

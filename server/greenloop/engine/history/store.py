@@ -18,7 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from greenloop.core.records import Attempt, CaseResult, Outcome, Past, StopReason
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.usage import Past
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.provenance import Basis
 from greenloop.project.settings import state_folder

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from greenloop.core.errors import CannotVerify, GreenloopError, UsageProblem
-from greenloop.core.records import Case, Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.spec import Case
 from greenloop.core.report import CollectError, case_results, collect_errors, collected, end_of
 from greenloop.engine.verify.setup import Ground
 from greenloop.project.environment_faults import environment_fault
@@ -28,7 +29,7 @@ class Before:
 async def learn(ground: Ground) -> Before:
     """Runs the revision by itself. Raises `CannotVerify` when its tests cannot run, `UsageProblem` for no such test."""
     revision = ground.revision
-    ground.say(f"running the tests of {ground.request.revision} over its own code")
+    ground.report_status(f"running the tests of {ground.request.revision} over its own code")
     execution = await ground.run(
         Run(selectors=ground.request.targets, files=revision.old_code, without=revision.new_code, baseline=True)
     )

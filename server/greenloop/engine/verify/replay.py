@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.records import Outcome, Problem, Status
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History, Record
@@ -24,7 +26,7 @@ async def rerun(
     *,
     settings: Callable[[Path], Settings],
     seconds: float = 0.0,
-    say: Callable[[str], None] = quiet,
+    report_status: Callable[[str], None] = quiet,
     warn: Callable[[str], None] = quiet,
 ) -> Verification:
     """Proves the result of a run of the history again. `seconds` of wall time bound each run of the tests (0: as set).
@@ -36,7 +38,7 @@ async def rerun(
     record, outcome, then = await asyncio.to_thread(_read, number, warn)
     root = Path(record.root)
     chosen = settings(root)
-    sandbox, place = await prepare(root, chosen, say)
+    sandbox, place = await prepare(root, chosen, report_status)
     now = await asyncio.to_thread(provenance.here, place)
     if differing := provenance.changed_tests(then, now):
         more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
@@ -48,7 +50,7 @@ async def rerun(
     if record.sandbox != sandbox.name:
         changes.append(f"The sandbox was {record.sandbox} and is {sandbox.name}.")
 
-    say(f"running the tests of run {number} once more")
+    report_status(f"running the tests of run {number} once more")
     snapshot = Snapshot(root=root, buffers={})
     tests = {case.path: text for case in then.spec.cases if (text := snapshot.text(case.path)) is not None}
     problem = Problem(root=root, spec=then.spec, regions=(), originals={}, files=tests, neighbours=then.neighbours)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from greenloop.core.errors import SandboxBroke
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Execution, Place, Provenance, Run
+from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.records.spec import Provenance
 from greenloop.project.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -72,7 +73,7 @@ class Ground:
     place: Place
     settings: Settings
     seconds: float
-    say: Callable[[str], None]
+    report_status: Callable[[str], None]
 
     async def open(self) -> Session:
         """A fresh sandbox over the working tree with the revision's tests."""

@@ -13,7 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.errors import BaselineChanged, UsageProblem
-from greenloop.core.records import Case, CaseResult, Execution, Failure, Problem, Provenance, Run, Spec, Status, Verdict
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results, collected
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
@@ -33,8 +36,8 @@ from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
 
 
-async def verify(request: Request, *, settings: Settings, say: Callable[[str], None] = quiet) -> Verification:
-    """The whole verification. `say` gets one-line descriptions of what is going on now.
+async def verify(request: Request, *, settings: Settings, report_status: Callable[[str], None] = quiet) -> Verification:
+    """The whole verification. `report_status` gets one-line descriptions of what is going on now.
 
     Raises `UsageProblem` for a revision or target that does not exist and `CannotVerify` where nothing can be said:
     no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
@@ -42,7 +45,7 @@ async def verify(request: Request, *, settings: Settings, say: Callable[[str], N
     began = time.monotonic()
     root = workspace.checked_root(request.root)
     masked = workspace.masked(settings)
-    say(f"reading {request.revision}")
+    report_status(f"reading {request.revision}")
     repository = await asyncio.to_thread(Repository.find, root)
     commit = await asyncio.to_thread(repository.commit, request.revision)
 
@@ -51,7 +54,7 @@ async def verify(request: Request, *, settings: Settings, say: Callable[[str], N
 
     revision = await asyncio.to_thread(differences)
     _check(request, revision)
-    sandbox, place = await prepare(root, settings, say)
+    sandbox, place = await prepare(root, settings, report_status)
     ground = Ground(
         request=request,
         revision=revision,
@@ -59,7 +62,7 @@ async def verify(request: Request, *, settings: Settings, say: Callable[[str], N
         place=place,
         settings=settings,
         seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
-        say=say,
+        report_status=report_status,
     )
     result = await _tried(ground)
     if (await asyncio.to_thread(differences)).state != revision.state:
@@ -87,7 +90,7 @@ def _check(request: Request, revision: Revision) -> None:
 
 async def _tried(ground: Ground) -> Verification:
     before = await learn(ground)
-    ground.say("running them over the working tree's code")
+    ground.report_status("running them over the working tree's code")
     execution = await ground.run(Run(selectors=ground.request.targets))
     spec = _spec(ground, before, execution)
     verdict, canaried = await _proved(ground, before, spec, execution)
@@ -119,7 +122,7 @@ async def _flaky(ground: Ground, before: Before, red: Sequence[str]) -> tuple[st
     passed = [case for case in red if before.outcomes.get(case) == "passed"]
     if not passed:
         return ()
-    ground.say(f"running what fails over the code of {ground.request.revision} once more")
+    ground.report_status(f"running what fails over the code of {ground.request.revision} once more")
     revision = ground.revision
     execution = await ground.run(
         Run(
@@ -169,7 +172,7 @@ def _late(ground: Ground, before: Before, execution: Execution) -> Mapping[str, 
 
 async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict, Sequence[str] | None]:
     """The proof in a fresh sandbox: other hash seed, canaries, a repeat; and the cases that had a canary."""
-    ground.say("running them again in a fresh sandbox, with canaries")
+    ground.report_status("running them again in a fresh sandbox, with canaries")
     tests = ground.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
     problem = Problem(root=ground.place.root, spec=spec, regions=(), originals={}, files=tests)
     limits = replace(ground.place.limits, seconds=ground.seconds)
@@ -188,7 +191,7 @@ async def _new(ground: Ground) -> tuple[CaseResult, ...]:
     files = tuple(path for path in ground.revision.added if is_test_file(path))
     if not files:
         return ()
-    ground.say("running the tests that the revision does not have")
+    ground.report_status("running the tests that the revision does not have")
     left_out = tuple(path for path in ground.revision.without if path not in ground.revision.added)
     session = Laid(session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out)
     try:

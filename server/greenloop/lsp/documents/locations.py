@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Region, Target, TargetKind
+from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.runs.apply_edit import text_of

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from greenloop.core.errors import UsageProblem
 from greenloop.core.events import Event, Started
-from greenloop.core.records import Outcome, Target, TargetKind
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.documents.notebooks import whole
 from greenloop.notebook.layout import Notebook
 from greenloop.notebook.module import compose, ran_to

@@ -12,8 +12,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from greenloop.core import registry
 from greenloop.core.text.redact import clean
+from greenloop.engine.presets import load_presets
 from greenloop.lsp.connection.messages import CHOICES
 from greenloop.lsp.documents import locations
 from greenloop.lsp.features import configuration
@@ -35,11 +35,13 @@ def register(server: Server) -> None:
         project_file = locations.of_or_none(server, uri) if isinstance(uri, str) else None
         root = project_file.root if project_file is not None else roots[0] if roots else None
         settings = configuration.load(server, root)
-        presets = await asyncio.to_thread(registry.presets)
+        presets = await asyncio.to_thread(load_presets)
         names = sorted(presets, key=lambda name: name != "default")
         return {
             "models": await _models(server, settings),
-            "presets": [{"name": name, "about": presets[name].about} for name in names if not presets[name].blind],
+            "presets": [
+                {"name": name, "about": presets[name].description} for name in names if not presets[name].blind
+            ],
             "model": settings.model,
             "preset": settings.preset,
         }

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.convert import action_kind, within
 from greenloop.lsp.documents import locations
 from greenloop.lsp.features import tests

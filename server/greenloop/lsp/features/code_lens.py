@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import TargetKind
+from greenloop.core.records.spec import TargetKind
 from greenloop.lsp import lens_titles
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.documents import locations

@@ -38,7 +38,7 @@ async def _examined(server: Server, root: Path | None, line: Line) -> str:
     findings = await asyncio.to_thread(importlib.import_module, "greenloop.engine.doctor.report")
     await configuration.known(server)
     settings = configuration.load(server, root)
-    line.say("sandboxes, interpreter, model")
+    line.report_status("sandboxes, interpreter, model")
     editor = findings.Editor(model=server.abilities.model, keys=server.abilities.keys)
     with tempfile.TemporaryDirectory(prefix="greenloop-doctor-") as empty_folder:
         rows = await findings.examine(root or Path(empty_folder), settings, promises=True, editor=editor)

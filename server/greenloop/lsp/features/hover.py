@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp import lens_titles
 from greenloop.lsp.connection.convert import line_range, lowered
 from greenloop.lsp.documents import locations

@@ -231,7 +231,7 @@ async def _closed(server: Server) -> bool:
 
     async def close() -> None:
         await server.runs.close()
-        await server.keeper.close()
+        await server.pool.close()
 
     clean_up = asyncio.ensure_future(close())
     await asyncio.wait({clean_up}, timeout=CLEANUP)

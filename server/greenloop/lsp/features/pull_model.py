@@ -30,7 +30,7 @@ async def _pulled(server: Server, line: Line) -> str:
     present = weights.present()
 
     def progress(have: int, total: int) -> None:
-        line.say(f"{have / 1e6:.0f} of {total / 1e6:.0f} MB", have * 100 // max(total, 1))
+        line.report_status(f"{have / 1e6:.0f} of {total / 1e6:.0f} MB", have * 100 // max(total, 1))
 
     if present is None:
         progress(0, weights.CODER.size)

@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError, UsageProblem
 from greenloop.core.events import Event, Finished, Started, Tested
-from greenloop.core.records import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.messages import REFINE, RefineParams, refine_params
@@ -233,7 +233,7 @@ async def _refined(server: Server, run: Run) -> Outcome:
         request, settings = notebook_requests.asked(request, prepared, settings)
         emit = notebook_requests.telling(prepared, emit)
 
-    def say(text: str) -> None:
+    def report_status(text: str) -> None:
         run.now = text
         server.refresh(run)
 
@@ -242,10 +242,10 @@ async def _refined(server: Server, run: Run) -> Outcome:
             request,
             settings=settings,
             emit=emit,
-            say=say,
+            report_status=report_status,
             user=EditorUser(server, run),
             opener=model_setup.opener(server, run),
-            keeper=server.keeper,
+            pool=server.pool,
         )
     return outcome if prepared is None else notebook_requests.answered(prepared, outcome)
 

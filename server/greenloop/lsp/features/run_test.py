@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.messages import position_of

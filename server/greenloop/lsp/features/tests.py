@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
-from greenloop.core.records import Region, Target, TargetKind
+from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.convert import command

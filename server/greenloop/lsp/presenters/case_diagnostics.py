@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Failure, Frame
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.runs.apply_edit import text_of

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from greenloop.core.estimate import told
-from greenloop.core.records import Attempt, Status, StopReason
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.verdict import Status
 from greenloop.core.spec_summary import Line, census, lines
 from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.text.diff import unified

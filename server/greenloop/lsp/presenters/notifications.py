@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.summary import counted, wall
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection import client_requests

@@ -69,7 +69,7 @@ class Bar:
         if text == self._shown or (outbox is not None and outbox.behind):
             return
         self._shown = text
-        self._line.say(text, cancellable=self._run.cancellable)
+        self._line.report_status(text, cancellable=self._run.cancellable)
 
 
 def describe(run: Run) -> str:

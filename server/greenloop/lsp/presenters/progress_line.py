@@ -66,7 +66,7 @@ class Line:
             lambda future: loop.call_soon_threadsafe(self._cancel) if future.cancelled() else None
         )
 
-    def say(self, text: str, percentage: int | None = None, *, cancellable: bool | None = None) -> None:
+    def report_status(self, text: str, percentage: int | None = None, *, cancellable: bool | None = None) -> None:
         self._text, self._percentage = text, percentage
         if self._token is not None:
             report = lsp.WorkDoneProgressReport(message=text, percentage=percentage, cancellable=cancellable)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Status
+from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import flat, hunks, keep_ends, merge
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection import client_requests

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.convert import command
 from greenloop.lsp.documents import locations
 from greenloop.lsp.features import tests
@@ -171,9 +171,9 @@ def _all_of_class(uri: str, place: locations.Place, target: Target) -> Iterator[
 
 
 def _presets(where: dict[str, object], target: Target) -> Iterator[Asked]:
-    from greenloop.core import registry  # noqa: PLC0415 - only needed where the kind is requested
+    from greenloop.engine.presets import load_presets  # noqa: PLC0415 - only needed where the kind is requested
 
-    for name, preset in registry.presets().items():
+    for name, preset in load_presets().items():
         if not preset.blind:
             title = f"Refine with preset {name}: {short(target)}"
             yield command(title, "greenloop.refine", where | {"preset": name}), f"{MORE}.preset"

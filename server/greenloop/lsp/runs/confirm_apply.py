@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from greenloop.core.records import Outcome
+from greenloop.core.records.outcome import Outcome
 from greenloop.lsp import pages
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.presenters import page_text

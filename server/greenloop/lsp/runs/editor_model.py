@@ -15,7 +15,8 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
 from greenloop.core.errors import ContextTooLong, ModelProblem
-from greenloop.core.records import Completion, Reply, Usage
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.redact import clean
 from greenloop.core.text.tokens import estimate, estimate_messages
 from greenloop.lsp.connection.messages import COMPLETE

@@ -37,7 +37,7 @@ async def _warm(server: Server, root: Path) -> None:
     # No further check until this is done, however long it takes.
     server.warming[root] = math.inf
     try:
-        await (await server.engine()).warm(root, configuration.load(server, root), server.keeper)
+        await (await server.engine()).warm(root, configuration.load(server, root), server.pool)
     except GreenloopError as error:
         # A run will report it, when the user starts one.
         log.info("No sandbox was made ready: %s", error)

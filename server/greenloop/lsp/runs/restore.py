@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Target
+from greenloop.core.records.spec import Target
 from greenloop.lsp.documents import locations, notebook_requests
 from greenloop.lsp.features import configuration
 from greenloop.lsp.runs import history_runs

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records import Attempt, Outcome, Spec, Target
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.spec import Spec, Target
 from greenloop.lsp.runs.questions import Question
 from greenloop.project.settings import Settings
 

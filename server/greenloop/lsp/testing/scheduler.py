@@ -187,7 +187,7 @@ class Checks:
     async def _ready(self, check: Check) -> None:
         try:
             tester = await self._server.tester()
-            await tester.prepare(check.root, check.settings, self._server.keeper)
+            await tester.prepare(check.root, check.settings, self._server.pool)
         except GreenloopError as error:
             # The test run will report it.
             log.info("No sandbox was made ready: %s", error)
@@ -211,7 +211,7 @@ class Checks:
                 check.left += sum(len(by_file[file]) for file in files[start:])
                 break
             if len(files) > 1:
-                line.say(f"{Path(batch[0]).name} · {start}/{len(files)}")
+                line.report_status(f"{Path(batch[0]).name} · {start}/{len(files)}")
             selectors = [selector for file in batch for selector in by_file[file]]
             traced = memory.new(selectors)
             report = await self._run(check, memory, selectors, buffers, traced=traced, left=remaining)
@@ -303,7 +303,7 @@ class Checks:
             selectors,
             buffers=buffers,
             settings=settings,
-            keeper=self._server.keeper,
+            pool=self._server.pool,
             traced=traced,
             seconds=settings.sandbox.seconds if seconds is None else seconds,
         )
@@ -336,7 +336,7 @@ class Checks:
             limit = f"suite.seconds = {check.settings.suite.seconds:g}"
             reason = limit if check.left else "pytest ended before it was done"
             number = check.left + check.lost
-            self._say(check, "not-tested", f"{number} tests that this file concerns were not run: {reason}.")
+            self._report_status(check, "not-tested", f"{number} tests that this file concerns were not run: {reason}.")
 
     def _refused(self, check: Check, error: GreenloopError) -> None:
         if check.stopped:
@@ -344,9 +344,9 @@ class Checks:
         for request in check.asked:
             if not request.over.done():
                 request.over.set_exception(error)
-        self._say(check, error.word, error.advice)
+        self._report_status(check, error.word, error.advice)
 
-    def _say(self, check: Check, word: str, sentence: str) -> None:
+    def _report_status(self, check: Check, word: str, sentence: str) -> None:
         """Shows a note about a job for saved files."""
         if check.saved and not check.told:
             self.shown.refuse(check.root, [*check.saved][-1], word, sentence)

@@ -80,7 +80,7 @@ def status() -> Running | None:
 
 
 async def start(
-    settings: Settings, *, file: Path | None = None, say: Callable[[str], None] = lambda _: None
+    settings: Settings, *, file: Path | None = None, report_status: Callable[[str], None] = lambda _: None
 ) -> Running:
     """The running server; starts one if there is none, or if it does not respond or is too small.
 
@@ -102,7 +102,7 @@ async def start(
         if running is not None:
             return running
         hardware.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
-        say("loading the embedded model")
+        report_status("loading the embedded model")
         return await _loaded(_spawn(path, settings))
 
 

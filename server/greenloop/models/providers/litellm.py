@@ -22,7 +22,8 @@ import httpx
 
 from greenloop.core.errors import ModelProblem, UsageProblem
 from greenloop.core.ports import Keys
-from greenloop.core.records import Completion, Reply, Usage
+from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate, estimate_messages
 from greenloop.models import provider_errors
 from greenloop.models.embedded.default_model import ollama_base

@@ -10,7 +10,8 @@ from time import monotonic
 from typing import Any
 
 from greenloop.core.errors import ModelProblem
-from greenloop.core.records import Completion, Hole, Reply, Usage
+from greenloop.core.records.model import Completion, Hole, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate, estimate_messages
 from greenloop.models.embedded import client, server
 from greenloop.project.settings import Settings

@@ -16,7 +16,8 @@ from typing import Any
 
 from greenloop.core.errors import ModelProblem, UsageProblem
 from greenloop.core.ports import Infiller, Model, slots
-from greenloop.core.records import Completion, Hole, Reply, Usage
+from greenloop.core.records.model import Completion, Hole, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate
 from greenloop.project.settings import Settings
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop.core.errors import ModelProblem, UsageProblem
-from greenloop.core.records import Completion, Hole, Reply, Usage
+from greenloop.core.records.model import Completion, Hole, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate, estimate_messages
 from greenloop.project.settings import Settings
 

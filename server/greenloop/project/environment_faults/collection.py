@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from greenloop.core.records import Environment, Execution
+from greenloop.core.records.sandbox import Environment, Execution
 from greenloop.core.report import collected, stack_of
 from greenloop.project.environment_faults.observation import Fault, because
 from greenloop.project.environment_faults.tables import OPTIONS

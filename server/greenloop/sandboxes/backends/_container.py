@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Execution, Place, Run
+from greenloop.core.records.sandbox import Execution, Place, Run
 from greenloop.project.locks import project
 from greenloop.project.sources import CONFIGURATION
 from greenloop.sandboxes import payload

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.core.records import Environment, Limits, Place, Run
+from greenloop.core.records.sandbox import Environment, Limits, Place, Run
 from greenloop.sandboxes.backends._container import NAME, Session
 from greenloop.sandboxes.backends._supervisor import Lost
 from greenloop.sandboxes.container.connection import Broken

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Environment
+from greenloop.core.records.sandbox import Environment
 
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # besides /usr
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from greenloop.core.records import Place
+from greenloop.core.records.sandbox import Place
 
 # Folders that may hold a hundred thousand files, none of them written by the user.
 _SKIPPED = frozenset(

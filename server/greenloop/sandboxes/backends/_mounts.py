@@ -15,7 +15,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from greenloop.core.records import Place
+from greenloop.core.records.sandbox import Place
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _interpreter
 from greenloop.sandboxes.backends._identity import Identity, reachable

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Execution, Place, Run
+from greenloop.core.records.sandbox import Execution, Place, Run
 from greenloop.sandboxes.backends import _identity, _masking, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes.backends._bwrap_binary import Program, kernel
 from greenloop.sandboxes.backends._launch import laid, open_words, staging

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Execution, Place, Run
+from greenloop.core.records.sandbox import Execution, Place, Run
 from greenloop.project.sources import CONFIGURATION
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends import _identity, _masking, _mounts, _seccomp, _supervisor

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.records import Execution, Place, Run
+from greenloop.core.records.sandbox import Execution, Place, Run
 from greenloop.core.report_schema import well_formed
 from greenloop.sandboxes import payload
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, Run
 from greenloop.core.report import collected, of_kind
 from greenloop.core.verdict import forged
 from greenloop.project.sources import CONFIGURATION

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place, Probe
+from greenloop.core.records.sandbox import Place, Probe
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import _identity, _interpreter, _seccomp
 from greenloop.sandboxes.backends._bwrap_binary import Program, choose
@@ -42,7 +42,7 @@ class Bubblewrap:
     def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
         self._programs = None if programs is None else tuple(programs)
         self._writable = writable
-        self.say: Callable[[str], None] = log.debug
+        self.report_status: Callable[[str], None] = log.debug
         self._learnt: dict[Path, Learnt] = {}
 
     @property

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place, Probe
+from greenloop.core.records.sandbox import Place, Probe
 from greenloop.project import os_release
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends._container import NAME, Session, in_thread
@@ -52,7 +52,7 @@ class DockerSandbox:
     image: str = ""
     runtime: str = ""
     name: str = NAME
-    say: Callable[[str], None] = log.info  # reports progress while an image is built
+    report_status: Callable[[str], None] = log.info  # reports progress while an image is built
     learnt: dict[Path, Learnt] = field(default_factory=dict)  # by workspace
 
     async def probe(self) -> Probe:
@@ -147,11 +147,11 @@ class DockerSandbox:
             # Importing and committing take longer than other calls may.
             slow_engine = connect(IMAGE_SECONDS)
             try:
-                return environment.image_for(slow_engine, place, say=self.say, stop=stop)
+                return environment.image_for(slow_engine, place, report_status=self.report_status, stop=stop)
             finally:
                 slow_engine.client.close()
         if not base.has(engine, named):
-            self.say(f"pulling {named}")
+            self.report_status(f"pulling {named}")
             refusal = base.pull(engine, named, stop)
             if refusal:
                 raise CannotVerify(

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Execution, Place, Probe, Run
+from greenloop.core.records.sandbox import Execution, Place, Probe, Run
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _masking, _mounts, _supervisor
@@ -42,7 +42,7 @@ class NoWall:
 
     def __init__(self, settings: Settings) -> None:
         self._consent = settings.sandbox.unsafe
-        self.say: Callable[[str], None] = log.debug
+        self.report_status: Callable[[str], None] = log.debug
 
     @property
     def name(self) -> str:

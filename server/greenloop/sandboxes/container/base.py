@@ -26,7 +26,9 @@ def official(version: tuple[int, int]) -> str:
     return f"python:{version[0]}.{version[1]}-slim"
 
 
-def ensure(engine: Engine, version: tuple[int, int], say: Callable[[str], None], stop: Callable[[], bool]) -> str:
+def ensure(
+    engine: Engine, version: tuple[int, int], report_status: Callable[[str], None], stop: Callable[[], bool]
+) -> str:
     """Returns the name of a base image with this Python, after pulling or building it where it is missing.
 
     Raises `CannotVerify` with both reasons when it can neither be pulled nor built here.
@@ -35,7 +37,7 @@ def ensure(engine: Engine, version: tuple[int, int], say: Callable[[str], None],
     for name in (official(version), local):
         if has(engine, name):
             return name
-    say(f"pulling {official(version)}")
+    report_status(f"pulling {official(version)}")
     refusal = pull(engine, official(version), stop)
     if not refusal:
         return official(version)
@@ -47,7 +49,7 @@ def ensure(engine: Engine, version: tuple[int, int], say: Callable[[str], None],
             f"{official(version)} cannot be pulled ({refusal}), and {obstacle}.",
             remedy=f"Bring it in with `docker load` or `docker pull {official(version)}`, or set `sandbox.image`.",
         )
-    _make(engine, local, SUITES[version], say, stop)
+    _make(engine, local, SUITES[version], report_status, stop)
     return local
 
 
@@ -92,15 +94,17 @@ def pull(engine: Engine, name: str, stop: Callable[[], bool]) -> str:
     return "" if has(engine, name) else "the registry gave nothing"
 
 
-def _make(engine: Engine, name: str, suite: str, say: Callable[[str], None], stop: Callable[[], bool]) -> None:
-    say(f"making an image from Debian {suite} (once, about two minutes)")
+def _make(
+    engine: Engine, name: str, suite: str, report_status: Callable[[str], None], stop: Callable[[], bool]
+) -> None:
+    report_status(f"making an image from Debian {suite} (once, about two minutes)")
     with tempfile.TemporaryDirectory(prefix="greenloop-image-", dir=roomy()) as folder:
         rootfs = Path(folder) / "rootfs"
         # In namespaces of its own, so that no mount or process of it is left, however it ends.
         debootstrap = ["unshare", "--mount", "--pid", "--fork", "--kill-child", str(tool_path("debootstrap"))]
         run = runner(stop)
         run([*debootstrap, "--variant=minbase", "--include=python3", suite, str(rootfs)], DEBOOTSTRAP_SECONDS)
-        say("importing the image")
+        report_status("importing the image")
         _import(engine, name, rootfs)
 
 

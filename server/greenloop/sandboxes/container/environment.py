@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place
+from greenloop.core.records.sandbox import Place
 from greenloop.project import locks
 from greenloop.project.locks import Pin, Wanted
 from greenloop.project.settings import cache_folder
@@ -34,18 +34,18 @@ MOST_BUILDS = 20  # packages of one project that may be built from source
 RESOLVED_KEPT = 200
 
 
-def image_for(engine: Engine, place: Place, *, say: Callable[[str], None], stop: Callable[[], bool]) -> str:
+def image_for(engine: Engine, place: Place, *, report_status: Callable[[str], None], stop: Callable[[], bool]) -> str:
     """Returns the name of the image in which the tests run, after building whatever is missing.
 
     Raises `CannotVerify` with the remedy, or what the engine raises.
     """
     version = place.environment.version
-    base_image = image.ensure(engine, version, say=say, stop=stop)
+    base_image = image.ensure(engine, version, report_status=report_status, stop=stop)
     requested = locks.find(place.root)
     ready = (
         base_image
         if requested is None
-        else ensure(engine, base_image, version, place.root, requested, say=say, stop=stop)
+        else ensure(engine, base_image, version, place.root, requested, report_status=report_status, stop=stop)
     )
     prune.used(base_image, ready)
     prune.daily(engine)
@@ -92,7 +92,7 @@ def ensure(
     root: Path,
     wanted: Wanted,
     *,
-    say: Callable[[str], None] = log.info,
+    report_status: Callable[[str], None] = log.info,
     stop: Callable[[], bool] = bool,
 ) -> str:
     """Returns the name of the image with these packages on top of `base_image`, after building it where it is missing.
@@ -106,11 +106,17 @@ def ensure(
     with image.alone(target.partition(":")[2], stop):
         if not base.has(engine, target):
             started = time.monotonic()
-            say(f"making an image with the packages of {' and '.join(wanted.files[:3])} (once)")
-            _Maker(engine=engine, below=below, version=version, root=root, wanted=wanted, say=say, stop=stop).make(
-                target
-            )
-            say(f"made the image {target} in {time.monotonic() - started:.0f} s")
+            report_status(f"making an image with the packages of {' and '.join(wanted.files[:3])} (once)")
+            _Maker(
+                engine=engine,
+                below=below,
+                version=version,
+                root=root,
+                wanted=wanted,
+                report_status=report_status,
+                stop=stop,
+            ).make(target)
+            report_status(f"made the image {target} in {time.monotonic() - started:.0f} s")
     return target
 
 
@@ -121,7 +127,7 @@ class _Maker:
     version: tuple[int, int]
     root: Path
     wanted: Wanted
-    say: Callable[[str], None]
+    report_status: Callable[[str], None]
     stop: Callable[[], bool]
 
     def make(self, made: str) -> None:
@@ -139,7 +145,7 @@ class _Maker:
                 archive.add(wheels)
             finally:
                 archive.close()
-            self.say(f"adding {len(wheels)} packages to the image")
+            self.report_status(f"adding {len(wheels)} packages to the image")
             image.add(self.engine, self.below, made, layer, kind="project", stop=self.stop)
 
     def _wheels(self, fetcher: Fetcher, folder: Path) -> list[Path]:
@@ -156,7 +162,7 @@ class _Maker:
         pending, wheels = list(pins), list((folder / "made").glob("*.whl"))
         built_names = {_package(wheel) for wheel in wheels}
         pending = [pin for pin in pins if pin.name not in built_names]
-        self.say(f"fetching {len(pending)} packages")
+        self.report_status(f"fetching {len(pending)} packages")
         while pending:
             try:
                 return [*fetcher.wheels(pending, folder / "wheels"), *wheels]
@@ -176,7 +182,7 @@ class _Maker:
         self._note(self.wanted.notes)
         if (remembered := _remembered(kept)) is not None:
             return remembered
-        self.say("resolving what the project asks for (once)")
+        self.report_status("resolving what the project asks for (once)")
         pins = self._resolved(fetcher, folder)
         if not any((folder / "made").iterdir()):  # a wheel built here has a hash that a rebuild would not reproduce
             _keep(kept, pins)
@@ -200,7 +206,7 @@ class _Maker:
     def _built(self, package: Pin | str, fetcher: Fetcher, folder: Path) -> Path:
         """Builds a package without a wheel in a container. Raises `CannotVerify` naming it."""
         title = f"{package.name} {package.version}" if isinstance(package, Pin) else package
-        self.say(f"building {title} from source, in a container without network")
+        self.report_status(f"building {title} from source, in a container without network")
         with tempfile.TemporaryDirectory(dir=folder) as temporary:
             build_folder = Path(temporary)
             build_fetcher = Fetcher(run=fetcher.run, facts=fetcher.facts, made=fetcher.made, temporary=build_folder)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.core.records import Limits
+from greenloop.core.records.sandbox import Limits
 from greenloop.project.locks.project import Project
 
 FOLDER = "/.greenloop/run"  # as in sandbox/image/boot.py

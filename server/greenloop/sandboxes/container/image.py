@@ -32,7 +32,11 @@ def name(version: tuple[int, int]) -> str:
 
 
 def ensure(
-    engine: Engine, version: tuple[int, int], *, say: Callable[[str], None] = log.info, stop: Callable[[], bool] = bool
+    engine: Engine,
+    version: tuple[int, int],
+    *,
+    report_status: Callable[[str], None] = log.info,
+    stop: Callable[[], bool] = bool,
 ) -> str:
     """Returns the image's name, after building it where it is missing.
 
@@ -45,8 +49,8 @@ def ensure(
     with alone(f"{version[0]}.{version[1]}", stop):
         if not base.has(engine, target):
             started = time.monotonic()
-            base_image = base.ensure(engine, version, say, stop)
-            say("adding pytest to the image")
+            base_image = base.ensure(engine, version, report_status, stop)
+            report_status("adding pytest to the image")
             with tempfile.NamedTemporaryFile(prefix="greenloop-layer-", dir=base.roomy()) as file:
                 file.write(pytest_wheels.layer(version, runner(stop)))
                 file.flush()

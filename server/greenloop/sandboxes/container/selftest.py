@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenloop.core.records import Execution
+from greenloop.core.records.sandbox import Execution
 from greenloop.core.report import case_results
 
 # The user reads the name of a test that fails.

@@ -18,7 +18,9 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerify, SettingsProblem
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, CaseResult, Failure, Frame, Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import flat
 from greenloop.specs.changed_code import Subject, name_line, subject
 from greenloop.specs.limits import RUFF, Constraint, Fault, faults, parse, sentence

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 
 from greenloop.core.generated_tests import Check, sheet
 from greenloop.core.ports import Tools
-from greenloop.core.records import Completion, Problem, Provenance, Region, Role, Spec
+from greenloop.core.records.model import Completion, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.project import sources
 from greenloop.specs.kinds._few_shot import turns
 from greenloop.specs.kinds._stub_view import Outline, outline

@@ -13,7 +13,8 @@ from greenloop.core.docstrings.literals import EXCEPTIONS
 from greenloop.core.docstrings.statements import Told, told
 from greenloop.core.generated_tests import Check, sheet
 from greenloop.core.ports import Tools
-from greenloop.core.records import Problem, Provenance, Region, Spec, Target
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec, Target
 from greenloop.project import sources
 from greenloop.project.syntax import definitions
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from greenloop.core.generated_tests import Check, sheet
 from greenloop.core.ports import Tools
-from greenloop.core.records import Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.project import sources
 from greenloop.specs.properties import example_calls, signature, type_hints, value_kinds
 from greenloop.specs.properties.signature import Head

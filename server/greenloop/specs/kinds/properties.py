@@ -13,7 +13,9 @@ import re
 from greenloop.core.docstrings.sections import Sections, sections
 from greenloop.core.generated_tests import sheet
 from greenloop.core.ports import Tools
-from greenloop.core.records import Completion, Message, Problem, Region, Role, Spec
+from greenloop.core.records.model import Completion, Message, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
 from greenloop.project import sources

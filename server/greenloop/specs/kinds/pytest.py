@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, Execution, Problem, Provenance, Run, Spec, Target
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.spec import Case, Provenance, Spec, Target
 from greenloop.core.report import collected
 
 

@@ -12,7 +12,8 @@ from greenloop.core.errors import SettingsProblem
 from greenloop.core.generated_tests import Check, sheet
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import FUNCTIONS, plain_name, tree
-from greenloop.core.records import Problem, Provenance, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.text.diff import flat
 from greenloop.project import sources
 from greenloop.specs.changed_code import name_line

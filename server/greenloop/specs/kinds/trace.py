@@ -21,7 +21,8 @@ from greenloop.core.generated_tests import Check, sheet
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import FUNCTIONS, definitions, plain_name, tree
 from greenloop.core.python.names import bindings, free_names
-from greenloop.core.records import Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.diff import flat
 from greenloop.project import sources
 from greenloop.specs.changed_code import name_line

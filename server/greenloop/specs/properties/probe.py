@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from greenloop.core.generated_tests import Check, sheet
 from greenloop.core.ports import Tools
-from greenloop.core.records import Execution, Problem, Provenance, Region, Run
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.spec import Provenance, Region
 from greenloop.core.report import case_results, collect_errors, collected, end_of
 from greenloop.core.verdict import forged
 from greenloop.specs.properties import property_tests

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from greenloop.core.records import Case
+from greenloop.core.records.spec import Case
 from greenloop.core.votes import Ballot, Poll, Ruling, clusters, splitting
 
 SHARE = 0.6  # share of the sets that must pass

@@ -1,0 +1,407 @@
+"""`greenloop history`, `doctor`, `model`, `serve`, and the bare word."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from greenloop.cli.main import main
+from greenloop.core import registry
+from greenloop.core.errors import CannotVerify, ModelProblem
+from greenloop.core.records.sandbox import Environment, Probe
+from greenloop.engine.doctor import report as doctors
+from greenloop.engine.doctor.isolation import ProbeResult
+from greenloop.engine.history.store import History
+from greenloop.project.settings import Settings
+
+from .conftest import AFTER, BEFORE, CASE, unsolved
+
+# -- history -----------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_history(project, capsys):
+    assert main(["history"]) == 0
+    assert "No runs yet" in capsys.readouterr().out
+    assert main(["history", "show"]) == 2
+    assert main(["history", "apply"]) == 2
+    assert main(["history", "export"]) == 0
+
+
+def test_runs_are_listed_shown_exported(fake, capsys):
+    main(["fix", CASE])
+    fake.result = unsolved()
+    main(["fix", CASE])
+    capsys.readouterr()
+    assert main(["history"]) == 0
+    out = capsys.readouterr().out
+    assert "not solved" in out
+    assert main(["history", "show", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "+    return x * 2" in out
+    assert "verified" in out
+    assert main(["history", "export"]) == 0
+    assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == [1, 2]
+    assert main(["history", "export", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["outcome"]["solved"] is False
+
+
+@pytest.mark.parametrize("words", [["show", "99"], ["apply", "99"], ["export", "99"], ["nonsense"]])
+def test_a_run_that_is_not_there_is_2(fake, words, capsys):
+    main(["fix", CASE])
+    assert main(["history", *words]) == 2
+
+
+def test_a_killed_run_is_shown_as_interrupted(project, capsys):
+    history = History.open()
+    history.begin(project, CASE, preset="plain", model="m", sandbox="s")
+    history._connection.execute("UPDATE runs SET born = 1")
+    assert main(["history", "show"]) == 0
+    assert "interrupted" in capsys.readouterr().out
+
+
+def test_a_result_can_be_written_later_but_not_over_a_change(fake, project, capsys):
+    main(["fix", CASE])
+    assert main(["history", "apply"]) == 2  # nobody there to say yes
+    (project / "m.py").write_text("# typed\n\n\n" + BEFORE)
+    assert main(["history", "apply", "--yes"]) == 1
+    assert "m.py changed since the run" in capsys.readouterr().err
+    (project / "m.py").write_text(BEFORE)
+    assert main(["history", "apply", "--yes"]) == 0
+    assert (project / "m.py").read_text() == AFTER
+    assert main(["history", "apply", "--yes"]) == 0
+    assert main(["history"]) == 0
+    assert "written" in capsys.readouterr().out
+
+
+def test_export_into_a_closed_pipe_is_quiet(fake, project):
+    for _ in range(3):
+        main(["fix", CASE])
+    command = f"{sys.executable} -m greenloop history export"
+    done = subprocess.run(["sh", "-c", f"{command} | true"], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+# -- doctor ------------------------------------------------------------------------------------------------------
+
+
+class Wall:
+    def __init__(self, name: str, result: Probe | Exception) -> None:
+        self.name, self.result = name, result
+
+    async def probe(self) -> Probe:
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+    async def open(self, _place):
+        raise CannotVerify("it does not open today")
+
+
+@pytest.fixture
+def machine(project, monkeypatch):
+    """A machine with everything; a test takes away what it wants."""
+    walls = {
+        "bubblewrap": Probe(name="bubblewrap", ok=True, detail="0.11"),
+        "docker": Probe(name="docker", ok=False, detail="no engine", remedy="start it"),
+        "none": Probe(name="none", ok=False, detail="no wall", remedy="do not"),
+    }
+    place = Path("/usr")
+    environment = Environment(
+        executable=place / "python3", prefix=place, base=place, version=(3, 12), source=".venv", has_pytest=True
+    )
+    weights = project / "weights.gguf"
+    weights.write_text("w")
+    state = {"walls": walls, "environment": environment, "ollama": [], "weights": weights}
+
+    class Part:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def create(self, _settings):
+            return Wall(self.name, state["walls"][self.name])
+
+    async def ollama(_base):
+        return state["ollama"]
+
+    def found(_root, _settings):
+        if isinstance(state["environment"], Exception):
+            raise state["environment"]
+        return state["environment"]
+
+    monkeypatch.setattr(registry, "names", lambda _part: list(state["walls"]))
+    monkeypatch.setattr(registry, "load", lambda _part, name: Part(name))
+    monkeypatch.setattr("greenloop.project.workspace.environment", found)
+    monkeypatch.setattr("greenloop.models.embedded.default_model.ollama_models", ollama)
+    monkeypatch.setattr("greenloop.models.embedded.weights.present", lambda: state["weights"])
+    monkeypatch.setattr("greenloop.models.embedded.hardware.engine_present", lambda: True)
+    monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return state
+
+
+def findings(capsys) -> dict[tuple[str, str], dict]:
+    value = json.loads(capsys.readouterr().out)
+    return {(row["part"], row["name"]): row for row in value["rows"]}
+
+
+def test_a_machine_with_everything_is_0(machine, capsys):
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "A fix can run." in out
+    assert main(["doctor", "--json"]) == 0
+    rows = findings(capsys)
+    assert rows["sandbox", "docker"] | {"ok": False, "remedy": "start it"} == rows["sandbox", "docker"]
+    assert rows["sandbox", "none"]["ok"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "lacking", "remedy"),
+    [
+        ({"walls": {"docker": Probe(name="docker", ok=False, detail="d", remedy="start it")}}, "sandbox", "start it"),
+        ({"walls": {"docker": CannotVerify("d", remedy="start it")}}, "sandbox", "start it"),
+        ({"walls": {"none": Probe(name="none", ok=True, detail="no wall")}}, "sandbox", ""),
+        ({"environment": CannotVerify("no Python", remedy="make one")}, "interpreter", "make one"),
+        ({"weights": None}, "model", "greenloop model pull"),
+    ],
+)
+def test_what_is_missing_is_3_with_the_remedy(machine, capsys, change, lacking, remedy):
+    machine.update(change)
+    assert main(["doctor"]) == 3
+    assert f"{lacking} missing" in capsys.readouterr().out
+    assert main(["doctor", "--json"]) == 3
+    value = json.loads(capsys.readouterr().out)
+    assert value["ok"] is False
+    assert remedy in [row["remedy"] for row in value["rows"] if row["part"] == lacking]
+
+
+def test_missing_pytest_names_the_interpreter(machine, capsys):
+    machine["environment"] = Environment(**{**vars(machine["environment"]), "has_pytest": False})
+    assert main(["doctor", "--json"]) == 3
+    assert "/usr/python3 -m pip install pytest" in capsys.readouterr().out
+
+
+def test_a_sandbox_asked_for_by_name_is_the_only_one_that_counts(machine, capsys):
+    assert main(["doctor", "--sandbox", "docker", "--json"]) == 3
+    assert findings(capsys)["sandbox", "bubblewrap"]["ok"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "ollama", "environ", "ok"),
+    [
+        ("local", [], {}, True),
+        ("scripted:there.jsonl", [], {}, True),
+        ("scripted:gone.jsonl", [], {}, False),
+        ("ollama/a", [], {}, False),
+        ("ollama/a", ["b:1b"], {}, False),
+        ("ollama/b:1b", ["b:1b"], {}, True),
+        ("ollama/b", ["b:latest"], {}, True),
+        ("openai/gpt", [], {}, False),
+        ("openai/gpt", [], {"OPENAI_API_KEY": "sk-never-shown"}, True),
+    ],
+)
+def test_the_configured_model_is_looked_at_and_not_asked(
+    machine, project, monkeypatch, capsys, name, ollama, environ, ok
+):
+    (project / "there.jsonl").write_text("")
+    machine["ollama"] = ollama
+    for key, value in environ.items():
+        monkeypatch.setenv(key, value)
+    assert main(["doctor", "--model", name, "--json"]) == (0 if ok else 3)
+    assert "sk-never-shown" not in capsys.readouterr().out
+
+
+def test_a_server_of_ones_own_is_reached_or_not(machine, capsys, unused_tcp_port):
+    base = f"api.base=http://127.0.0.1:{unused_tcp_port}/v1"
+    assert main(["doctor", "--model", "openai/x", "--set", base, "--json"]) == 3
+    assert "does not answer" in capsys.readouterr().out
+
+
+def test_keys_are_offered_by_name_and_do_not_count(machine, monkeypatch, capsys):
+    machine["weights"] = None
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-never-shown")
+    assert main(["doctor", "--json"]) == 3
+    out = capsys.readouterr().out
+    assert "ANTHROPIC_API_KEY" in out
+    assert "sk-never-shown" not in out
+
+
+def test_an_unwritable_history_is_told_and_a_fix_can_run(machine, tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("greenloop.engine.history.store.state_folder", lambda: tmp_path / "file")
+    assert main(["doctor", "--json"]) == 0
+    assert findings(capsys)["history", ""]["ok"] is False
+
+
+def test_in_the_home_folder_the_rest_is_still_examined(machine, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path / "home")
+    monkeypatch.setenv("COLUMNS", "300")  # how long the path is must not matter
+    assert main(["doctor", "--quick"]) == 3
+    out = capsys.readouterr().out
+    assert "too wide" in out.replace("\n", " ")
+    assert "workspace missing" in out
+
+
+KEPT = ProbeResult(promise="network off", held=True, probed="connect to 1.1.1.1:53: refused")
+LOOSE = ProbeResult(promise="memory bounded", held=True, probed="refused after 96", best_effort=True)
+BROKEN = ProbeResult(promise="never root", held=False, probed="setuid(0): it works")
+
+
+@pytest.fixture
+def promise(monkeypatch):
+    """`promise(finding, ...)`: what the programs behind every wall found."""
+
+    def put(*found: ProbeResult) -> None:
+        async def examine(_sandbox, _probe, _environment):
+            return list(found)
+
+        monkeypatch.setattr("greenloop.engine.doctor.isolation.run_probes", examine)
+
+    return put
+
+
+def test_each_promise_is_a_row_with_what_was_tried(machine, promise, capsys):
+    promise(KEPT, LOOSE)
+    assert main(["doctor", "--json"]) == 0
+    rows = findings(capsys)
+    kept = rows["promise", "bubblewrap: network off"]
+    assert (kept["ok"], kept["status"], kept["detail"]) == (True, "held", "connect to 1.1.1.1:53: refused")
+    assert rows["promise", "bubblewrap: memory bounded"]["status"] == "best effort"
+    assert not any(name.startswith(("docker", "none")) for part, name in rows if part == "promise")
+    assert main(["doctor"]) == 0
+    assert "best effort" in capsys.readouterr().out
+
+
+def test_a_wall_that_does_not_keep_a_promise_does_not_count(machine, promise, capsys):
+    promise(KEPT, BROKEN)
+    assert main(["doctor", "--json"]) == 3
+    rows = findings(capsys)
+    assert rows["promise", "bubblewrap: never root"]["ok"] is False
+    assert rows["promise", "bubblewrap: never root"]["remedy"]
+    assert rows["sandbox", "bubblewrap"]["ok"] is False
+    assert "not held: never root" in rows["sandbox", "bubblewrap"]["detail"]
+
+
+def test_in_a_hurry_no_promise_is_tried(machine, promise, capsys):
+    promise(BROKEN)
+    assert main(["doctor", "--quick", "--json"]) == 0
+    assert not [part for part, _name in findings(capsys) if part == "promise"]
+
+
+def test_what_could_not_be_tried_says_why(machine, capsys):
+    machine["walls"]["docker"] = Probe(name="docker", ok=True, detail="Docker 29; its image is made when first used")
+    assert main(["doctor", "--json"]) == 0
+    rows = findings(capsys)
+    assert rows["promise", "bubblewrap"]["detail"] == "it does not open today"
+    assert (rows["promise", "bubblewrap"]["ok"], rows["promise", "bubblewrap"]["status"]) == (None, "not tried")
+    assert "image is not here yet" in rows["promise", "docker"]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "editor", "ok"),
+    [
+        ("editor", None, False),
+        ("editor", doctors.Editor(model=True), True),
+        ("openai/x", None, False),
+        ("openai/x", doctors.Editor(keys=True), True),
+    ],
+)
+async def test_what_the_editor_has_counts_for_it_alone(machine, project, name, editor, ok):
+    rows = await doctors.examine(project, Settings(model=name), editor=editor)
+    (row,) = (row for row in rows if (row.part, row.name) == ("model", name))
+    assert row.ok is ok
+    assert bool(row.remedy) is not ok
+
+
+def test_the_bare_word_is_the_doctor_and_what_to_do_next(machine, tmp_path, monkeypatch, capsys):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "hx").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "hx").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    assert "greenloop fix" in out
+    assert "[language-server.greenloop]" in out
+    machine["weights"] = None
+    assert main([]) == 3
+    assert "greenloop model pull" in capsys.readouterr().out
+
+
+# -- model, serve, the rest --------------------------------------------------------------------------------------
+
+
+def test_pull_tells_how_far_it_is(project, monkeypatch, capsys):
+    async def pull(progress):
+        for done in (0, 500, 1000):
+            progress(done * 1_000_000, 1_000_000_000)
+        return Path("/there")
+
+    monkeypatch.setattr("greenloop.models.embedded.weights.pull", pull)
+    assert main(["model", "pull"]) == 0
+    captured = capsys.readouterr()
+    assert "500 of 1000 MB" in captured.err
+    assert "/there" in captured.out
+
+
+@pytest.mark.parametrize(("error", "code"), [(ModelProblem("no", remedy="r"), 3), (asyncio.CancelledError(), 130)])
+def test_a_pull_that_ends_early(project, monkeypatch, capsys, error, code):
+    async def pull(_progress):
+        raise error
+
+    monkeypatch.setattr("greenloop.models.embedded.weights.pull", pull)
+    assert main(["model", "pull"]) == code
+
+
+def test_status_stop_and_list(machine, capsys):
+    assert main(["model", "status"]) == 0
+    assert "not running" in capsys.readouterr().out
+    assert main(["model", "stop"]) == 0
+    machine["ollama"] = ["small:1b"]
+    assert main(["model", "list"]) == 0
+    out = capsys.readouterr().out
+    assert "ollama/small:1b" in out
+    assert "used by default: local" in out
+    assert main(["model"]) == 2
+
+
+def test_serve_is_the_language_server(project, monkeypatch):
+    monkeypatch.setattr("greenloop.lsp.server.serve", lambda **_: 7)
+    assert main(["serve", "--stdio"]) == 7
+
+
+def test_help_tells_the_exit_codes(capsys):
+    for words in (["--help"], ["fix", "--help"], ["doctor", "--help"], ["history", "show", "--help"]):
+        assert main(words) == 0
+    assert capsys.readouterr().out.count("130  cancelled") == 3
+    assert main(["--version"]) == 0
+
+
+def loaded(*words: str) -> set[str]:
+    code = "import sys; from greenloop.cli.main import main; main(sys.argv[1:]); print('\\n'.join(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+def test_the_version_loads_next_to_nothing(project):
+    heavy = {
+        "rich",
+        "httpx",
+        "litellm",
+        "docker",
+        "pygls",
+        "psutil",
+        "sqlite3",
+        "asyncio",
+        "tree_sitter",
+        "greenloop.engine.refine",
+    }
+    assert not heavy & loaded("--version")
+
+
+def test_fix_loads_neither_litellm_nor_docker_nor_pygls_by_itself(project):
+    assert not {"litellm", "docker", "pygls", "lsprotocol"} & loaded("fix", "--help")

@@ -1,0 +1,100 @@
+import pytest
+
+from greenloop.core.classify import classify, finding_group, signature
+from greenloop.core.records.attempt import Finding
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
+
+
+def failing(kind, message="", frames=(), name="test_m.py::test", **fields):
+    frames = tuple(Frame(path=path, line=line, function=function) for path, line, function in frames)
+    return CaseResult(id=name, outcome="failed", failure=Failure(type=kind, message=message, frames=frames, **fields))
+
+
+PASSING = CaseResult(id="test_m.py::other", outcome="passed")
+
+
+@pytest.mark.parametrize(
+    ("status", "cases", "expected"),
+    [
+        (Status.PASSED, [PASSING], ("", None, None)),
+        (Status.FAILED, [failing("AssertionError")], ("AssertionError", Group.LOGIC, None)),
+        (Status.FAILED, [failing("builtins.IndexError", frames=[("test_m.py", 3, "test"), ("m.py", 7, "f")])], ("IndexError", Group.RUNTIME, 7)),
+        (Status.FAILED, [failing("KeyError", frames=[("m.py", 7, "f"), ("/usr/lib/x.py", 1, "g")])], ("KeyError", Group.RUNTIME, 7)),
+        (Status.FAILED, [failing("AssertionError"), failing("TypeError")], ("TypeError", Group.RUNTIME, None)),
+        (Status.FAILED, [failing("TypeError"), failing("IndentationError")], ("IndentationError", Group.SYNTAX, None)),
+        (Status.FAILED, [failing("doctest.DocTestFailure")], ("DocTestFailure", Group.LOGIC, None)),
+        (Status.FAILED, [failing("doctest.UnexpectedException", "ZeroDivisionError('x')")], ("ZeroDivisionError", Group.RUNTIME, None)),
+        (Status.FAILED, [failing("Failed", "DID NOT RAISE <class 'ValueError'>")], ("Failed", Group.LOGIC, None)),
+        (Status.FAILED, [failing("Failed", "Timeout (>1.0s) from pytest-timeout.")], ("Timeout", Group.TIMEOUT, None)),
+        (Status.FAILED, [failing("MemoryError")], ("MemoryError", Group.RESOURCE, None)),
+        (Status.FAILED, [failing("my.lib.CustomError")], ("CustomError", Group.RUNTIME, None)),
+        (Status.FAILED, [CaseResult(id="a", outcome="skipped")], ("Skipped", Group.LOGIC, None)),
+        (Status.TIMEOUT, [], ("Timeout", Group.TIMEOUT, None)),
+        (Status.CRASHED, [], ("Crashed", Group.RUNTIME, None)),
+        (Status.TAMPERED, [PASSING], ("Tampered", Group.TAMPERING, None)),
+        (Status.NOT_COLLECTED, [], ("NotCollected", Group.RUNTIME, None)),
+        (Status.NOT_COLLECTED, [failing("ImportError")], ("ImportError", Group.RUNTIME, None)),
+        (Status.ENVIRONMENT, [], ("Environment", Group.ENVIRONMENT, None)),
+    ],
+)  # fmt: skip
+def test_classify(status, cases, expected):
+    assert classify(Verdict(status=status, cases=tuple(cases))) == expected
+
+
+def test_a_crash_for_lack_of_memory_is_a_matter_of_resources():
+    assert classify(Verdict(status=Status.CRASHED, reason="killed: memory limit"))[1] is Group.RESOURCE
+
+
+def test_newly_failing_neighbours_speak_when_the_target_passes():
+    verdict = Verdict(status=Status.FAILED, cases=(PASSING,), collateral=(failing("KeyError", name="test_n.py::x"),))
+    assert classify(verdict)[0] == "KeyError"
+
+
+def test_the_line_can_be_asked_for_in_certain_files():
+    case = failing("KeyError", frames=[("m.py", 7, "f"), ("util.py", 2, "g")])
+    verdict = Verdict(status=Status.FAILED, cases=(case,))
+    assert classify(verdict)[2] == 2
+    assert classify(verdict, {"m.py"})[2] == 7
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "equal"),
+    [
+        ("<A object at 0x7f01>", "<A object at 0x7f02>", True),
+        ("no /tmp/pytest-of-me/pytest-1/x0/f", "no /tmp/pytest-of-me/pytest-2/x0/f", True),
+        ("took 1.25s", "took 0.31s", True),
+        ("assert 3 == 4", "assert 2 == 4", False),
+    ],
+)
+def test_a_signature_is_the_same_for_the_same_failure(a, b, equal):
+    first = Verdict(status=Status.FAILED, cases=(failing("E", a, [("m.py", 3, "f")]),))
+    second = Verdict(status=Status.FAILED, cases=(failing("E", b, [("m.py", 9, "f")]),))
+    assert (signature(first) == signature(second)) is equal
+
+
+def test_a_signature_tells_observed_values_and_places_apart():
+    texts = {
+        signature(Verdict(status=Status.FAILED, cases=(case,)))
+        for case in (
+            failing("AssertionError", expected="3", observed="4"),
+            failing("AssertionError", expected="3", observed="5"),
+            failing("AssertionError", frames=[("m.py", 1, "f")]),
+            failing("AssertionError", frames=[("m.py", 1, "g")]),
+            failing("AssertionError", name="test_m.py::another"),
+        )
+    }
+    assert len(texts) == 5
+
+
+@pytest.mark.parametrize(
+    ("error_class", "group"),
+    [
+        ("SyntaxError", Group.SYNTAX),
+        ("TabError", Group.SYNTAX),
+        ("UndefinedName", Group.RUNTIME),
+        ("NoCode", Group.ANSWER),
+        ("Unchanged", Group.ANSWER),
+    ],
+)
+def test_groups_of_findings(error_class, group):
+    assert finding_group(Finding(error_class=error_class, message="x")) is group

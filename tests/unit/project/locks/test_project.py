@@ -1,0 +1,266 @@
+"""Which packages a project's tests need.
+
+The lock files in `files/` were written by their own tools for one project; only their addresses have been shortened.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from greenloop.core.errors import CannotVerify
+from greenloop.project import locks
+from greenloop.project.locks import project, requirements
+
+DATA = Path(__file__).parent / "files"
+LINUX = {
+    "implementation_name": "cpython",
+    "implementation_version": "3.11.2",
+    "os_name": "posix",
+    "platform_machine": "x86_64",
+    "platform_python_implementation": "CPython",
+    "platform_release": "6.1",
+    "platform_system": "Linux",
+    "platform_version": "1",
+    "python_full_version": "3.11.2",
+    "python_version": "3.11",
+    "sys_platform": "linux",
+}
+OLDER = {**LINUX, "python_full_version": "3.10.12", "python_version": "3.10"}
+MAIN = {"click", "docopt"}
+FOR_TESTS = {"attrs", "sortedcontainers"}
+DEV = {"iniconfig", "pycodestyle"}
+
+
+def laid(root: Path, *names: str) -> Path:
+    for name in names:
+        shutil.copy(DATA / name, root / name)
+    return root
+
+
+def found(root: Path, markers=LINUX) -> dict[str, locks.Pin]:
+    pins, _notes = locks.pins(locks.find(root), root, markers)
+    assert len({pin.name for pin in pins}) == len(pins)
+    return {pin.name: pin for pin in pins}
+
+
+@pytest.mark.parametrize(
+    ("lock", "names"),
+    [
+        ("uv.lock", MAIN | FOR_TESTS | DEV),
+        ("poetry.lock", MAIN | FOR_TESTS | DEV),
+        ("pdm.lock", MAIN | FOR_TESTS),  # written without its group dev
+        ("pylock.toml", MAIN | FOR_TESTS | DEV | {"idna"}),  # whoever exported it chose the extras
+        ("requirements.txt", MAIN | FOR_TESTS | DEV),
+    ],
+)
+def test_a_lock_gives_the_exact_packages_that_apply(tmp_path, lock, names):
+    pins = found(laid(tmp_path, "pyproject.toml", lock))
+    assert set(pins) == names
+    assert pins["docopt"].version == "0.6.2"
+    assert pins["docopt"].hashes == ("sha256:49b3a825280bd66b3aa83585ef59c4a8c82f2c8a522dbe754a8bc8d08c85c491",)
+    assert all(pin.hashes and all(value.startswith("sha256:") for value in pin.hashes) for pin in pins.values())
+    older = found(tmp_path, OLDER)
+    assert set(older) == names | {"typing-extensions"}
+
+
+def test_a_pipfile_lock_has_both_sections(tmp_path):
+    pins = found(laid(tmp_path, "Pipfile.lock"))
+    assert set(pins) == {"click", "sortedcontainers"}
+    assert str(pins["click"]).startswith("click==8.5.1 --hash=sha256:")
+
+
+def test_the_first_lock_wins_and_complete_requirements_come_before_pipenv(tmp_path):
+    laid(tmp_path, "pyproject.toml", "Pipfile.lock")
+    assert locks.find(tmp_path).files == ("Pipfile.lock",)
+    laid(tmp_path, "requirements.txt")
+    assert locks.find(tmp_path).files == ("requirements.txt",)
+    for name in ("pylock.toml", "pdm.lock", "poetry.lock", "uv.lock"):
+        laid(tmp_path, name)
+        assert locks.find(tmp_path).files == (name,)
+
+
+def test_the_content_changes_with_what_is_needed_and_not_with_the_rest(tmp_path):
+    laid(tmp_path, "pyproject.toml")
+    first = locks.find(tmp_path)
+    text = (tmp_path / "pyproject.toml").read_text()
+    (tmp_path / "pyproject.toml").write_text(text.replace('version = "2.1"', 'version = "2.2"'))
+    assert locks.find(tmp_path).content == first.content
+    (tmp_path / "pyproject.toml").write_text(text.replace("click>=8", "click>=8.1"))
+    assert locks.find(tmp_path).content != first.content
+    laid(tmp_path, "uv.lock")
+    assert locks.find(tmp_path).content != first.content
+
+
+def test_what_a_lock_takes_from_elsewhere_is_left_out_and_said(tmp_path):
+    (tmp_path / "Pipfile.lock").write_text(
+        '{"default": {"own": {"path": ".", "editable": true}, "odd": {"git": "https://x"}, "a": {"version": "==1"}}}'
+    )
+    pins, notes = locks.pins(locks.find(tmp_path), tmp_path, LINUX)
+    assert [pin.name for pin in pins] == ["a"]
+    assert notes == ["Pipfile.lock: odd comes from git, not from your index, and was left out."]
+
+
+@pytest.mark.parametrize("name", ["uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock"])
+@pytest.mark.parametrize("text", ["{", "[[package]]\nversion = 1\n", "[]", "\0", '{"default": 5}'])
+def test_a_lock_that_is_none_is_one_sentence(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(CannotVerify, match=name) as caught:
+        locks.pins(locks.find(tmp_path), tmp_path, LINUX)
+    assert caught.value.remedy
+
+
+# -- projects without a lock ------------------------------------------------------------------------------------
+
+
+def test_what_pyproject_asks_for_with_the_extras_and_groups_for_tests(tmp_path):
+    wanted = locks.find(laid(tmp_path, "pyproject.toml"))
+    names = {locks.named(line) for line in wanted.requirements}
+    assert names == MAIN | FOR_TESTS | DEV | {"typing-extensions"}
+    assert wanted.files == ("pyproject.toml",)
+    assert not wanted.lock
+
+
+def test_a_project_that_asks_for_nothing_has_no_packages(tmp_path):
+    assert locks.find(tmp_path) is None
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    (tmp_path / "setup.cfg").write_text("not = a [file")
+    assert locks.find(tmp_path) is None
+
+
+def test_setup_cfg_is_read(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "setup.cfg").write_text(
+        "[metadata]\nname = old\nversion = 3.2\n[options]\ninstall_requires =\n  attrs>=20\n  tomli; python_version<'3.11'\n"
+        "package_dir =\n  = lib\n[options.extras_require]\ntest = pytest\ndocs = sphinx\n"
+        "[options.entry_points]\nconsole_scripts =\n  old = old:main\n"
+    )
+    read = project.read(tmp_path)
+    assert (read.name, read.version, read.sources) == ("old", "3.2", ("lib",))
+    assert {locks.named(line) for line in read.requirements} == {"attrs", "tomli", "pytest"}
+    assert read.entry_points == {"console_scripts": {"old": "old:main"}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "specifier"),
+    [
+        ("^1.2.3", "<2,>=1.2.3"),
+        ("^0.2.3", "<0.3,>=0.2.3"),
+        ("^0.0.3", "<0.0.4,>=0.0.3"),
+        ("~1.2", "<1.3,>=1.2"),
+        ("~=1.2", "~=1.2"),
+        ("1.5", "==1.5"),
+        ("*", ""),
+        (">=1,<3", "<3,>=1"),
+    ],
+)
+def test_poetrys_own_constraints(tmp_path, asked, specifier):
+    (tmp_path / "pyproject.toml").write_text(f"[tool.poetry.dependencies]\npython = '^3.9'\nthing = '{asked}'\n")
+    assert project.read(tmp_path).requirements == (f"thing{specifier}",)
+
+
+def test_an_extra_of_the_project_itself_is_what_that_extra_needs(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\nname = 'me'\n[project.optional-dependencies]\nall = ['one', 'two']\ntest = ['me[all]', 'pytest']\n"
+    )
+    assert project.read(tmp_path).requirements == ("pytest", "one", "two")
+
+
+def test_source_folders_inside_the_workspace_only(tmp_path):
+    for folder in ("src/pkg", "python/pkg", "outside"):
+        (tmp_path / "w" / folder).mkdir(parents=True)
+    (tmp_path / "w" / "pyproject.toml").write_text(
+        "[project]\nname = 'pkg'\ndynamic = ['version']\n[tool.setuptools.package-dir]\n'' = 'python'\nx = '../outside'\ny = '/etc'\n"
+        "[tool.hatch.build.targets.wheel]\npackages = ['src/pkg']\n"
+    )
+    (tmp_path / "w" / "src" / "pkg" / "__init__.py").write_text('"""Doc."""\n__version__ = "7.1"\n')
+    read = project.read(tmp_path / "w")
+    assert read.sources == ("python", "src")
+    assert read.version == "7.1"
+
+
+def test_members_of_a_uv_workspace_are_found_too(tmp_path):
+    for folder in ("packages/one/src/one", "packages/two/two", "outside"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\nname = 'all'\n[tool.uv.workspace]\nmembers = ['packages/*', '../*', '/etc/*']\n"
+    )
+    assert set(project.read(tmp_path).sources) == {"packages/one/src", "packages/one", "packages/two"}
+
+
+# -- requirement files ------------------------------------------------------------------------------------------
+
+
+def test_options_in_requirement_files_are_never_passed_on_and_are_said(tmp_path):
+    (tmp_path / "requirements.txt").write_text(
+        "-i https://user:secret@evil.example/simple\n--extra-index-url=https://evil.example/simple\n-f https://evil.example\n"
+        "--find-links ../wheels\n--trusted-host evil.example\n--pre\n-e git+https://evil.example/x#egg=x\n-e .\n-e .[test]\n"
+        "--no-binary :all:\n./local\n../up.whl\nthing @ https://evil.example/thing.whl\nhttps://evil.example/y.whl\n"
+        "good>=1  # a comment\nother[extra]==2 ; python_version > '3' \\\n   --config-settings x=y\n${SECRET}\n"
+    )
+    listed = requirements.of(tmp_path)
+    assert listed.requirements == ("good>=1", 'other[extra]==2; python_version > "3"')
+    assert not listed.complete
+    assert len(listed.notes) == 13
+    assert "secret" not in " ".join(listed.notes)
+    assert not any("evil" in line for line in (*listed.requirements, *listed.constraints))
+
+
+def test_includes_are_followed_inside_the_workspace_only(tmp_path):
+    root = tmp_path / "w"
+    (root / "requirements").mkdir(parents=True)
+    (tmp_path / "outside.txt").write_text("evil\n")
+    (root / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (root / "requirements.txt").write_text(
+        "-r requirements/base.txt\n-c bounds.txt\n-r ../outside.txt\n-rlink.txt\n-r gone.txt\n"
+    )
+    (root / "requirements" / "base.txt").write_text("a\n-r ../requirements.txt\n")
+    (root / "requirements" / "docs.txt").write_text("sphinx\n")
+    (root / "bounds.txt").write_text("a<5\n")
+    listed = requirements.of(root)
+    assert listed.requirements == ("a",)
+    assert listed.constraints == ("a<5",)
+    assert [note.split(" is ")[0] for note in listed.notes] == [
+        "requirements.txt: ../outside.txt",
+        "requirements.txt: link.txt",
+        "requirements.txt: gone.txt",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("requirements.txt", True),
+        ("requirements-dev.txt", True),
+        ("requirements_test.txt", True),
+        ("test-requirements.txt", True),
+        ("requirements/tests.txt", True),
+        ("requirements/base.txt", True),
+        ("tests/requirements.txt", True),
+        ("requirements-docs.txt", False),
+        ("requirements/lint.txt", False),
+        ("notes.txt", False),
+    ],
+)
+def test_which_files_are_read(tmp_path, name, read):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("thing\n")
+    assert requirements.of(tmp_path).files == ((name,) if read else ())
+
+
+def test_links_out_of_the_workspace_are_not_read(tmp_path):
+    root = tmp_path / "w"
+    root.mkdir()
+    for name in ("requirements.txt", "uv.lock"):
+        (tmp_path / name).write_text("outside\n")
+        (root / name).symlink_to(tmp_path / name)
+    assert locks.find(root) is None
+    assert requirements.of(root).notes == ("requirements.txt leads out of the workspace and was left out.",)
+
+
+@pytest.mark.parametrize("line", ["a>=1 --hash=sha256:00", "a==1", "a==1.* --hash=sha256:00", "a --hash=sha256:00"])
+def test_only_exact_lines_with_hashes_are_a_lock(tmp_path, line):
+    (tmp_path / "requirements.txt").write_text(f"b==2 --hash=sha256:11\n{line}\n")
+    assert not requirements.of(tmp_path).complete

@@ -1,0 +1,149 @@
+"""Properties: what the model is asked, what is read of its answer, which values are made up."""
+
+import ast
+
+import pytest
+
+from greenloop.core.records.spec import Provenance, Region
+from greenloop.specs.kinds import properties
+from greenloop.specs.properties import signature, value_strategies
+
+SORT = '''def sort(xs: list[int]) -> list[int]:
+    """Sort the numbers.
+
+    >>> sort([2, 1])
+    [1, 2]
+    """
+    return secret(xs)
+'''
+
+
+def region(text: str, name: str) -> Region:
+    start = next(number for number, row in enumerate(text.split("\n"), 1) if row.lstrip().startswith(f"def {name}("))
+    return Region(path="m.py", qualname=name, start=start, end=len(text.split("\n")))
+
+
+def head(text: str, name: str):
+    return signature.read(region(text, name), text)
+
+
+def strategies(text: str, name: str = "f") -> dict[str, str]:
+    found, _without = value_strategies.values(head(text, name), text, "m", {})
+    return {each.name: each.strategy for each in found}
+
+
+def test_the_model_sees_signature_and_docstring_and_no_body():
+    text = "\n".join(message.content for message in properties.messages(head(SORT, "sort")))
+    assert "def sort(xs: list[int]) -> list[int]:" in text
+    assert "Sort the numbers." in text
+    assert "secret" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "expression"),
+    [
+        ("sorted: result == sorted(xs)", "result == sorted(xs)"),
+        ("1. **Same length**: `len(result) == len(xs)`", "len(result) == len(xs)"),
+        ("- idempotent: f(result) == result", "sort(result) == result"),
+        ("assert all(x in xs for x in result)", "all((x in xs for x in result))"),
+        ("permutation: assert Counter(result) == Counter(xs)", "Counter(result) == Counter(xs)"),
+    ],
+)
+def test_properties_are_read_from_what_small_models_write(line, expression):
+    assert [claim.expression for claim in properties.parse(line, head(SORT, "sort"))] == [expression]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Here are the properties:",
+        "fixed: sort([2, 1]) == [1, 2]",
+        "says nothing: result == sort(xs)",
+        "about nothing: len(xs) >= 0",
+        "writes: xs.append(1) or result == xs",
+        "reads: open('x').read() == result",
+        "unknown: helper(result) == xs",
+        "hidden: result.__class__ == list",
+        "broken: len(result) == ",
+        "binds: (y := result) == xs",
+        "no claim: result",
+    ],
+)
+def test_lines_that_are_no_properties_are_dropped(line):
+    assert properties.parse(line, head(SORT, "sort")) == ()
+
+
+def test_equal_properties_count_once_and_there_are_four_at_most():
+    answer = "\n".join(f"p{number}: len(result) >= {number % 6} - 9" for number in range(20))
+    assert len(properties.parse(answer, head(SORT, "sort"))) == 4
+
+
+def test_a_property_becomes_a_test_with_values_and_a_message_that_names_it():
+    spec = properties.spec(region(SORT, "sort"), SORT, "m", "length: len(result) == len(xs)")
+    (text,) = spec.files.values()
+    ast.parse(text)
+    assert "given(xs=st.lists(st.integers(0, 1000), max_size=8))" in text
+    assert "`length` does not hold: sort(xs={xs!r}) gave {result!r}" in text
+    assert all(case.provenance is Provenance.PROPERTY and not case.binding for case in spec.cases)
+
+
+def test_an_answer_without_properties_is_a_doubt():
+    text = 'def f(n):\n    """Frobnicate the number."""\n'
+    spec = properties.spec(region(text, "f"), text, "m", "I am sorry, I cannot do that.")
+    assert spec.cases == ()
+    assert spec.doubts == ("No property of `f` is known or could be read from the model's answer.",)
+
+
+def test_a_parameter_for_which_there_are_no_values_is_a_doubt():
+    text = 'def f(conn, query: str):\n    """Fetch rows."""\n'
+    spec = properties.spec(region(text, "f"), text, "m", "p: len(result) >= 0")
+    assert spec.doubts == ("No values can be made up for `conn`, so no properties are tried.",)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "strategy"),
+    [
+        ("int", "st.integers(-1000, 1000)"),
+        ("bool", "st.booleans()"),
+        ("float", "st.floats(-1000, 1000, width=16)"),
+        ("Optional[int]", "st.one_of(st.integers(-1000, 1000), st.none())"),
+        ("int | None", "st.one_of(st.integers(-1000, 1000), st.none())"),
+        ("List[bool]", "st.lists(st.booleans(), max_size=8)"),
+        ("Sequence[Sequence[int]]", "st.lists(st.lists(st.integers(-1000, 1000), max_size=4), max_size=8)"),
+        ("dict[bool, int]", "st.dictionaries(st.booleans(), st.integers(-1000, 1000), max_size=8)"),
+        ("tuple[int, bool]", "st.tuples(st.integers(-1000, 1000), st.booleans())"),
+        ("tuple[int, ...]", "st.lists(st.integers(-1000, 1000), max_size=8).map(tuple)"),
+        ("set[int]", "st.sets(st.integers(-1000, 1000), max_size=8)"),
+        ("Literal['a', 'b']", "st.sampled_from(['a', 'b'])"),
+        ("'list[bool]'", "st.lists(st.booleans(), max_size=8)"),
+        ("datetime.date", "st.dates()"),
+    ],
+)
+def test_values_by_annotation(annotation, strategy):
+    assert strategies(f'def f(x: {annotation}):\n    """Do."""\n') == {"x": strategy}
+
+
+@pytest.mark.parametrize("annotation", ["Connection", "Callable[[int], int]", "list[Connection]", "Path"])
+def test_no_values_for_what_cannot_be_made_up(annotation):
+    assert strategies(f'def f(x: {annotation}):\n    """Do."""\n') == {}
+
+
+def test_classes_of_the_module_are_built_by_their_annotations():
+    text = 'import enum\n\nclass Color(enum.Enum):\n    RED = 1\n\ndef f(x: Color):\n    """Do."""\n'
+    assert "st.from_type(__import__('m', fromlist=['_']).Color)" in strategies(text)["x"]
+
+
+@pytest.mark.parametrize(
+    ("docstring", "strategy"),
+    [
+        (">>> f([1, 2])\n    3", "st.lists(st.integers(0, 1000), max_size=8)"),
+        (">>> f([-1, 2])\n    3", "st.lists(st.integers(-1000, 1000), max_size=8)"),
+        ("For example f((1, 2)) gives 3.", "st.lists(st.integers(0, 1000), max_size=8).map(tuple)"),
+        ("assert f('(()') == False", "st.text('()', max_size=8)"),
+        ("Sum of a list of integers.", "st.lists(st.integers(-1000, 1000), max_size=8)"),
+        ("The largest of a list of positive integers.", "st.lists(st.integers(1, 1000), min_size=1, max_size=8)"),
+        ("Is the integer even?", "st.integers(-1000, 1000)"),
+    ],
+)
+def test_values_by_the_docstring_alone(docstring, strategy):
+    assert strategies(f'def f(x):\n    """{docstring}\n    """\n') == {"x": strategy}
