@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records.sandbox import Place
+from greenloop.core.records.sandbox import SandboxSpec
 
 PAUSE = 30.0  # seconds without a run after which an idle session stops using the machine
 CLOSE = 600.0  # further seconds after which it is closed
@@ -21,7 +21,7 @@ CLOSE = 600.0  # further seconds after which it is closed
 
 @dataclass(eq=False, kw_only=True)
 class _Kept:
-    place: Place
+    place: SandboxSpec
     sandbox: Sandbox
     session: Session
     ending: asyncio.Task[None] | None = None
@@ -47,11 +47,11 @@ class Keeper:
             self._back_ends[key] = make()
         return self._back_ends[key]
 
-    def ready(self, place: Place) -> bool:
+    def ready(self, place: SandboxSpec) -> bool:
         """Whether an idle session with this sandbox spec is waiting."""
         return any(pooled.place == place for pooled in self._idle)
 
-    async def open(self, sandbox: Sandbox, place: Place) -> Session:
+    async def open(self, sandbox: Sandbox, place: SandboxSpec) -> Session:
         """Returns the idle session with this sandbox spec, else a new one. Raises what `sandbox.open` raises."""
         self._left.discard(place.root)
         for pooled in self._idle:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core import registry
-from greenloop.core.generated_tests import Equation, equation
+from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.core.votes import Ballot, Poll, clusters, splitting
+from greenloop.core.votes import Ballot, Poll, find_clusters, rank_by_split
 from greenloop.specs import voting
 
 
@@ -17,7 +17,7 @@ def case(name: str, batch: str = "", provenance: Provenance = Provenance.DESIGNE
 
 
 def ballot(attempt: int, passed: str, *, weight: int = 1, seen: dict | None = None, size: int = 0) -> Ballot:
-    return Ballot(attempt=attempt, passed=frozenset(passed), weight=weight, seen=seen or {}, size=size)
+    return Ballot(attempt=attempt, passed=frozenset(passed), weight=weight, observed=seen or {}, size=size)
 
 
 def poll(*ballots: Ballot, cases: str = "abcde", **more) -> Poll:
@@ -29,7 +29,7 @@ def rule(name: str):
 
 
 def test_candidates_that_behave_alike_are_one_cluster():
-    found = clusters(poll(ballot(1, "ab"), ballot(2, "abc"), ballot(3, "ab", weight=2)))
+    found = find_clusters(poll(ballot(1, "ab"), ballot(2, "abc"), ballot(3, "ab", weight=2)))
     assert [(cluster.weight, [each.attempt for each in cluster.ballots]) for cluster in found] == [
         (3, [1, 3]),
         (1, [2]),
@@ -38,20 +38,20 @@ def test_candidates_that_behave_alike_are_one_cluster():
 
 def test_what_was_seen_tells_candidates_apart_that_fail_the_same_tests():
     one, two = ballot(1, "a", seen={"b": "[1]"}), ballot(2, "a", seen={"b": "[2]"})
-    assert len(clusters(poll(one, two, cases="ab"))) == 2
+    assert len(find_clusters(poll(one, two, cases="ab"))) == 2
 
 
 def test_the_smallest_change_stands_first_in_its_cluster():
-    (cluster,) = clusters(poll(ballot(1, "ab", size=9), ballot(2, "ab", size=2), cases="ab"))
+    (cluster,) = find_clusters(poll(ballot(1, "ab", size=9), ballot(2, "ab", size=2), cases="ab"))
     assert [each.attempt for each in cluster.ballots] == [2, 1]
 
 
 def test_the_question_is_the_test_that_splits_the_clusters_best():
-    found = clusters(
+    found = find_clusters(
         poll(ballot(1, "abc", weight=2), ballot(2, "ab", weight=1), ballot(3, "a", weight=1), cases="abcd")
     )
     # c divides two from two; b three from one; on a and d all agree
-    assert splitting(found, tuple(map(case, "abcd"))) == ("c", "b", "a", "d")
+    assert rank_by_split(found, tuple(map(case, "abcd"))) == ("c", "b", "a", "d")
 
 
 # -- consensus --------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_behaviour_can_be_compared(result, source, behaviour):
 )
 def test_a_question_has_one_form(source, question):
     asked = Case(id="x", path="m.py", line=1, provenance=Provenance.DESIGNED, source=source)
-    assert voting.question(asked, equation(source)) == question
+    assert voting.question(asked, parse_equation(source)) == question
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_candidates_that_pass_the_examples_and_disagree_are_waited_for():
 
 def test_only_values_are_offered_as_the_right_one():
     asked = case("a")
-    known = equation(asked.source)
+    known = parse_equation(asked.source)
     gave = ["2", "failed", "! KeyError", "<object at 0x1>", "[1]"]
     found = [ballot(number, "", seen={"a": value}) for number, value in enumerate(gave, 1)]
     assert voting._others(asked, known, found) == {"It is 2": "2", "It is [1]": "[1]"}

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from greenloop import __version__
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project import os_release
 from greenloop.sandboxes import selftest_cache
 from greenloop.sandboxes.backends import _mounts, _seccomp
@@ -65,13 +65,15 @@ def candidates() -> tuple[str, ...]:
 def choose(programs: tuple[str, ...] | None = None) -> Program:
     """Returns the first binary whose self-test gives a writable workspace, else the first that works. Blocking.
 
-    Raises `CannotVerify` with the cause and the remedy when none works.
+    Raises `CannotVerifyError` with the cause and the remedy when none works.
     """
     if sys.platform != "linux":
-        raise CannotVerify("bubblewrap works on Linux only.", remedy="Use Docker or podman: set sandbox.kind = docker.")
+        raise CannotVerifyError(
+            "bubblewrap works on Linux only.", remedy="Use Docker or podman: set sandbox.kind = docker."
+        )
     programs = candidates() if programs is None else programs
     if not programs:
-        raise CannotVerify("bubblewrap is not installed.", remedy=_install())
+        raise CannotVerifyError("bubblewrap is not installed.", remedy=_install())
     working, problems = [], []
     for path in programs:
         result = _tested(path, _stamp(path))
@@ -81,7 +83,7 @@ def choose(programs: tuple[str, ...] | None = None) -> Program:
             problems.append(result)
     if not working:
         why, remedy = cause(problems[0])
-        raise CannotVerify(f"{programs[0]} failed its self-test: {why}.", remedy=remedy)
+        raise CannotVerifyError(f"{programs[0]} failed its self-test: {why}.", remedy=remedy)
     return next((program for program in working if program.overlay), working[0])
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.project.locks import project
 from greenloop.project.sources import CONFIGURATION
 from greenloop.sandboxes import payload
@@ -58,7 +58,7 @@ class Session:
     """An open container. A run that is cancelled or finds it broken removes it; the next run opens another one."""
 
     engine: Engine
-    place: Place
+    place: SandboxSpec
     image: str
     runtime: str = ""
     name: str = NAME
@@ -73,7 +73,7 @@ class Session:
     _abandoned: asyncio.Future[Execution] | None = None
     _background: set[asyncio.Future[None]] = field(default_factory=set)
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """Runs once. Never raises for what a candidate, the container or the engine does; cancelling kills the run."""
         async with self._turn:
             await self._settled()
@@ -89,7 +89,7 @@ class Session:
             self._learning = asyncio.create_task(self._learn(run, execution, self._learning))
         return execution
 
-    async def _learn(self, run: Run, execution: Execution, before: asyncio.Task[None] | None) -> None:
+    async def _learn(self, run: TestRun, execution: Execution, before: asyncio.Task[None] | None) -> None:
         """Learns from a run of the user's own code, before the next run."""
         if before is not None:
             await asyncio.gather(before, return_exceptions=True)
@@ -106,7 +106,7 @@ class Session:
         """Starts the supervisor and uploads the workspace."""
         async with self._turn:
             await self._settled()
-            with contextlib.suppress(Broken, Lost, CannotVerify, OSError):
+            with contextlib.suppress(Broken, Lost, CannotVerifyError, OSError):
                 await in_thread(self.prepare, 0)
 
     async def close(self) -> None:
@@ -155,7 +155,7 @@ class Session:
         """Returns the container, started if necessary, and the workspace as it is on disk now.
 
         A large workspace is scanned only every few seconds; that suffices, because an accepting run has its own
-        container. Raises `ContainerError`, and `CannotVerify` for a workspace that is too large.
+        container. Raises `ContainerError`, and `CannotVerifyError` for a workspace that is too large.
         """
         scanned = self._laid
         if self._box is None or len(scanned.files) < LARGE or time.monotonic() - self._looked > LOOKED:
@@ -203,7 +203,7 @@ class Session:
         self.end()
         return False
 
-    def _study(self, run: Run, execution: Execution) -> None:
+    def _study(self, run: TestRun, execution: Execution) -> None:
         """Learns from a run of the user's own code; when that fails, the session works without."""
         try:
             packages, can_rehearse = self.learnt.new(execution), self.learnt.rehearses(run, execution)
@@ -213,12 +213,12 @@ class Session:
                 return
             if can_rehearse and not self._agrees(run, execution):
                 self.end()
-        except (Broken, Lost, CannotVerify, OSError, payload.protocol().ProtocolError) as problem:
+        except (Broken, Lost, CannotVerifyError, OSError, payload.protocol().ProtocolError) as problem:
             log.info("The sandbox could not be prepared (%s); it works without.", problem)
             self.learnt.session = False
             self.end()
 
-    def _agrees(self, run: Run, execution: Execution) -> bool:
+    def _agrees(self, run: TestRun, execution: Execution) -> bool:
         """False where a pytest session opened before the fork certainly gives other outcomes."""
         with_session = self.once(rehearsal(run), session=True)
         if self.learnt.compared(run, execution, with_session):
@@ -250,10 +250,10 @@ class Session:
                 raise Broken(str(answer.get("reason") or "The workspace could not be laid down."))
         self._laid = now
 
-    def once(self, run: Run, stop: Callable[[], bool] = bool, *, session: bool = False) -> Execution:
+    def once(self, run: TestRun, stop: Callable[[], bool] = bool, *, session: bool = False) -> Execution:
         """Runs once in the prepared container; `session`: in a prepared pytest session.
 
-        Raises `ContainerError`, `SupervisorError`, `CannotVerify`.
+        Raises `ContainerError`, `SupervisorError`, `CannotVerifyError`.
         """
         if run.baseline:  # what the user has just saved counts, whatever the size of the workspace
             self._looked = 0.0
@@ -285,10 +285,10 @@ class Session:
             log.info("%s", problem)
             self.end()
 
-    def _run(self, run: Run, stop: Callable[[], bool]) -> Execution:
+    def _run(self, run: TestRun, stop: Callable[[], bool]) -> Execution:
         try:
             return self.once(run, stop)
-        except (Broken, Lost, CannotVerify, OSError, payload.protocol().ProtocolError) as problem:
+        except (Broken, Lost, CannotVerifyError, OSError, payload.protocol().ProtocolError) as problem:
             self.end()
             return Execution(broken=str(problem))
 
@@ -328,7 +328,7 @@ def _environ(box: Box) -> dict[str, str]:
     return {"PYTHONPATH": path} if path else {}
 
 
-def _request(box: Box, place: Place, run: Run, key: bytes, *, session: bool) -> dict[str, Any]:
+def _request(box: Box, place: SandboxSpec, run: TestRun, key: bytes, *, session: bool) -> dict[str, Any]:
     return request(
         place,
         run,

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Environment, Limits, Place, Run
+from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
 from greenloop.sandboxes.backends._container import NAME, Session
 from greenloop.sandboxes.backends._supervisor import Lost
 from greenloop.sandboxes.container.connection import Broken
@@ -38,10 +38,10 @@ def tried(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
             source="self-test",
             has_pytest=True,
         )
-        place = Place(root=root, environment=environment, limits=limits)
+        place = SandboxSpec(root=root, environment=environment, limits=limits)
         session = Session(engine=engine, place=place, image=image, runtime=runtime)
         try:
-            return complaint(session.once(Run(selectors=SELECTORS, seconds=30.0)))
+            return complaint(session.once(TestRun(selectors=SELECTORS, seconds=30.0)))
         except (Broken, Lost) as problem:
             return str(problem)
         finally:

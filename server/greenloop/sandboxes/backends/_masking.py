@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Place
+from greenloop.core.records.sandbox import SandboxSpec
 
 # Folders that may hold a hundred thousand files, none of them written by the user.
 _SKIPPED = frozenset(
@@ -38,7 +38,7 @@ class _Folder:
 class Everywhere:
     """Scans the workspace and the interpreter's extra folders; hidden paths of the latter are absolute."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SandboxSpec) -> None:
         environment = place.environment
         self._workspace = Search(place.root, place.masked, environment.prefix)
         extra_folders = [Path(os.path.realpath(path)) for path in environment.extra if path.is_dir()]

@@ -15,7 +15,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Place
+from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _interpreter
 from greenloop.sandboxes.backends._identity import Identity, reachable
@@ -41,7 +41,7 @@ MANY = 64  # hidden files above this number share one empty file
 
 
 def words(
-    place: Place,
+    place: SandboxSpec,
     identity: Identity,
     *,
     writable: bool,
@@ -57,7 +57,7 @@ def words(
     `writable`: the workspace is an overlay whose upper layer is thrown away, else it is read-only.
     `empty_file` is an empty file of the host, needed only when very many files are hidden.
     `staged` are the arguments for a workspace that was prepared beforehand, files included.
-    Raises `CannotVerify` when the interpreter cannot be shown without showing a whole home folder.
+    Raises `CannotVerifyError` when the interpreter cannot be shown without showing a whole home folder.
     """
     result: list[Word] = [*_wall(identity, seccomp, network=place.network), *_variables(place, hash_seed)]
     result += _furniture(place, identity, staged=staged is not None)
@@ -66,12 +66,14 @@ def words(
     return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
 
 
-def resident(place: Place, identity: Identity, *, hash_seed: int, staged: Sequence[Word] | None = None) -> list[Word]:
+def resident(
+    place: SandboxSpec, identity: Identity, *, hash_seed: int, staged: Sequence[Word] | None = None
+) -> list[Word]:
     """Arguments for a resident sandbox, whose supervisor keeps the rights to give each run mounts of its own.
 
     They are rights over the sandbox's own user namespace; the worker gives them up (sandbox/isolation.py) and then
     installs its seccomp filter. `staged` are the arguments for a workspace that was made readable beforehand.
-    Raises `CannotVerify` when the interpreter cannot be shown without showing a whole home folder.
+    Raises `CannotVerifyError` when the interpreter cannot be shown without showing a whole home folder.
     """
     capabilities = _KEPT if place.network else (*_KEPT, "CAP_NET_ADMIN")
     result: list[Word] = [
@@ -83,7 +85,7 @@ def resident(place: Place, identity: Identity, *, hash_seed: int, staged: Sequen
     return [*result, "--perms", "0755", "--dir", f"{INSIDE}/layer", "--remount-ro", "/", "--chdir", str(place.root)]
 
 
-def _furniture(place: Place, identity: Identity, *, staged: bool) -> list[Word]:
+def _furniture(place: SandboxSpec, identity: Identity, *, staged: bool) -> list[Word]:
     """Shows the system, the interpreter, and greenloop's own files."""
     result: list[Word] = [*_root(identity, disk=place.limits.disk, network=place.network)]
     result += _interpreter.words(place.environment, place.root)
@@ -120,7 +122,7 @@ def _wall(identity: Identity, seccomp: bytes | None, *, network: bool, kept: Seq
         yield from ("--seccomp", seccomp)
 
 
-def _variables(place: Place, hash_seed: int) -> Iterator[str]:
+def _variables(place: SandboxSpec, hash_seed: int) -> Iterator[str]:
     environment = place.environment
     values = {
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",

@@ -8,8 +8,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.sandboxes.backends import _identity, _masking, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes.backends._bwrap_binary import Program, kernel
 from greenloop.sandboxes.backends._launch import laid, open_words, staging
@@ -20,7 +20,7 @@ _NAME = "bubblewrap"
 class ColdSession:
     """An open sandbox for one workspace. Every run has a fresh sandbox, so runs may overlap in time."""
 
-    def __init__(self, place: Place, program: Program, identity: _identity.Identity) -> None:
+    def __init__(self, place: SandboxSpec, program: Program, identity: _identity.Identity) -> None:
         self._place, self._program, self._identity = place, program, identity
         self._search = _masking.Everywhere(place)
         self._running: set[_supervisor.Supervisor] = set()
@@ -30,7 +30,7 @@ class ColdSession:
     def name(self) -> str:
         return _NAME
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`."""
         descriptors: list[int] = []
         supervisor = None
@@ -50,7 +50,7 @@ class ColdSession:
                 count_processes=kernel() >= (5, 14),  # since then counted per user namespace
                 watch_disk=self._program.overlay and not self._program.staged,
             )
-        except (ValueError, CannotVerify) as error:
+        except (ValueError, CannotVerifyError) as error:
             return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
         except (_supervisor.Lost, OSError) as error:
             return Execution(broken=str(error))
@@ -77,7 +77,7 @@ class ColdSession:
         await supervisor.end()
         self._running.discard(supervisor)
 
-    def _words(self, run: Run) -> list[_mounts.Word]:
+    def _words(self, run: TestRun) -> list[_mounts.Word]:
         hidden = self._search.now()
         if len(hidden.files) > _mounts.MANY and self._empty is None:
             folder = Path(tempfile.mkdtemp(prefix="greenloop-"))
@@ -96,7 +96,7 @@ class ColdSession:
             staged=laid(self._place.root) if self._program.staged else None,
         )
 
-    def _argv(self, words: list[_mounts.Word], run: Run, descriptors: list[int]) -> list[str]:
+    def _argv(self, words: list[_mounts.Word], run: TestRun, descriptors: list[int]) -> list[str]:
         command = [str(self._place.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/supervisor.py"]
         command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
         argv = [*open_words([self._program.path, *words], descriptors), *command]

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.project.sources import CONFIGURATION
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends import _identity, _masking, _mounts, _seccomp, _supervisor
@@ -48,7 +48,7 @@ class ResidentSession:
     """An open sandbox for one workspace. Runs with the same hash seed run one after the other."""
 
     def __init__(
-        self, place: Place, program: Program, identity: _identity.Identity, learnt: Learnt, cold: ColdSession
+        self, place: SandboxSpec, program: Program, identity: _identity.Identity, learnt: Learnt, cold: ColdSession
     ) -> None:
         self._place, self._program, self._identity, self._learnt = place, program, identity, learnt
         self._search = _masking.Everywhere(place)
@@ -61,7 +61,7 @@ class ResidentSession:
     def name(self) -> str:
         return _NAME
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`."""
         if self._fallen:
             return await self._cold.run(run)
@@ -77,7 +77,7 @@ class ResidentSession:
     async def warm(self) -> None:
         """Builds the sandbox ahead of the first run. Never raises: the first run reports what is wrong."""
         async with self._turn(0):
-            with contextlib.suppress(_supervisor.Lost, CannotVerify, OSError):
+            with contextlib.suppress(_supervisor.Lost, CannotVerifyError, OSError):
                 await self._standing(0)
 
     async def pause(self) -> None:
@@ -99,7 +99,7 @@ class ResidentSession:
 
     # -- one run ----------------------------------------------------------------------------------------------------
 
-    async def _once(self, run: Run, *, session: bool) -> Execution:
+    async def _once(self, run: TestRun, *, session: bool) -> Execution:
         seed = run.hash_seed
         try:
             _mounts.check(self._place.root, [*sorted(run.files), *run.without])
@@ -108,7 +108,7 @@ class ResidentSession:
             hidden = await scanning
             instance.runs += 1
             execution = await self._asked(instance, run, hidden, session=session and instance.session)
-        except (ValueError, CannotVerify) as error:
+        except (ValueError, CannotVerifyError) as error:
             return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
         except (_supervisor.Lost, OSError) as error:
             await self._down(seed)
@@ -120,7 +120,7 @@ class ResidentSession:
             await self._down(seed)
         return execution
 
-    async def _asked(self, wall: Wall, run: Run, hidden: _masking.Hidden, *, session: bool) -> Execution:
+    async def _asked(self, wall: Wall, run: TestRun, hidden: _masking.Hidden, *, session: bool) -> Execution:
         protocol = payload.protocol()
         key = secrets.token_bytes(32)
         request = _supervisor.request(
@@ -206,7 +206,7 @@ class ResidentSession:
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
-    async def _learn(self, run: Run, execution: Execution, before: asyncio.Task[None] | None) -> None:
+    async def _learn(self, run: TestRun, execution: Execution, before: asyncio.Task[None] | None) -> None:
         """After a run of the user's own code: imports what it needed, and tests whether a prepared session agrees."""
         if before is not None:
             await asyncio.gather(before, return_exceptions=True)
@@ -232,7 +232,7 @@ class ResidentSession:
                 await asyncio.shield(self._down(0))
                 raise
 
-    async def _agrees(self, run: Run, execution: Execution) -> bool:
+    async def _agrees(self, run: TestRun, execution: Execution) -> bool:
         """False where a pytest session opened before the fork certainly gives other outcomes."""
         with_session = await self._once(rehearsal(run), session=True)
         if self._learnt.compared(run, execution, with_session):
@@ -254,7 +254,7 @@ class ResidentSession:
         return False
 
 
-def _stamp(place: Place) -> Stamp:
+def _stamp(place: SandboxSpec) -> Stamp:
     """Identifies the state an instance was built from: the folder itself, installed packages, configuration."""
     root = os.stat(place.root)  # noqa: PTH116 - one call among many
     libraries = sorted(place.environment.prefix.glob("lib*/python*/*-packages"))

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from greenloop.core.records.sandbox import Execution, Run
-from greenloop.core.report import collected, of_kind
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.report import collected_cases, records_of_kind
 from greenloop.core.verdict import forged
 from greenloop.project.sources import CONFIGURATION
 
@@ -44,13 +44,13 @@ class Learnt:
     unsure: int = 0
     libraries: Stamp = ()
 
-    def fits(self, run: Run) -> bool:
+    def fits(self, run: TestRun) -> bool:
         """Whether this run may use a pytest session opened before the fork."""
         if run.collect or run.trace or run.baseline or run.oracle or not self._knows(run):
             return False
         return not any(path.rpartition("/")[2] in CONFIGURATION for path in (*run.files, *run.without))
 
-    def _knows(self, run: Run) -> bool:
+    def _knows(self, run: TestRun) -> bool:
         """Whether each selector was part of a run that agreed, alone or with its whole file."""
         selectors = run.selectors or (_ALL,)
         return all(selector in self.agreed or selector.split("::", 1)[0] in self.agreed for selector in selectors)
@@ -69,10 +69,10 @@ class Learnt:
 
     def new(self, execution: Execution) -> list[str]:
         """Packages that this run imported and that were not tried yet."""
-        names = [str(name) for record in of_kind(execution, "modules") for name in record.get("names", ())]
+        names = [str(name) for record in records_of_kind(execution, "modules") for name in record.get("names", ())]
         return [name for name in names if name not in self.tried]
 
-    def rehearses(self, run: Run, execution: Execution) -> bool:
+    def rehearses(self, run: TestRun, execution: Execution) -> bool:
         """Whether to test that this run has the same outcomes in a session opened before the fork."""
         if not self.session or run.collect or self._knows(run):
             return False
@@ -92,11 +92,11 @@ class Learnt:
             self.session = False
         return not reply["spoilt"]
 
-    def compared(self, run: Run, first: Execution, second: Execution) -> bool:
+    def compared(self, run: TestRun, first: Execution, second: Execution) -> bool:
         """Compares a run in a pytest session opened before the fork with one without; stores an agreement."""
         if not _same(first, second):
             return False
-        self.agreed.update(run.selectors or (_ALL,), (case.id for case in collected(first)))
+        self.agreed.update(run.selectors or (_ALL,), (case.id for case in collected_cases(first)))
         return True
 
     def refuted(self, first: Execution, third: Execution) -> bool:
@@ -113,7 +113,7 @@ class Learnt:
         return True
 
 
-def rehearsal(run: Run) -> Run:
+def rehearsal(run: TestRun) -> TestRun:
     """The run to compare with a run of the user's own code."""
     return replace(run, trace=False, baseline=False)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container.build_container import once
 from greenloop.sandboxes.container.engine import Engine
 from greenloop.sandboxes.container.image_python import Facts
@@ -63,7 +63,7 @@ def build(
 ) -> Path:
     """Builds the wheel of an unpacked source in `folder`; `wheels` are the build requirements.
 
-    Raises `CannotVerify` naming the package (`title`).
+    Raises `CannotVerifyError` naming the package (`title`).
     """
     _requirements, backend, path = requires(source)
     layer = folder / "build.tar"
@@ -79,7 +79,7 @@ def build(
     arguments = [FOLDER, json.dumps({"backend": backend, "path": path})]
     with once(engine, image, PROGRAM, arguments, layer=layer, seconds=SECONDS, stop=stop) as finished:
         if finished.status:
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"{title} has no wheel for Python {facts.version} and could not be built: {finished.complaint()}",
                 remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
             )
@@ -98,4 +98,4 @@ def _wheel(data: bytes, title: str) -> tuple[str, bytes]:
                 stream = tar.extractfile(member)
                 if stream is not None:
                     return name, stream.read()
-    raise CannotVerify(f"{title} was built, but no wheel came out.")
+    raise CannotVerifyError(f"{title} was built, but no wheel came out.")

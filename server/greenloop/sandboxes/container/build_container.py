@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container.engine import Engine, labels
 from greenloop.sandboxes.container.hardening import ULIMITS
 
@@ -33,12 +33,12 @@ class Done:
         return (errors or lines or ["no output"])[-1]
 
     def archive(self, path: str, most: int) -> bytes:
-        """Reads a folder as a tar archive. Raises `CannotVerify` when it has more than `most_bytes`."""
+        """Reads a folder as a tar archive. Raises `CannotVerifyError` when it has more than `most_bytes`."""
         chunks, size = [], 0
         for chunk in self.container.get_archive(path)[0]:
             size += len(chunk)
             if size > most:
-                raise CannotVerify(f"A build gave more than {most >> 20} MiB.")
+                raise CannotVerifyError(f"A build gave more than {most >> 20} MiB.")
             chunks.append(chunk)
         return b"".join(chunks)
 
@@ -57,7 +57,7 @@ def once(
     """Runs a program to its end on the image plus the archive `layer`; the container is removed with the context.
 
     Memory and processes are limited: packages may run code of their own as soon as Python starts.
-    Raises `CannotVerify` when it takes too long or `stop()` is true, and what the engine raises.
+    Raises `CannotVerifyError` when it takes too long or `stop()` is true, and what the engine raises.
     """
     container = engine.client.containers.create(
         image,
@@ -95,7 +95,7 @@ def _ended(container: Any, seconds: float, stop: Callable[[], bool]) -> int:
         if state["Status"] not in {"created", "running"}:
             return int(state["ExitCode"])
         if stop():
-            raise CannotVerify("Making the image was stopped.")
+            raise CannotVerifyError("Making the image was stopped.")
         if time.monotonic() > deadline:
-            raise CannotVerify(f"Making the image took longer than {seconds:g} s.")
+            raise CannotVerifyError(f"Making the image took longer than {seconds:g} s.")
         time.sleep(0.1)

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Place
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.project import locks
 from greenloop.project.locks import Pin, Wanted
 from greenloop.project.settings import cache_folder
@@ -34,10 +34,12 @@ MOST_BUILDS = 20  # packages of one project that may be built from source
 RESOLVED_KEPT = 200
 
 
-def image_for(engine: Engine, place: Place, *, report_status: Callable[[str], None], stop: Callable[[], bool]) -> str:
+def image_for(
+    engine: Engine, place: SandboxSpec, *, report_status: Callable[[str], None], stop: Callable[[], bool]
+) -> str:
     """Returns the name of the image in which the tests run, after building whatever is missing.
 
-    Raises `CannotVerify` with the remedy, or what the engine raises.
+    Raises `CannotVerifyError` with the remedy, or what the engine raises.
     """
     version = place.environment.version
     base_image = image.ensure(engine, version, report_status=report_status, stop=stop)
@@ -59,10 +61,10 @@ def name(below_id: str, version: tuple[int, int], wanted: Wanted) -> str:
     return f"{REPOSITORY}:{version[0]}.{version[1]}-{digest[:20]}"
 
 
-def described(place: Place) -> list[Pin]:
+def described(place: SandboxSpec) -> list[Pin]:
     """Lists the packages in that image, from the lock or its cached resolution; builds nothing and asks no index.
 
-    Raises `CannotVerify` where the lock cannot be read.
+    Raises `CannotVerifyError` where the lock cannot be read.
     """
     requested = locks.find(place.root)
     if requested is None:
@@ -98,7 +100,7 @@ def ensure(
     """Returns the name of the image with these packages on top of `base_image`, after building it where it is missing.
 
     One process builds it; others that need the same one wait.
-    Raises `CannotVerify` naming the package that is not available, or what the engine raises.
+    Raises `CannotVerifyError` naming the package that is not available, or what the engine raises.
     """
     target = name(engine.client.images.get(below).id, version, wanted)
     if base.has(engine, target):
@@ -153,7 +155,7 @@ class _Maker:
         if resolution.exists():
             try:
                 return self._fetched(self._pins(fetcher, folder, resolution), fetcher, folder)
-            except CannotVerify as problem:
+            except CannotVerifyError as problem:
                 log.info("What was resolved before cannot be had any more (%s); resolving again.", problem)
                 resolution.unlink(missing_ok=True)
         return self._fetched(self._pins(fetcher, folder, resolution), fetcher, folder)
@@ -169,7 +171,7 @@ class _Maker:
             except NoWheel as problem:
                 missing = next((pin for pin in pending if locks.same(pin.name, str(problem))), None)
                 if missing is None:
-                    raise CannotVerify(f"{problem} is not on your package index.") from problem
+                    raise CannotVerifyError(f"{problem} is not on your package index.") from problem
                 wheels.append(self._built(missing, fetcher, folder))
                 pending.remove(missing)
         return wheels
@@ -196,7 +198,9 @@ class _Maker:
             except NoWheel as problem:
                 package = str(problem)
                 if package in tried or len(tried) >= MOST_BUILDS:
-                    raise CannotVerify(f"No version of {package} that fits has a wheel or can be built.") from problem
+                    raise CannotVerifyError(
+                        f"No version of {package} that fits has a wheel or can be built."
+                    ) from problem
                 tried.add(package)
                 line = next(
                     (line for line in self.wanted.requirements if locks.same(locks.named(line), package)), package
@@ -204,7 +208,7 @@ class _Maker:
                 self._built(line, fetcher, folder)
 
     def _built(self, package: Pin | str, fetcher: Fetcher, folder: Path) -> Path:
-        """Builds a package without a wheel in a container. Raises `CannotVerify` naming it."""
+        """Builds a package without a wheel in a container. Raises `CannotVerifyError` naming it."""
         title = f"{package.name} {package.version}" if isinstance(package, Pin) else package
         self.report_status(f"building {title} from source, in a container without network")
         with tempfile.TemporaryDirectory(dir=folder) as temporary:
@@ -215,7 +219,7 @@ class _Maker:
             try:
                 build_wheels = build_fetcher.wheels(build_fetcher.resolve(requirements, (), build_folder), build_folder)
             except NoWheel as problem:
-                raise CannotVerify(
+                raise CannotVerifyError(
                     f"{title} has no wheel, and building it needs {problem}, which has none either.",
                     remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
                 ) from problem

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks import Pin
 from greenloop.project.locks.pins import pin
 from greenloop.sandboxes.container.bounded_process import Failed
@@ -44,7 +44,7 @@ class Fetcher:
     temporary: Path
 
     def resolve(self, requirements: Sequence[str], constraints: Sequence[str], folder: Path) -> list[Pin]:
-        """Resolves requirements to exact pins with hashes. Raises `NoWheelError`, and `CannotVerify` when none fit."""
+        """Resolves requirements to exact pins with hashes. Raises `NoWheelError`, and `CannotVerifyError` when none fit."""
         report, requirement_file, constraint_file = folder / "report.json", folder / "wanted.txt", folder / "bounds.txt"
         requirement_file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
         constraint_file.write_text("\n".join(constraints) + "\n", encoding="utf-8")
@@ -54,7 +54,7 @@ class Fetcher:
                 f"--constraint={constraint_file}", *self._wheels_only(), f"--requirement={requirement_file}",
             )  # fmt: skip
         except Failed as problem:
-            raise CannotVerify(_with_lines(str(problem), requirements), remedy=problem.remedy) from problem
+            raise CannotVerifyError(_with_lines(str(problem), requirements), remedy=problem.remedy) from problem
         pins = []
         for item in json.loads(report.read_text(encoding="utf-8"))["install"]:
             hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
@@ -63,7 +63,7 @@ class Fetcher:
         return sorted(pins)
 
     def wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:
-        """Fetches the wheels of exactly these pins. Raises `NoWheelError`, and `CannotVerify` on other failures."""
+        """Fetches the wheels of exactly these pins. Raises `NoWheelError`, and `CannotVerifyError` on other failures."""
         requirement_file = folder / "exact.txt"
         requirement_file.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
         hash_options = ["--require-hashes"] if pins and all(pin.hashes for pin in pins) else []
@@ -81,7 +81,7 @@ class Fetcher:
         """Fetches and unpacks a package's source: that of the pin, or the newest of that name.
 
         pip then also asks the package for its metadata, which the guard prevents; so pip's failure is expected, and the
-        source is in its temporary folder. Raises `CannotVerify` when it is not.
+        source is in its temporary folder. Raises `CannotVerifyError` when it is not.
         """
         name = wanted.name if isinstance(wanted, Pin) else re.split(r"[^\w.-]", wanted)[0]
         file = self.temporary / "source.txt"
@@ -97,7 +97,7 @@ class Fetcher:
         sources = sorted(self._sources() - before)
         if not sources:
             title = str(wanted).split(" ", maxsplit=1)[0]
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"{title} has no wheel for Python {self.facts.version} and no source on your package index.",
                 remedy=f"Look at pip's configuration ({error[:200]}), or name an image in `sandbox.image`.",
             )
@@ -129,7 +129,7 @@ def _explained(problem: Failed) -> Exception:
     text = problem.output
     unreachable = _UNREACHABLE.search(text)
     if unreachable:
-        return CannotVerify(
+        return CannotVerifyError(
             f"Your package index cannot be reached ({unreachable[0][:150]}), so the project's packages cannot be had.",
             remedy="Connect, or name an image that has them in `sandbox.image`.",
         )
@@ -138,7 +138,7 @@ def _explained(problem: Failed) -> Exception:
         return NoWheel(re.split(r"[=<>!~\[]", missing[1])[0])
     mismatch = _OTHER_HASH.search(text)
     if mismatch:
-        return CannotVerify(
+        return CannotVerifyError(
             f"What your package index has as {mismatch[1]} is not what was locked: its hash is another.",
             remedy="Lock anew if that is expected, or look at pip's configuration.",
         )

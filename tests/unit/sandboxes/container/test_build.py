@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks.project import Project
 from greenloop.sandboxes.container import build, fetch, guarded_pip, image_python, os_release, prune, unpack_wheels
 from greenloop.sandboxes.container.bounded_process import Failed
@@ -50,7 +50,7 @@ def test_platforms_are_the_newest_first_down_to_the_oldest():
 
 @pytest.mark.parametrize("said", ["", "Traceback", "{}", '{"libc": 5}', "[1]"])
 def test_a_python_that_does_not_say_what_it_is_is_one_sentence(said):
-    with pytest.raises(CannotVerify, match="does not say what it is"):
+    with pytest.raises(CannotVerifyError, match="does not say what it is"):
         image_python.read(said)
 
 
@@ -87,7 +87,7 @@ def test_a_source_is_unpacked_and_nothing_of_it_runs(tmp_path):
     source = fetcher.source("glevil==1.0")
     assert (source / "setup.py").read_text().startswith("open(")
     assert not witness.exists()
-    with pytest.raises(CannotVerify, match=r"glnothing==1\.0 has no wheel for Python 3\.11 and no source"):
+    with pytest.raises(CannotVerifyError, match=r"glnothing==1\.0 has no wheel for Python 3\.11 and no source"):
         fetcher.source("glnothing==1.0")
 
 
@@ -109,8 +109,8 @@ def test_pip_itself_answers_under_the_guard(tmp_path):
     [
         ("ERROR: No matching distribution found for thing==1.0", fetch.NoWheel, "^thing$"),
         ("WARNING: x\nERROR: Cannot install a and b\nERROR: ResolutionImpossible: for help", Failed, "Cannot install a and b"),
-        ("NewConnectionError: [Errno 111] Connection refused')': /simple/\nERROR: No matching distribution found for x", CannotVerify, "cannot be reached"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM x.\n    a==1 from y:\n  Expected sha256 0", CannotVerify, "a==1 is not what was locked"),
+        ("NewConnectionError: [Errno 111] Connection refused')': /simple/\nERROR: No matching distribution found for x", CannotVerifyError, "cannot be reached"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM x.\n    a==1 from y:\n  Expected sha256 0", CannotVerifyError, "a==1 is not what was locked"),
         ("", Failed, "no output"),
     ],
 )  # fmt: skip
@@ -178,16 +178,16 @@ def test_a_target_takes_everything(tmp_path):
     "inner", ["../evil.py", "/etc/evil", "a/../../evil", "thing-1.0.data/scripts/../../evil", "a\\b"]
 )
 def test_a_wheel_that_would_leave_its_folder_is_refused(tmp_path, inner):
-    with pytest.raises(CannotVerify, match=r"thing-1\.0-py3-none-any\.whl cannot be unpacked"):
+    with pytest.raises(CannotVerifyError, match=r"thing-1\.0-py3-none-any\.whl cannot be unpacked"):
         unpacked(tmp_path, wheel(tmp_path, {inner: "x"}))
 
 
 def test_what_is_no_wheel_and_what_is_too_large_are_refused(tmp_path, monkeypatch):
     (tmp_path / "x.whl").write_bytes(b"no zip")
-    with pytest.raises(CannotVerify, match="x.whl cannot be unpacked"):
+    with pytest.raises(CannotVerifyError, match="x.whl cannot be unpacked"):
         unpacked(tmp_path, tmp_path / "x.whl")
     monkeypatch.setattr(unpack_wheels, "MOST_BYTES", 3)
-    with pytest.raises(CannotVerify, match="more than"):
+    with pytest.raises(CannotVerifyError, match="more than"):
         unpacked(tmp_path, wheel(tmp_path, FILES))
 
 
