@@ -84,7 +84,10 @@ async def ask_within_budget(
     on_token: Callable[[str], None],
     count: Callable[[str], int],
 ) -> Reply:
-    """Asks within the budget, for a shorter answer where little is left. Raises `BudgetExceededError`; always settles."""
+    """Asks within the budget, for a shorter answer where little is left.
+
+    Raises `BudgetExceededError`; always settles.
+    """
     reservation = ledger.reserve(count_prompt_tokens(request, count), request.max_tokens)
     usage = None
     try:

@@ -108,8 +108,9 @@ class Tools:
     """The tools of a part: `ask` (the model of the request's role), the open sandbox session, the user, randomness.
 
     `run` runs selectors over the texts of an attempt and watches lines. The usage of an `ask` goes into the `usage` of
-    the part's `FeedbackNote`; `ask` raises `BudgetExceededError`, which the part must not catch. `sandbox_spec` is that of
-    the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they name.
+    the part's `FeedbackNote`; `ask` raises `BudgetExceededError`, which the part must not catch. `sandbox_spec` is that
+    of the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they
+    name.
     """
 
     ask: Callable[[ChatRequest], Awaitable[Reply]]

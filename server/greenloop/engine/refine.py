@@ -163,13 +163,19 @@ async def _release(session: Session, pool: Keeper, *, keep: bool) -> None:
 async def prepare(
     root: Path, settings: Settings, report_status: Callable[[str], None] = quiet
 ) -> tuple[Sandbox, SandboxSpec]:
-    """The sandbox that passed its self-test and where it will run. Raises `CannotVerifyError` with each one's remedy."""
+    """The sandbox that passed its self-test and where it will run.
+
+    Raises `CannotVerifyError` with each one's remedy.
+    """
     place = await place_of(root, settings, report_status)
     return await selection.choose(settings, report_status), place
 
 
 async def place_of(root: Path, settings: Settings, report_status: Callable[[str], None] = quiet) -> SandboxSpec:
-    """Where tests run: the workspace, its interpreter, what is hidden, limits. Raises `CannotVerifyError` without one."""
+    """Where tests run: the workspace, its interpreter, what is hidden, limits.
+
+    Raises `CannotVerifyError` without one.
+    """
     environment = await asyncio.to_thread(interpreters.environment, root, settings)
     place = SandboxSpec(
         root=root,

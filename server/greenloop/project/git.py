@@ -65,7 +65,10 @@ class Repository:
 
     @classmethod
     def find(cls, root: Path) -> Repository:
-        """The repository that contains the workspace. Raises `CannotVerifyError` without git or without a repository."""
+        """The repository that contains the workspace.
+
+        Raises `CannotVerifyError` without git or without a repository.
+        """
         program = shutil.which("git", path=safe_path(root, os.environ))
         if program is None:
             raise CannotVerifyError(
@@ -81,7 +84,10 @@ class Repository:
         return repository
 
     def commit(self, revision: str) -> str:
-        """The commit's full hash. Raises `UsageError` if it does not exist, `CannotVerifyError` if there is no commit."""
+        """The commit's full hash.
+
+        Raises `UsageError` if it does not exist, `CannotVerifyError` if there is no commit.
+        """
         commit = self._name(revision)
         if commit is not None:
             return commit

@@ -18,7 +18,10 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def folder(package: Path = _PACKAGE) -> Path:
-    """The folder with protocol.py, supervisor.py and the others. Raises `CannotVerifyError` when it was not installed."""
+    """The folder with protocol.py, supervisor.py and the others.
+
+    Raises `CannotVerifyError` when it was not installed.
+    """
     for location in (package / "_sandbox", package.parent.parent / "sandbox"):
         if (location / "protocol.py").is_file() and (location / "supervisor.py").is_file():
             return location

@@ -27,7 +27,10 @@ class Before:
 
 
 async def learn(ground: Ground) -> Before:
-    """Runs the revision by itself. Raises `CannotVerifyError` when its tests cannot run, `UsageError` for no such test."""
+    """Runs the revision by itself.
+
+    Raises `CannotVerifyError` when its tests cannot run, `UsageError` for no such test.
+    """
     revision = ground.revision
     ground.report_status(f"running the tests of {ground.request.revision} over its own code")
     execution = await ground.run(

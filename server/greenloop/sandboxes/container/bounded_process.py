@@ -18,8 +18,8 @@ class Failed(CannotVerifyError):
 def runner(stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
     """Makes `run(arguments, seconds)`, which returns a program's output and stops within a second of `should_stop()`.
 
-    It raises `CannotVerifyError` when the program is stopped or takes too long, and `ProgramError` with its last line when
-    it fails.
+    It raises `CannotVerifyError` when the program is stopped or takes too long, and `ProgramError` with its last line
+    when it fails.
     """
 
     def run(arguments: list[str], seconds: float) -> str:

@@ -44,7 +44,10 @@ class Fetcher:
     temporary: Path
 
     def resolve(self, requirements: Sequence[str], constraints: Sequence[str], folder: Path) -> list[Pin]:
-        """Resolves requirements to exact pins with hashes. Raises `NoWheelError`, and `CannotVerifyError` when none fit."""
+        """Resolves requirements to exact pins with hashes.
+
+        Raises `NoWheelError`, and `CannotVerifyError` when none fit.
+        """
         report, requirement_file, constraint_file = folder / "report.json", folder / "wanted.txt", folder / "bounds.txt"
         requirement_file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
         constraint_file.write_text("\n".join(constraints) + "\n", encoding="utf-8")
@@ -63,7 +66,10 @@ class Fetcher:
         return sorted(pins)
 
     def wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:
-        """Fetches the wheels of exactly these pins. Raises `NoWheelError`, and `CannotVerifyError` on other failures."""
+        """Fetches the wheels of exactly these pins.
+
+        Raises `NoWheelError`, and `CannotVerifyError` on other failures.
+        """
         requirement_file = folder / "exact.txt"
         requirement_file.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
         hash_options = ["--require-hashes"] if pins and all(pin.hashes for pin in pins) else []

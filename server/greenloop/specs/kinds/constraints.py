@@ -109,7 +109,10 @@ def _result(region: Region, constraint: Constraint, found: Sequence[Fault] | Non
 
 
 async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) -> list[Fault]:
-    """Runs ruff's selected rules over a text. Raises `CannotVerifyError` without ruff, `SettingsError` for a bad rule."""
+    """Runs ruff's selected rules over a text.
+
+    Raises `CannotVerifyError` without ruff, `SettingsError` for a bad rule.
+    """
     program = _program(problem.root)
     process = await asyncio.create_subprocess_exec(
         *(program, "check", "--isolated", "--no-cache", "--no-fix", "--quiet", "--exit-zero"),
