@@ -49,7 +49,7 @@ def build_test_file(region: Region, module: str, kind: str, checks: Sequence[Che
     """
     if not checks:
         return Spec()
-    path = test_file_path(region, kind)
+    path = generated_path(region, kind)
     name = region.qualname.partition(".")[0]
     # Each test has its own import: a module that cannot be imported must fail its tests, not their collection.
     import_line = f"from {module} import {name}"
@@ -75,7 +75,7 @@ def build_test_file(region: Region, module: str, kind: str, checks: Sequence[Che
     return Spec(cases=tuple(cases), selectors=tuple(case.id for case in cases), files={path: text})
 
 
-def test_file_path(region: Region, kind: str) -> str:
+def generated_path(region: Region, kind: str) -> str:
     """The path of the generated test file of a kind in the sandbox."""
     own = PurePosixPath(region.path)
     return str(own.with_name(f"test_greenloop_{kind}_{re.sub(r'[^0-9a-zA-Z_]', '_', own.stem)}.py"))

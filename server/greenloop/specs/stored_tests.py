@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core.generated_tests import Check, build_test_file
-from greenloop.core.generated_tests import test_file_path as sheet_path
+from greenloop.core.generated_tests import generated_path as sheet_path
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.project import settings

@@ -22,7 +22,7 @@ from greenloop.core.generated_tests import (
     build_test_file,
     equation_test,
     parse_equation,
-    test_file_path,
+    generated_path,
 )
 from greenloop.core.ports import User
 from greenloop.core.records.attempt import Attempt
@@ -152,7 +152,7 @@ class Voting:
         if check := answer.check:
             # The file is generated again, with the user's answers of this run and of earlier ones.
             earlier_checks = [test.check for test in written(spec, region) if test.kind == CONFIRMED]
-            path = test_file_path(region, CONFIRMED)
+            path = generated_path(region, CONFIRMED)
             spec = _without(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
             spec += build_test_file(region, self.module, CONFIRMED, [*earlier_checks, check])
         call = _call(case)

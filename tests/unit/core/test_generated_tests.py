@@ -12,7 +12,7 @@ from greenloop.core.generated_tests import (
     build_test_file,
     equation_test,
     parse_equation,
-    test_file_path,
+    generated_path,
 )
 from greenloop.core.records.spec import Provenance, Region, Spec
 
@@ -27,10 +27,10 @@ def test_the_sheet_lies_beside_the_module_and_each_test_imports_for_itself():
     spec = build_test_file(
         REGION, "pkg.mod", "designed", [check("assert Box().area() == 1"), check("x = Box()\n\nassert x", shown="box")]
     )
-    assert list(spec.files) == ["src/pkg/test_greenloop_designed_my_mod.py"] == [test_file_path(REGION, "designed")]
+    assert list(spec.files) == ["src/pkg/test_greenloop_designed_my_mod.py"] == [generated_path(REGION, "designed")]
     tests = [
         node
-        for node in ast.parse(spec.files[test_file_path(REGION, "designed")]).body
+        for node in ast.parse(spec.files[generated_path(REGION, "designed")]).body
         if isinstance(node, ast.FunctionDef)
     ]
     assert [test.name for test in tests] == ["test_designed_1", "test_designed_2"]
@@ -43,7 +43,7 @@ def test_the_sheet_lies_beside_the_module_and_each_test_imports_for_itself():
 def test_imports_and_decorators_stand_where_python_wants_them():
     one = check("assert f(n)", imports=("import math", "import pytest"), decorators=("given(n=1)",), parameters="n")
     text = build_test_file(REGION, "m", "property", [one, check("assert f(1)", imports=("import pytest",))]).files[
-        test_file_path(REGION, "property")
+        generated_path(REGION, "property")
     ]
     assert text.startswith(
         "import math\nimport pytest\n\n\n@given(n=1)\ndef test_property_1(n):\n    from m import Box\n"

@@ -64,7 +64,7 @@ def test_consensus_waits_for_answers_and_asks_nothing_meanwhile():
 
 
 def test_consensus_decides_with_fewer_when_none_comes_any_more():
-    ruling = rule("consensus")(poll(ballot(1, "abcde", weight=2), over=True))
+    ruling = rule("consensus")(poll(ballot(1, "abcde", weight=2), is_final=True))
     assert ruling.order == (1,)
 
 
@@ -81,7 +81,7 @@ def test_a_test_that_the_majority_fails_is_not_kept():
 
 @pytest.mark.parametrize("name", ["consensus", "consistency", "sets"])
 def test_no_candidate_no_belief(name):
-    ruling = rule(name)(poll(over=True))
+    ruling = rule(name)(poll(is_final=True))
     assert ruling.order == ()
     assert ruling.why
 
@@ -108,7 +108,7 @@ def test_a_test_of_several_sets_counts_in_each():
 
 def test_tests_and_codes_rank_one_another():
     # a and b are passed by the many that agree; c only by one that nobody agrees with
-    ruling = rule("consistency")(poll(ballot(1, "ab", weight=3), ballot(2, "c", weight=2), cases="abc", over=True))
+    ruling = rule("consistency")(poll(ballot(1, "ab", weight=3), ballot(2, "c", weight=2), cases="abc", is_final=True))
     assert ruling.order == (1,)
     assert ruling.kept == ("a", "b")
 
@@ -117,7 +117,7 @@ def test_consistency_alone_is_not_enough_before_somebody_spoke():
     ruling = rule("consistency")(poll(ballot(1, "ab", weight=4), ballot(2, "c")))
     assert ruling.order == ()
     assert ruling.questions
-    assert rule("consistency")(poll(ballot(1, "ab", weight=4), binding=1)).order == (1,)
+    assert rule("consistency")(poll(ballot(1, "ab", weight=4), binding_count=1)).order == (1,)
 
 
 # -- what candidates gave, and what is asked --------------------------------------------------------------------
@@ -186,22 +186,22 @@ def test_an_answer_becomes_a_test(answer, body):
 
 
 def test_answers_that_the_user_ruled_out_were_answers_all_the_same():
-    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answers=5)).order == (1,)
-    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answers=4)).order == ()
+    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answer_count=5)).order == (1,)
+    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answer_count=4)).order == ()
 
 
 def test_what_the_users_examples_speak_for_is_believed_with_a_doubt():
     agreeing = [ballot(1, "ab", weight=4), ballot(2, "abc", weight=1)]
     assert rule("consensus")(poll(*agreeing)).order == ()
-    ruling = rule("consensus")(poll(*agreeing, binding=2))
+    ruling = rule("consensus")(poll(*agreeing, binding_count=2))
     assert ruling.order == (1,)
     assert ruling.doubt == "The candidates agree, but fail 3 of 5 designed tests."
 
 
 def test_candidates_that_pass_the_examples_and_disagree_are_waited_for():
     three = [ballot(number, each, weight=2) for number, each in enumerate(["abc", "abd", "abe"], 1)]
-    assert rule("consensus")(poll(*three, binding=1)).order == ()
-    ruling = rule("consensus")(poll(*three, binding=1, over=True))
+    assert rule("consensus")(poll(*three, binding_count=1)).order == ()
+    ruling = rule("consensus")(poll(*three, binding_count=1, is_final=True))
     assert ruling.order == (1,)
     assert "do not agree" in ruling.doubt
 

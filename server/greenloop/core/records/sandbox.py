@@ -68,6 +68,8 @@ class TestRun:
     `oracle` names modules whose code runs in a process of its own.
     """
 
+    __test__ = False  # pytest collects classes by their name
+
     selectors: tuple[str, ...]
     files: Mapping[str, bytes] = field(default_factory=dict)
     without: tuple[str, ...] = ()
