@@ -37,7 +37,7 @@ from greenloop.core.run_state import RunState
 from greenloop.core.verdict import judge
 from greenloop.project import interpreters
 from greenloop.project.settings import Settings, load
-from greenloop.sandboxes.backends._warmup import Learnt
+from greenloop.sandboxes.backends._warmup import Warmup
 from greenloop.verdict.verifier import Verifier
 
 MASKED = (".env*", "*.pem", ".git")
@@ -118,9 +118,9 @@ async def measure(kind: str, place: SandboxSpec, rounds: int) -> Times:
     try:
         await learnt(warm)
         await learnt(plain)
-        for known in _learnt(ignorant):  # the packages it may keep, the open session it may not
-            known.session = False
-            known.agreed.clear()
+        for known in _warmups(ignorant):  # the packages it may keep, the open session it may not
+            known.session_allowed = False
+            known.agreed_selectors.clear()
         await checked(plain, RIGHT, status=Status.PASSED)
         for _ in range(rounds):
             await times.of("host, passing", lambda: host(place))
@@ -137,8 +137,8 @@ async def measure(kind: str, place: SandboxSpec, rounds: int) -> Times:
     return times
 
 
-def _learnt(sandbox: Sandbox) -> list[Learnt]:
-    found = getattr(sandbox, "_learnt", None) or getattr(sandbox, "learnt", {})
+def _warmups(sandbox: Sandbox) -> list[Warmup]:
+    found = getattr(sandbox, "_warmups", None) or getattr(sandbox, "warmups", {})
     return list(found.values())
 
 

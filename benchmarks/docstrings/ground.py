@@ -15,7 +15,7 @@ from greenloop.core.report import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 SECONDS = 5.0
 PASSED, NEVER = "passed", "never"  # never: it did not end
@@ -59,9 +59,9 @@ def seen(result: CaseResult) -> str:
 
 @asynccontextmanager
 async def opened(root: Path) -> AsyncIterator[Ground]:
-    settings, pool = Settings(), Keeper()
+    settings, pool = Settings(), SandboxPool()
     place = await refine.place_of(root, settings)
-    _sandbox, session = await selection.opened(place, settings, refine.quiet, pool)
+    _sandbox, session = await selection.open_first(place, settings, refine.quiet, pool)
     try:
         yield Ground(session=session)
     finally:

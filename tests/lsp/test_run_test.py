@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.sandboxes.backends._supervisor import alive
+from greenloop.sandboxes.backends._supervisor import is_alive
 
 from .conftest import EVERYTHING, served
 
@@ -269,7 +269,7 @@ async def test_cancelled_it_leaves_nothing_behind(real):
     pids = children(real.process.pid)
     assert pids
     assert await real.stop() == 0
-    assert not [pid for pid in pids if alive(pid)]
+    assert not [pid for pid in pids if is_alive(pid)]
     assert len(real.got("window/showMessage")) == 1
     assert real.got(PUBLISHED) == []
 

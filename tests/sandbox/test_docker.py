@@ -24,8 +24,8 @@ from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.backends import _container, _container_check, _seccomp, docker
 from greenloop.sandboxes.container import base, engine, hardening, upload
-from greenloop.sandboxes.container.engine import BOOT, MARK, OWNER
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.container.engine import BOOT_LABEL, LABEL, OWNER_LABEL
+from greenloop.sandboxes.pool import SandboxPool
 
 pytestmark = [pytest.mark.needs("docker"), pytest.mark.timeout(600)]  # the first opening ever makes the image
 
@@ -53,7 +53,7 @@ async def opened(root: Path):
     """`opened(**place)`: a session that is closed after the test."""
     async with AsyncExitStack() as stack:
 
-        async def open_session(**more) -> _container.Session:
+        async def open_session(**more) -> _container.ContainerSession:
             session = await docker.create(Settings()).open(place(root, **more))
             stack.push_async_callback(session.close)
             return session
@@ -284,16 +284,16 @@ async def test_the_self_test_notices_a_wall_with_a_hole(opened, monkeypatch, wea
     session = await opened()
     # The worker would give up by itself what the engine does not take away.
     monkeypatch.setattr(_seccomp, "program", lambda _machine="": None)
-    whole = hardening.flags
+    whole = hardening.create_options
     monkeypatch.setattr(
         "greenloop.sandboxes.container.connection.flags",
         lambda wanted, engine: {**whole(wanted, engine), **weak, **_root_of(wanted, weak)},
     )
-    problem = await asyncio.to_thread(_container_check.tried, session.engine, session.image, Limits())
+    problem = await asyncio.to_thread(_container_check.try_sandbox, session.engine, session.image, Limits())
     assert complaint in problem
 
 
-def _root_of(wanted: hardening.Shape, weak: dict) -> dict:
+def _root_of(wanted: hardening.ContainerConfig, weak: dict) -> dict:
     return {"tmpfs": {**weak["tmpfs"], wanted.root: "mode=755"}} if "tmpfs" in weak else {}
 
 
@@ -366,7 +366,7 @@ async def test_a_supervisor_that_hangs_is_given_up(opened, monkeypatch):
     session = await opened()
     assert (await tried(session, "pass")).passed  # it is there, and then it is silent
     (box,) = own_containers()
-    monkeypatch.setattr(_container, "GRACE", 0.5)
+    monkeypatch.setattr(_container, "GRACE_SECONDS", 0.5)
     container = docker.connect(10).client.containers.get(box)
     await asyncio.to_thread(container.pause)
     execution = await session.run(TestRun(selectors=("test_m.py",), seconds=0.5))
@@ -415,12 +415,12 @@ class Proxy:
 
 
 async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monkeypatch):
-    proxy = Proxy(docker._socket())
+    proxy = Proxy(docker._find_socket())
     await proxy.serve(str(tmp_path / "engine.sock"))
     with monkeypatch.context() as patch:
         patch.setenv("DOCKER_HOST", f"unix://{tmp_path / 'engine.sock'}")
         session = await docker.create(Settings()).open(place(root))
-    container = docker.connect(10).client.containers.get(session._box.container.id)
+    container = docker.connect(10).client.containers.get(session._connection.container.id)
     running = asyncio.create_task(
         session.run(TestRun(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
     )
@@ -441,7 +441,7 @@ async def test_a_killed_process_leaves_no_container(root, tmp_path):
         "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"
         "        version=sys.version_info[:2], source='test', has_pytest=True)\n"
         "    session = await docker.create(Settings()).open(SandboxSpec(root=Path(sys.argv[1]), environment=here))\n"
-        "    print(session._box.container.id, flush=True)\n"
+        "    print(session._connection.container.id, flush=True)\n"
         f"    await session.run(TestRun(selectors=('t_test.py',), files={{'t_test.py': {BUSY.encode()!r}}}, seconds=60))\n"
         "asyncio.run(main())\n"
     )
@@ -457,13 +457,17 @@ async def test_a_killed_process_leaves_no_container(root, tmp_path):
 async def test_what_dead_owners_left_is_swept(opened):
     session = await opened()
     create = session.engine.client.containers.create
-    dead = create(session.image, ["true"], labels={MARK: "1", OWNER: "4194303/1.0", BOOT: engine.boot()})
-    elsewhere = create(session.image, ["true"], labels={MARK: "1", OWNER: "4194303/1.0", BOOT: "another machine"})
+    dead = create(
+        session.image, ["true"], labels={LABEL: "1", OWNER_LABEL: "4194303/1.0", BOOT_LABEL: engine.boot_id()}
+    )
+    elsewhere = create(
+        session.image, ["true"], labels={LABEL: "1", OWNER_LABEL: "4194303/1.0", BOOT_LABEL: "another machine"}
+    )
     try:
-        assert engine.sweep(session.engine) == 1
+        assert engine.remove_orphans(session.engine) == 1
         left = {container.id for container in session.engine.client.containers.list(all=True)}
         assert dead.id not in left
-        assert {elsewhere.id, session._box.container.id} <= left
+        assert {elsewhere.id, session._connection.container.id} <= left
     finally:
         elsewhere.remove(force=True)
 
@@ -485,7 +489,7 @@ async def test_an_image_that_cannot_be_had_is_refused(root):
 
 
 async def test_a_workspace_that_is_too_large_is_refused(opened, root, monkeypatch):
-    monkeypatch.setattr(upload, "MOST_BYTES", 1000)
+    monkeypatch.setattr(upload, "MAX_BYTES", 1000)
     (root / "data").mkdir()
     (root / "data" / "big.bin").write_bytes(bytes(2000))
     with pytest.raises(CannotVerifyError, match="data alone"):
@@ -501,9 +505,9 @@ async def test_the_sdk_is_imported_late():
 
 async def test_whoever_opens_it_is_told_what_goes_on(tmp_path):
     (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
-    settings, pool = Settings(sandbox=SandboxSettings(kind="docker")), Keeper()
+    settings, pool = Settings(sandbox=SandboxSettings(kind="docker")), SandboxPool()
     said: list[str] = []
-    sandbox, session = await selection.opened(place(tmp_path), settings, said.append, pool)
+    sandbox, session = await selection.open_first(place(tmp_path), settings, said.append, pool)
     try:
         assert said == ["looking for a sandbox (docker)", "opening the sandbox (docker)"]
         sandbox.report_status("making an image")

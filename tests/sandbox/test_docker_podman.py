@@ -103,8 +103,8 @@ async def test_podmans_workspace_can_be_written_beside_and_is_wiped(session):
 
 async def test_podmans_containers_are_paused_when_idle(session):
     await session.pause()
-    session._box.container.reload()
-    assert session._box.container.status == "paused"
+    session._connection.container.reload()
+    assert session._connection.container.status == "paused"
     assert (await tried(session, "pass")).passed
 
 

@@ -72,14 +72,14 @@ async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(
 
     assert await outcomes("v = 1\n", baseline=True) == ["passed"]
     await session._learning
-    assert session.learnt.agreed == {"test_m.py", "test_m.py::test_v"}
-    assert session._box.session
+    assert session.warmup.agreed_selectors == {"test_m.py", "test_m.py::test_v"}
+    assert session._connection.session
     assert await outcomes("v = 1\n") == ["passed"]
     assert await outcomes("v = 2\n") == ["failed"]
     # Another configuration: another supervisor, which has the session again.
     (root / "pytest.ini").write_text("[pytest]\npython_functions = none_*\n")
     assert await outcomes("v = 1\n") == []
-    assert session._box.session
+    assert session._connection.session
     # Another hash seed likewise; what is learnt is shared by all sessions of the back end.
     (root / "pytest.ini").write_text("[pytest]\n")
     assert await outcomes("v = 2\n", hash_seed=7) == ["failed"]
@@ -238,11 +238,11 @@ async def test_only_images_of_greenloop_that_nobody_used_for_long_are_removed(op
     before = {tag for found in client.images.list() for tag in found.tags}
     known = {name: time.time() for name in before}
     prune._write({**known, session.image: time.time() - 31 * prune.DAY})
-    assert prune.daily(session.engine) == []  # in use
+    assert prune.prune_daily(session.engine) == []  # in use
     await session.close()
-    assert prune.daily(docker.connect(60)) == []  # looked already today
+    assert prune.prune_daily(docker.connect(60)) == []  # looked already today
     prune._write({**known, session.image: time.time() - 31 * prune.DAY})
-    assert prune.daily(docker.connect(60)) == [session.image]
+    assert prune.prune_daily(docker.connect(60)) == [session.image]
     after = {tag for found in docker.connect(60).client.images.list() for tag in found.tags}
     assert before - after == {session.image}
 
@@ -285,7 +285,7 @@ async def test_the_runtime_is_passed_on(opened):
 
 async def test_an_engine_behind_tcp_needs_no_mounts(root, monkeypatch):
     (root / "m.py").write_text("X = 1\n")
-    there = docker._socket()
+    there = docker._find_socket()
 
     async def forward(reader, writer):
         other_reader, other_writer = await asyncio.open_unix_connection(there)
@@ -304,7 +304,7 @@ async def test_an_engine_behind_tcp_needs_no_mounts(root, monkeypatch):
     monkeypatch.delenv("DOCKER_HOST")
     try:
         assert (await tried(session, "import m\nassert m.X == 1")).passed
-        about = docker.connect(10).client.api.inspect_container(session._box.container.id)
+        about = docker.connect(10).client.api.inspect_container(session._connection.container.id)
         assert about["Mounts"] == []
         assert not about["HostConfig"]["Binds"]
     finally:
@@ -398,7 +398,7 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
 async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     session = await opened()
     monkeypatch.setattr("greenloop.sandboxes.container.connection.START_SECONDS", 0.5)
-    monkeypatch.setattr("greenloop.sandboxes.container.connection.Box.supervise", _silent)
+    monkeypatch.setattr("greenloop.sandboxes.container.connection.ContainerConnection.supervise", _silent)
     session.end()
     execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "did not answer in time" in execution.broken
@@ -407,7 +407,7 @@ async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
 
 
 def _silent(box, hash_seed, *, anew=False):
-    box._reply(time.monotonic() + 0.2)
+    box._receive(time.monotonic() + 0.2)
 
 
 def test_the_key_tells_base_python_and_packages(tmp_path):
@@ -418,9 +418,9 @@ def test_the_key_tells_base_python_and_packages(tmp_path):
     (tmp_path / "requirements.txt").write_text("b\n")
     second = locks.find(tmp_path)
     names = {
-        environment.name("sha256:1", (3, 11), first),
-        environment.name("sha256:2", (3, 11), first),
-        environment.name("sha256:1", (3, 12), first),
-        environment.name("sha256:1", (3, 11), second),
+        environment.image_name("sha256:1", (3, 11), first),
+        environment.image_name("sha256:2", (3, 11), first),
+        environment.image_name("sha256:1", (3, 12), first),
+        environment.image_name("sha256:1", (3, 11), second),
     }
     assert len(names) == 4

@@ -54,7 +54,7 @@ async def test_the_runner_under_python_3_13(tmp_path):
         first = await session.run(run)
         assert [result.outcome for result in case_results(first)] == ["passed"] * 5, first
         await session._learning
-        assert set(run.selectors) < session.learnt.agreed
+        assert set(run.selectors) < session.warmup.agreed_selectors
         wrong = replace(run, baseline=False, files={"m.py": MODULE.replace("2 * x", "3 * x").encode()})
         again = await session.run(wrong)
         assert [result.outcome for result in case_results(again)] == ["passed", *["failed"] * 4], again

@@ -17,7 +17,7 @@ from greenloop.engine import refine
 from greenloop.project import settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.backends._resident import ResidentSession
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 from greenloop.verdict.verifier import Verifier
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(120)]
@@ -34,7 +34,7 @@ class Play:
         self.events: list = []
         self.said: list[str] = []
         self.outcome: Outcome | None = None
-        self.pool: Keeper | None = None
+        self.pool: SandboxPool | None = None
 
     async def __call__(
         self, files: dict[str, str | bytes], target: str, *answers: str, buffers=None, **keys
@@ -100,18 +100,18 @@ async def test_wrong_then_right(play):
 
 @pytest.mark.story("a sandbox stays for a session")
 async def test_a_keeper_keeps_the_wall_for_the_next_request(play):
-    play.pool = Keeper()
+    play.pool = SandboxPool()
     files = {"m.py": DOUBLE, "test_m.py": TEST}
     try:
         assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return 2 * x\n"))).solved
         (kept,) = play.pool._idle
-        (wall,) = [wall for seed, wall in kept.session._walls.items() if seed == 0]
+        (wall,) = [wall for seed, wall in kept.session._instances.items() if seed == 0]
         assert (await play(files, "test_m.py::test_double", code("def double(x):\n    return x + x\n"))).solved
         assert play.pool._idle[0].session is kept.session
-        assert kept.session._walls[0] is wall
+        assert kept.session._instances[0] is wall
     finally:
         await play.pool.close()
-    assert not kept.session._walls
+    assert not kept.session._instances
 
 
 @pytest.mark.story("a green test costs nothing")
@@ -461,7 +461,7 @@ async def test_with_the_network_on_every_result_says_so(play):
 @pytest.mark.story("a refusal is a sentence with a remedy", only=("candidate",))
 @pytest.mark.parametrize("when", ["baseline", "candidate"])
 async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkeypatch, when):
-    tested, run = selection._tested, ResidentSession.run
+    tested, run = selection._load_tested, ResidentSession.run
 
     async def both(kind, *rest):
         return None if kind == "docker" else await tested(kind, *rest)
@@ -469,7 +469,7 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
     async def breaks(self, what):
         return Execution(broken="It fell over.") if what.baseline is (when == "baseline") else await run(self, what)
 
-    monkeypatch.setattr(selection, "_tested", both)
+    monkeypatch.setattr(selection, "_load_tested", both)
     monkeypatch.setattr(ResidentSession, "run", breaks)
     files, case = {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double"
     if when == "baseline":
@@ -485,7 +485,7 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
 
 
 async def test_a_case_that_never_ends_takes_no_time_from_its_neighbours(play):
-    play.pool = Keeper()
+    play.pool = SandboxPool()
     loops = "def double(x):\n    while x == 5:\n        pass\n    return 2 * x\n"
     tests = TEST + "\n\ndef test_other():\n    assert double(1) == 2\n"
     try:

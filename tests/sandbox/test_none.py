@@ -14,7 +14,7 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import none
-from greenloop.sandboxes.backends._supervisor import alive, descendants
+from greenloop.sandboxes.backends._supervisor import descendants, is_alive
 
 CONSENT = Settings(sandbox=SandboxSettings(unsafe=True))
 
@@ -55,4 +55,4 @@ async def test_cancel_ends_what_fled(tmp_path, lay, environment):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert time.monotonic() - began < 1.0
-    assert [pid for pid in tree if alive(pid)] == []
+    assert [pid for pid in tree if is_alive(pid)] == []

@@ -13,7 +13,7 @@ from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.sandboxes.backends.docker import DockerSandbox
-from greenloop.sandboxes.backends.none import NoWall
+from greenloop.sandboxes.backends.none import NoIsolation
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -57,7 +57,7 @@ async def test_a_wall_keeps_every_promise(sandbox, bare):
 
 @pytest.mark.needs("bubblewrap")
 async def test_without_a_wall_the_same_programs_get_through(bare):
-    findings = await found(NoWall(Settings(sandbox=SandboxSettings(unsafe=True))), bare)
+    findings = await found(NoIsolation(Settings(sandbox=SandboxSettings(unsafe=True))), bare)
     broken = {name for name, finding in findings.items() if finding.held is False}
     assert PROMISES["files"] in broken
     assert PROMISES["privileges"] in broken

@@ -11,7 +11,7 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import unified
 from greenloop.engine import refine
 from greenloop.project import settings
-from greenloop.sandboxes.backends._one_shot import ColdSession
+from greenloop.sandboxes.backends._one_shot import OneShotSession
 from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.verdict import inputs
 
@@ -97,7 +97,7 @@ CALLER = "from m import clamp\n\n\ndef level(x):\n    return clamp(x, 0, 9)\n"
 
 async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monkeypatch):
     ran = []
-    for kind in (ResidentSession, ColdSession):
+    for kind in (ResidentSession, OneShotSession):
 
         async def run(self, run, real=kind.run):
             ran.append(run)

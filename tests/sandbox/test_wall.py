@@ -15,7 +15,7 @@ from greenloop.core import report
 from greenloop.core.records.sandbox import Limits, TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
-from greenloop.sandboxes.backends._supervisor import alive, descendants
+from greenloop.sandboxes.backends._supervisor import descendants, is_alive
 from greenloop.verdict import canary
 
 pytestmark = pytest.mark.needs("bubblewrap")
@@ -280,7 +280,7 @@ async def test_cancel_gives_control_back_with_the_tree_dead(tmp_path, lay, opene
     with pytest.raises(asyncio.CancelledError):
         await task
     assert time.monotonic() - began < 1.0
-    assert [pid for pid in tree if alive(pid)] == []
+    assert [pid for pid in tree if is_alive(pid)] == []
 
 
 async def test_close_ends_what_still_runs(tmp_path, lay, opened):
@@ -289,7 +289,7 @@ async def test_close_ends_what_still_runs(tmp_path, lay, opened):
     task = asyncio.create_task(session.run(TestRun(selectors=("test_m.py",), seconds=60)))
     tree = await _under_way(root, task)
     await session.close()
-    assert [pid for pid in tree if alive(pid)] == []
+    assert [pid for pid in tree if is_alive(pid)] == []
     assert "bubblewrap ended" in (await task).broken
 
 
@@ -303,7 +303,7 @@ async def test_a_dead_bubblewrap_is_a_sentence(tmp_path, lay, opened):
     execution = await task
     assert execution.broken.startswith("bubblewrap ended with status -9")
     assert judge(["test_m.py::test_a"], {}, execution).status is Status.ENVIRONMENT
-    assert [pid for pid in tree if alive(pid)] == []
+    assert [pid for pid in tree if is_alive(pid)] == []
 
 
 async def test_a_private_workspace_of_root_is_readable_and_writable_inside(tmp_path, lay, snapshot, opened):

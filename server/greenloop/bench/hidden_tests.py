@@ -16,7 +16,7 @@ from greenloop.core.verdict import judge
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Judge:
     task: Task
     root: Path
     settings: Settings
-    pool: Keeper
+    pool: SandboxPool
     known: dict[str, Judgement] = field(default_factory=dict)
 
     async def __call__(self, texts: Mapping[str, str]) -> Judgement:
@@ -49,7 +49,7 @@ class Judge:
         key = json.dumps(sorted(texts.items()))
         if key not in self.known:
             sandbox_spec = await refine.place_of(self.root, self.settings)
-            _sandbox, session = await selection.opened(sandbox_spec, self.settings, refine.quiet, self.pool)
+            _sandbox, session = await selection.open_first(sandbox_spec, self.settings, refine.quiet, self.pool)
             try:
                 self.known[key] = await self._run(session, texts)
             finally:

@@ -26,7 +26,7 @@ from greenloop.core.report import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 # A mutant that takes longer is discarded: one that never ends would cost every arm its whole time.
 SECONDS = 6.0
@@ -114,13 +114,13 @@ async def _of_row(
     tests, target, cases = mbpp.tests_shown(row, shown_tests)
     correct = module(row)
     hidden_files = {JUDGE: mbpp.tests_judging(row), **hidden_inputs.judging(row)}
-    pool = Keeper()
+    pool = SandboxPool()
     with TemporaryDirectory(prefix="greenloop-bench-") as name:
         root = Path(name) / "project"
         root.mkdir()
         (root / "pytest.ini").write_text(INI["pytest.ini"])
         sandbox_spec = await refine.place_of(root, settings)
-        _sandbox, session = await selection.opened(sandbox_spec, settings, refine.quiet, pool)
+        _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)
         try:
             trial = _Ground(session=session, files={TESTS: tests, **hidden_files}, shown=cases)
             if not await _sound(trial, correct, row):

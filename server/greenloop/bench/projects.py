@@ -28,7 +28,7 @@ from greenloop.project import workspace
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_trusted
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 # Bounds on the lines of a function, and on the number of its judging cases.
 SHORTEST, LONGEST, MOST_CASES = 3, 60, 200
@@ -62,9 +62,9 @@ async def of_folder(
     Raises `UsageError` where no test passes or none reaches a function, `CannotVerifyError` where tests cannot be run.
     """
     root = workspace.checked_root(folder)
-    pool = Keeper()
+    pool = SandboxPool()
     sandbox_spec = await refine.place_of(root, settings, report_status)
-    _sandbox, session = await selection.opened(sandbox_spec, settings, refine.quiet, pool)
+    _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)
     try:
         report_status(f"running the tests of {root}, unchanged")
         seconds = max(settings.suite.seconds, settings.sandbox.longest)

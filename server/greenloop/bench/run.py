@@ -33,7 +33,7 @@ from greenloop.models import roles
 from greenloop.models.roles import Models
 from greenloop.project import sources
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 # Failed task-runs in a row, after which the fault is in the machine, not in the tasks.
 GIVE_UP = 3
@@ -143,7 +143,7 @@ class _Bench:
         return {"preset": arm.preset.name, "parts": dict(arm.parts), "settings": settings}
 
     async def _task(self, task: Task, runs: Sequence[TaskRun], place: str) -> None:
-        pool = Keeper()
+        pool = SandboxPool()
         with TemporaryDirectory(prefix="greenloop-bench-") as name:
             root = laid(task, Path(name))
             try:
@@ -185,7 +185,7 @@ class _Bench:
         override = reference.Reference(task) if known else self.experiment.model
         return Models(settings=settings, override=recorded(override) if override else None, opener=opener)
 
-    async def _measured(self, task: Task, arm: Arm, repeat: int, root: Path, pool: Keeper) -> Done:
+    async def _measured(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> Done:
         settings, arm_fields = self._settings(arm, task, root), self._told(arm)
         meter = Meter()
         models = self._models(

@@ -34,8 +34,8 @@ from greenloop.project.environment_faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
-from greenloop.sandboxes.timing import Stopwatch, Timed
+from greenloop.sandboxes.pool import SandboxPool
+from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.verdict import mutation_testing
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
@@ -81,7 +81,7 @@ async def refine(
     user: User | None = None,
     model: Model | None = None,
     opener: Callable[[str, Settings], Model] | None = None,
-    pool: Keeper | None = None,
+    pool: SandboxPool | None = None,
     harness: Harness | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
@@ -100,10 +100,10 @@ async def refine(
     if isinstance(target, str):
         target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
     place = await place_of(root, settings, report_status)
-    shared_pool = pool or Keeper()
+    shared_pool = pool or SandboxPool()
     watch = Stopwatch()
     with watch:
-        sandbox, session = await selection.opened(place, settings, report_status, shared_pool)
+        sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
     models = harness.models if harness else Models(settings=settings, override=model, opener=opener)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
@@ -111,7 +111,7 @@ async def refine(
         context = Bed(
             target=target,
             snapshot=snapshot,
-            session=Timed(session, watch),
+            session=TimedSession(session, watch),
             place=place,
             settings=settings,
             report_status=report_status,
@@ -132,29 +132,29 @@ async def refine(
         )
         outcome = await run.outcome(emit)
     except SandboxBrokenError as error:
-        raise await selection.with_another(error, settings, sandbox.name) from error
+        raise await selection.suggest_other(error, settings, sandbox.name) from error
     finally:
         await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
 
 
-async def warm(root: Path, settings: Settings, pool: Keeper) -> None:
+async def warm(root: Path, settings: Settings, pool: SandboxPool) -> None:
     """Opens a sandbox for this workspace where none waits, and keeps it, so that the next request finds it ready.
 
     Raises `CannotVerifyError` where none can be used; the request itself will say so to the user.
     """
     place = await place_of(workspace.checked_root(root), settings)
-    if pool.ready(place):
+    if pool.is_ready(place):
         return
-    _sandbox, session = await selection.opened(place, settings, quiet, pool)
+    _sandbox, session = await selection.open_first(place, settings, quiet, pool)
     try:
         await session.warm()
     finally:
         await asyncio.shield(pool.release(session))
 
 
-async def _release(session: Session, pool: Keeper, *, keep: bool) -> None:
+async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:
     await pool.release(session)
     if not keep:
         await pool.close()
@@ -190,7 +190,7 @@ async def place_of(root: Path, settings: Settings, report_status: Callable[[str]
         network=settings.sandbox.network,
         variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ},
     )
-    return replace(place, limits=selection.fitting(place.limits, report_status))
+    return replace(place, limits=selection.clamp_limits(place.limits, report_status))
 
 
 async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
@@ -278,8 +278,8 @@ async def strength_of(
 async def red_tests(root: Path, *, settings: Settings, report_status: Callable[[str], None] = quiet) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
     place = await place_of(workspace.checked_root(root), settings, report_status)
-    pool = Keeper()
-    sandbox, session = await selection.opened(place, settings, report_status, pool)
+    pool = SandboxPool()
+    sandbox, session = await selection.open_first(place, settings, report_status, pool)
     try:
         report_status("running the suite")
         execution = await session.run(
@@ -288,5 +288,5 @@ async def red_tests(root: Path, *, settings: Settings, report_status: Callable[[
     finally:
         await _release(session, pool, keep=False)
     if execution.broken:
-        raise await selection.with_another(SandboxBrokenError(execution.broken), settings, sandbox.name)
+        raise await selection.suggest_other(SandboxBrokenError(execution.broken), settings, sandbox.name)
     return [result.id for result in case_results(execution) if result.outcome in {"failed", "error"}]

@@ -42,7 +42,7 @@ from greenloop.models.roles import Models
 from greenloop.project import interpreters, workspace
 from greenloop.project.sources import imported_as
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.timing import Stopwatch, Timed
+from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.specs import host_checks, stored_tests, voting
 from greenloop.specs.voting import Voting
 from greenloop.verdict import persist_tests
@@ -169,7 +169,7 @@ class RefineRun:
             return await loop.refine(self.state, started, parts, recorder.emit)
         except (ModelError, CannotVerifyError) as error:
             if isinstance(error, SandboxBrokenError):
-                await selection.with_another(error, self.context.settings, self.context.session.name)
+                await selection.suggest_other(error, self.context.settings, self.context.session.name)
             return build_stopped(self.state.attempts, stop_reason(error), f"{error} {error.remedy}".strip())
 
     def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
@@ -254,7 +254,7 @@ class RefineRun:
 
     async def _open_session(self) -> Session:
         with self.watch:
-            return Timed(await self.sandbox.open(self.context.place), self.watch)
+            return TimedSession(await self.sandbox.open(self.context.place), self.watch)
 
     def _encode(self, files: Files) -> dict[str, bytes]:
         return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}

@@ -32,7 +32,7 @@ from greenloop.project.environment_faults import broken, environment_fault, star
 from greenloop.project.settings import Settings
 from greenloop.project.sources import text
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 NOT_FOUND = 4  # pytest's exit status where a selector names nothing
 
@@ -64,7 +64,7 @@ async def run_tests(
     *,
     buffers: Mapping[str, bytes],
     settings: Settings,
-    pool: Keeper,
+    pool: SandboxPool,
     traced: bool,
     seconds: float = 0.0,
     report_status: Callable[[str], None] = quiet,
@@ -77,7 +77,7 @@ async def run_tests(
     Raises `CannotVerifyError` where no test can run for the environment's sake or the sandbox's.
     """
     place = await place_of(workspace.checked_root(root), settings, report_status)
-    sandbox, session = await selection.opened(place, settings, report_status, pool)
+    sandbox, session = await selection.open_first(place, settings, report_status, pool)
     run = TestRun(
         selectors=fit_selectors(selectors),
         files=buffers,
@@ -100,13 +100,13 @@ async def run_tests(
     return _report(run, execution, settings)
 
 
-async def prepare(root: Path, settings: Settings, pool: Keeper) -> None:
+async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
     """Makes the sandbox ready for the next run, also where a cancelled one took its wall down.
 
     Raises `CannotVerifyError` where none can be used.
     """
     place = await place_of(workspace.checked_root(root), settings)
-    _sandbox, session = await selection.opened(place, settings, quiet, pool)
+    _sandbox, session = await selection.open_first(place, settings, quiet, pool)
     try:
         await session.warm()
     finally:
@@ -152,7 +152,7 @@ def _unusable(execution: Execution, place: SandboxSpec, buffers: Mapping[str, by
 async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbox: str) -> GreenloopError:
     if fault := broken(reason, place.environment):
         return CannotVerifyError(fault.sentence, remedy=fault.remedy)
-    return await selection.with_another(SandboxBrokenError(reason), settings, sandbox)
+    return await selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
 
 
 def _report(run: TestRun, execution: Execution, settings: Settings) -> Report:

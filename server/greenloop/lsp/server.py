@@ -44,7 +44,7 @@ from greenloop.lsp.runs.runs import Run, Runs
 from greenloop.lsp.testing.results import Results
 from greenloop.lsp.testing.scheduler import Checks
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 if TYPE_CHECKING:
     from greenloop.engine.refine import Request
@@ -78,10 +78,10 @@ class Engine(Protocol):
         report_status: Callable[[str], None] = ...,
         user: User | None = None,
         opener: Callable[[str, Settings], Model] | None = None,
-        pool: Keeper | None = None,
+        pool: SandboxPool | None = None,
     ) -> Outcome: ...
 
-    async def warm(self, root: Path, settings: Settings, pool: Keeper) -> None: ...
+    async def warm(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 
     async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
 
@@ -96,12 +96,12 @@ class Tester(Protocol):
         *,
         buffers: Mapping[str, bytes],
         settings: Settings,
-        pool: Keeper,
+        pool: SandboxPool,
         traced: bool,
         seconds: float = ...,
     ) -> Report: ...
 
-    async def prepare(self, root: Path, settings: Settings, pool: Keeper) -> None: ...
+    async def prepare(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 
 
 class Server(LanguageServer):
@@ -122,7 +122,7 @@ class Server(LanguageServer):
         self.runs = Runs()
         self.results = Results()
         self.freshness = Freshness()
-        self.pool = Keeper()
+        self.pool = SandboxPool()
         self.warming: dict[Path, float] = {}
         self.board = Board(self)
         self.bars: dict[Run, Bar] = {}

@@ -48,13 +48,13 @@ def sources() -> Mapping[str, bytes]:
 
 
 @cache
-def bundle(at: str) -> bytes:
+def bundle(inside_folder: str) -> bytes:
     """The same files compiled, as if in `inside_folder`; an interpreter of another version ignores the bundle.
 
     Compiling them inside would take a tenth of the time that a cold sandbox needs for its first result.
     """
     code = {
-        name.removesuffix(".py"): compile(text, f"{at}/{name}", "exec", dont_inherit=True)
+        name.removesuffix(".py"): compile(text, f"{inside_folder}/{name}", "exec", dont_inherit=True)
         for name, text in sources().items()
         if name != "supervisor.py"
     }

@@ -11,8 +11,8 @@ from greenloop.core.generated_tests import (
     Equation,
     build_test_file,
     equation_test,
-    parse_equation,
     generated_path,
+    parse_equation,
 )
 from greenloop.core.records.spec import Provenance, Region, Spec
 

@@ -124,7 +124,7 @@ def _split(info: Path) -> tuple[str, str]:
 def _of_image(place: SandboxSpec) -> Versions:
     """The packages of an image that greenloop built."""
     try:
-        return {pin.name: pin.version for pin in environment.described(place)}
+        return {pin.name: pin.version for pin in environment.list_packages(place)}
     except CannotVerifyError as problem:
         log.debug("The versions in the container are not known: %s", problem)
         return {}

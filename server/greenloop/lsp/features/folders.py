@@ -49,4 +49,4 @@ async def _left(server: Server, root: Path) -> None:
         server.board.put(run, {})
         server.runs.discard(run)
     server.board.clear(root)
-    await server.pool.leave(root)
+    await server.pool.close_workspace(root)

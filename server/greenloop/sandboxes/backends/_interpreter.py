@@ -15,7 +15,7 @@ from greenloop.core.records.sandbox import Environment
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # besides /usr
 
 
-def words(environment: Environment, root: Path) -> list[str]:
+def mount_arguments(environment: Environment, root: Path) -> list[str]:
     """Binds the base installation, the environment and its extra paths, and the symbolic links that lead to them."""
     paths = [environment.base, environment.prefix, *environment.extra]
     real = os.path.realpath(environment.executable)

@@ -195,7 +195,7 @@ async def test_a_container_without_a_lock_has_what_was_resolved(place, tmp_path,
     wanted = containers.locks.find(place.root)
     (line,) = await versions.gather(problem(CODE, "f", root=place.root), tools(place, "docker"))
     assert line.title == "It runs on Python 3.11."
-    file = containers._resolved_file((3, 11), wanted)
+    file = containers._resolution_file((3, 11), wanted)
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps([{"name": "numpy", "version": "2.0.1", "hashes": [], "marker": ""}]))
     (line,) = await versions.gather(problem(CODE, "f", root=place.root), tools(place, "docker"))
