@@ -29,7 +29,7 @@ class Recordings:
     """The file of answers. A line that was cut off by a kill is ignored; the next one begins on a new line."""
 
     def __init__(self, path: Path) -> None:
-        """Raises `UsageProblem` where the file cannot be read."""
+        """Raises `UsageError` where the file cannot be read."""
         self._path = path
         self._replies: dict[str, Reply] = {}
         try:
