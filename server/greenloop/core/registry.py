@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 from types import ModuleType
 
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 
 # The package with the variants of each part.
 PACKAGES = {
@@ -42,8 +42,8 @@ def names(part: str) -> list[str]:
 
 
 def load(part: str, name: str) -> ModuleType:
-    """The module of a variant. Raises `SettingsProblem` with the nearest names where there is none."""
+    """The module of a variant. Raises `SettingsError` with the nearest names where there is none."""
     if name not in names(part):
         near = difflib.get_close_matches(name, names(part), n=1) or names(part)
-        raise SettingsProblem(f"There is no {part} part named '{name}'.", remedy=f"Choose one of: {', '.join(near)}.")
+        raise SettingsError(f"There is no {part} part named '{name}'.", remedy=f"Choose one of: {', '.join(near)}.")
     return importlib.import_module(f"{PACKAGES[part]}.{name}")
