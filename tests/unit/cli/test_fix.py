@@ -9,14 +9,13 @@ import signal
 
 import pytest
 
+from fake_engine import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
 from greenloop.core.errors import CannotVerify, ModelProblem, SettingsProblem, UsageProblem, WorkspaceProblem
 from greenloop.core.records.outcome import Evidence, StopReason, Verified
 from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
-
-from .conftest import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
 
 
 @pytest.fixture

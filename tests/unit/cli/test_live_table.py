@@ -7,14 +7,13 @@ import io
 import pytest
 from rich.console import Console
 
+from fake_engine import FakeEngine, attempt, solved
 from greenloop.cli import render
 from greenloop.cli.live_table import Activity, Lines, Terminal, coloured_diff, table
 from greenloop.core.events import Checked, Planned, Proposed, Started, Token
 from greenloop.core.records.attempt import Finding
 from greenloop.core.records.usage import Estimate, Span, Usage
 from greenloop.core.records.verdict import Status, Verdict
-
-from .conftest import FakeEngine, attempt, solved
 
 
 class Clock:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from cells import notebook
+from fake_engine import AFTER, BEFORE, CASE, solved
 from greenloop.cli.live_table import Lines, Terminal
 from greenloop.cli.main import main
 from greenloop.core.events import Specified
@@ -23,13 +23,7 @@ from greenloop.notebook.cell_targets import Goal
 from greenloop.project.targets import region_for
 from greenloop.specs import stored_tests
 
-from .conftest import AFTER, BEFORE, CASE, solved
-
 REGION = Region(path="m.py", qualname="double", start=1, end=2)
-EDITOR = """import sys, pathlib
-path = pathlib.Path(sys.argv[1])
-path.write_text(path.read_text().replace({old!r}, {new!r}))
-"""
 
 
 def spec() -> Spec:
@@ -87,49 +81,6 @@ def test_without_tests_it_says_how_to_make_some(project, capsys):
 def test_what_is_no_function_is_2(project, capsys, typed):
     assert main(["tests", typed]) == 2
     assert "Traceback" not in capsys.readouterr().err
-
-
-def edit_by(monkeypatch, tmp_path, old: str, new: str) -> None:
-    script = tmp_path / "an editor.py"
-    script.write_text(EDITOR.format(old=old, new=new))
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", f"{sys.executable} '{script}'")
-
-
-def test_edited_tests_are_the_users(kept, project, monkeypatch, tmp_path):
-    edit_by(monkeypatch, tmp_path, "double(0) == 1", "double(0) == 0")
-    assert main(["tests", "m.py::double", "--edit"]) == 0
-    known = stored_tests.load(project, REGION, BEFORE)
-    assert [each.body for each in known.confirmed] == ["assert double(0) == 0"]
-    assert list(known.struck.values()) == ["assert double(0) == 1"]
-
-
-def test_what_was_struck_out_is_listed(kept, monkeypatch, tmp_path, capsys):
-    edit_by(
-        monkeypatch, tmp_path, "\n\n\n# designed by the model\ndef test_designed_2():\n    assert double(0) == 1", ""
-    )
-    main(["tests", "m.py::double", "--edit"])
-    capsys.readouterr()
-    assert main(["tests", "m.py::double"]) == 0
-    assert "# struck out: assert double(0) == 1" in capsys.readouterr().out
-
-
-def test_a_slip_in_the_editor_is_said_at_once(kept, monkeypatch, tmp_path, capsys):
-    edit_by(monkeypatch, tmp_path, "double(0) == 1", "double(0) == (")
-    assert main(["tests", "m.py::double", "--edit"]) == 2
-    err = capsys.readouterr().err
-    assert "cannot be read: line " in err
-    assert "Correct it or delete it" in err
-
-
-@pytest.mark.parametrize(("editor", "why"), [("", "names an editor"), ("/no/such/editor -w", "cannot be started")])
-def test_an_editor_that_is_none(kept, monkeypatch, capsys, editor, why):
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", editor)
-    assert main(["tests", "m.py::double", "--edit"]) == 2
-    err = capsys.readouterr().err
-    assert why in err
-    assert str(kept.path) in err
 
 
 # -- during a run ------------------------------------------------------------------------------------------------

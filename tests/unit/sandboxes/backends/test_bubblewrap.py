@@ -12,7 +12,7 @@ import pytest
 
 from greenloop.core.errors import CannotVerify
 from greenloop.core.records.sandbox import Environment, Place
-from greenloop.sandboxes.backends import _bwrap_binary, _identity, _interpreter, _mounts, _seccomp, bubblewrap
+from greenloop.sandboxes.backends import _bwrap_binary, _identity, _interpreter, _mounts, _seccomp
 from greenloop.sandboxes.backends._masking import FolderScanner, HiddenPaths, WorkspaceScanner
 
 ME = _identity.Identity(uid=1000, gid=1000)
@@ -199,13 +199,3 @@ def test_causes_have_remedies(printed, cause, remedy):
     assert cause in told[0]
     assert remedy in told[1]
     assert told[1]
-
-
-async def test_a_program_that_does_not_work_is_named(tmp_path):
-    fake = tmp_path / "bwrap"
-    fake.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
-    fake.chmod(0o755)
-    probe = await bubblewrap.Bubblewrap([str(fake)]).probe()
-    assert not probe.ok
-    assert "failed its self-test" in probe.detail
-    assert probe.remedy

@@ -8,8 +8,6 @@ import json
 import os
 import socket
 import struct
-import subprocess
-import sys
 import tarfile
 import time
 from dataclasses import replace
@@ -23,7 +21,7 @@ from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends import docker
-from greenloop.sandboxes.container import base, bounded_process, engine, hardening, image, pytest_wheels, upload
+from greenloop.sandboxes.container import base, engine, hardening, image, pytest_wheels, upload
 from greenloop.sandboxes.container.connection import ContainerConnection, ContainerError
 from greenloop.sandboxes.container.engine import BOOT_LABEL, LABEL, OWNER_LABEL, Engine
 from greenloop.sandboxes.container.selftest import find_problem
@@ -262,17 +260,6 @@ def test_silence_is_given_up_in_time():
 # -- boot, as an ordinary process -------------------------------------------------------------------------------
 
 
-def test_boot_says_hello_and_ends_with_its_stdin():
-    source = (payload.folder() / "image" / "boot.py").read_text(encoding="utf-8")
-    with subprocess.Popen(
-        [sys.executable, "-I", "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        hello = payload.protocol().read(process.stdout)
-        process.stdin.close()
-        assert process.wait(10) == 0
-    assert hello == {"kind": "hello", "python": list(sys.version_info[:3]), "pytest": True, "packages": False}
-
-
 # -- leftovers --------------------------------------------------------------------------------------------------
 
 
@@ -326,16 +313,6 @@ def test_without_pip_the_pytest_beside_greenloop_goes_into_the_image():
     assert any("dist-info" in name for name in names)
     with pytest.raises(CannotVerify, match="No module named pip"):
         pytest_wheels.build_layer((3, 10), no_pip)
-
-
-def test_a_program_is_stopped_and_its_failure_is_told():
-    with pytest.raises(CannotVerify, match="failed: the reason"):
-        bounded_process.make_runner(bool)([sys.executable, "-c", "print('the reason'); raise SystemExit(1)"], 30)
-    with pytest.raises(CannotVerify, match="was stopped"):
-        bounded_process.make_runner(lambda: True)([sys.executable, "-c", "import time; time.sleep(60)"], 30)
-    with pytest.raises(CannotVerify, match=r"took longer than 0\.5 s"):
-        bounded_process.make_runner(bool)([sys.executable, "-c", "import time; time.sleep(60)"], 0.5)
-    assert bounded_process.make_runner(bool)([sys.executable, "-c", "print('fine')"], 30) == "fine\n"
 
 
 def test_what_keeps_a_base_image_from_being_made(monkeypatch):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.python.line_wrap import wrapped
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
@@ -286,20 +285,3 @@ def test_the_projects_own_pattern_names_a_new_file(project):
     (project.root / "pytest.ini").write_text("[pytest]\npython_files = check_*.py\n")
     made = project.add(project.checks(LINES[0]))
     assert made.path == "checks/check_codec.py"
-
-
-def test_long_lines_break_at_their_brackets_as_black_does():
-    line = "assert f([1, 2, 3], name='aaaaaaaaaaaaaaaaaaaa') == {'one': [1, 2], 'two': (3, 4), 'three': 'aaaaaaaaaaaa'}"
-    assert wrapped(line, 56, "    ") == [
-        "assert f([1, 2, 3], name='aaaaaaaaaaaaaaaaaaaa') == {",
-        "    'one': [1, 2],",
-        "    'two': (3, 4),",
-        "    'three': 'aaaaaaaaaaaa',",
-        "}",
-    ]
-    assert wrapped("    assert f('aaaaaaaaaa') == 'bbbbbbbbbbbbbb'", 40, "    ") == [
-        "    assert f(",
-        "        'aaaaaaaaaa'",
-        "    ) == 'bbbbbbbbbbbbbb'",
-    ]
-    assert wrapped("x = 1", 40, "    ") == ["x = 1"]
