@@ -24,6 +24,9 @@ finish() {
   tail -n "${2:-5}" "$work/$1.log"
 }
 
+# required PART: does GREENLOOP_REQUIRE name this part of the machine?
+required() { case ",${GREENLOOP_REQUIRE:-}," in *,"$1",*) return 0 ;; *) return 1 ;; esac }
+
 # tests PYTEST-ARGUMENTS...: stops at the first failures. Up to three failed tests get one more try, with nothing beside
 # them: those that pass then are named, and have to be fixed. With GREENLOOP_STRICT the first failure is final.
 tests() {

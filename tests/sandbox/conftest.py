@@ -132,19 +132,6 @@ def _projects_without_plugins(bare_python: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GREENLOOP_INTERPRETER", str(bare_python))
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where GREENLOOP_SAMPLE is set: of faked passes and their twins in Docker every fourth.
-
-    Whether a pass is believed hangs on the runner, which is the same behind each wall.
-    """
-    if "GREENLOOP_SAMPLE" in os.environ:
-        names = ("test_a_faked_pass_is_rejected[docker", "test_its_honest_twin_is_accepted[docker")
-        fakes = [item for item in items if item.name.startswith(names)]
-        left = [item for number, item in enumerate(fakes) if number % 4]
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What came of the attacks, as a table for docs/security.md."""
     table = sys.modules.get("tests.sandbox.attacks.table")
