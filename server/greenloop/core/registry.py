@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 from types import ModuleType
 
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 
 # The packages with the variants of each part; the second one holds those of published systems.
 PACKAGES: dict[str, tuple[str, ...]] = {
@@ -41,11 +41,11 @@ def names(part: str) -> list[str]:
 
 
 def load(part: str, name: str) -> ModuleType:
-    """The module of a variant. Raises `SettingsProblem` with the nearest names where there is none."""
+    """The module of a variant. Raises `SettingsError` with the nearest names where there is none."""
     packages = _packages(part)
     if name not in packages:
         near = difflib.get_close_matches(name, sorted(packages), n=1) or sorted(packages)
-        raise SettingsProblem(f"There is no {part} part named '{name}'.", remedy=f"Choose one of: {', '.join(near)}.")
+        raise SettingsError(f"There is no {part} part named '{name}'.", remedy=f"Choose one of: {', '.join(near)}.")
     return importlib.import_module(f"{packages[name]}.{name}")
 
 

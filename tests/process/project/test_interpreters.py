@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project import interpreters
 from greenloop.project.settings import Settings
 
@@ -47,5 +47,5 @@ def test_a_shim_is_seen_through(tmp_path):
     ],
 )
 def test_a_bad_setting_is_named(tmp_path, name, sentence):
-    with pytest.raises(CannotVerify, match=sentence):
+    with pytest.raises(CannotVerifyError, match=sentence):
         environment(tmp_path, interpreter=name)

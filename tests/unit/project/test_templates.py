@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.cli import options
-from greenloop.core.records.attempt import Attempt, Draft, Move, Note
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region, Spec
@@ -102,7 +102,7 @@ def test_what_templates_of_moves_may_use_is_what_a_prompt_offers():
     problem = Problem(
         root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(region,), originals=source, files=source
     )
-    baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED), notes=(Note(text="failed"),))
+    baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED), notes=(FeedbackNote(text="failed"),))
     for move in (Move.DRAFT, Move.REFINE, Move.RESTART):
         draft = Draft(parent=0, move=move, role=Role.DRAFTER)
         messages = assemble(

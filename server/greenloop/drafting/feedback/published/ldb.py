@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._value_diff import short
@@ -26,7 +26,7 @@ WORDS = 160  # characters of one explanation
 _OBJECT = re.compile(r"\{[^{}]{1,600}\}")
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The trace and its wrong blocks; the field `blocks` holds the verdicts by block number."""
     note = await runtime_trace.describe(problem, attempts, tools)
     if "traced" not in note.fields or not worth_asking(attempts):
