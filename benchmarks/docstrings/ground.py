@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Run
+from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results
 from greenloop.engine import refine
@@ -38,7 +38,7 @@ class Ground:
 
     async def _once(self, files: Mapping[str, str], selectors: Sequence[str], seconds: float) -> dict[str, str]:
         laid = {path: text.encode() for path, text in files.items()}
-        execution = await self.session.run(Run(selectors=tuple(selectors), files=laid, seconds=seconds))
+        execution = await self.session.run(TestRun(selectors=tuple(selectors), files=laid, seconds=seconds))
         if execution.broken:
             raise RuntimeError(execution.broken)
         ended = [result for result in case_results(execution) if result.outcome != "missing"]

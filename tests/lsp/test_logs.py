@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.lsp.connection import logs
 
 from .conftest import EVERYTHING, Editor, spawn, without
@@ -153,7 +153,7 @@ def test_files_of_ended_servers_are_removed_and_those_of_living_ones_are_not(fre
 
 
 def test_a_named_file_that_cannot_be_written_is_an_error_with_a_remedy(fresh, tmp_path):
-    with pytest.raises(UsageProblem, match=r"cannot be written: No such file") as caught:
+    with pytest.raises(UsageError, match=r"cannot be written: No such file") as caught:
         logs.start(file=str(tmp_path / "absent/here.log"))
     assert "--log-file" in caught.value.remedy
 

@@ -10,7 +10,7 @@ import pytest
 
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.records.sandbox import Environment, Place
+from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
@@ -69,7 +69,7 @@ def kept(project, tmp_path):
             source="test",
             has_pytest=True,
         )
-        basis = replace(here(Place(root=project, environment=python)), spec=SPEC)
+        basis = replace(here(SandboxSpec(root=project, environment=python)), spec=SPEC)
         number = history.begin(project, target, preset="default", model="play", sandbox="play", basis=basis)
         for each in attempts:
             history.attempt(number, each)

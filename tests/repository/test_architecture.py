@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core import registry
-from greenloop.core.records.verdict import Group
+from greenloop.core.records.verdict import ErrorGroup
 from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import keys
 
@@ -108,7 +108,7 @@ def test_presets_name_what_exists(name):
         ("trust", (preset.trust,)),
     ):
         assert set(chosen) <= set(registry.names(part))
-    assert set(preset.treat) <= set(Group)
+    assert set(preset.treat) <= set(ErrorGroup)
     assert {name for names in preset.treat.values() for name in names} <= set(registry.names("feedback"))
     prompts = HOUSE / "server/greenloop/drafting/prompts" / preset.prompt
     assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}

@@ -17,7 +17,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.connection import messages
 from greenloop.lsp.connection.capabilities import abilities
@@ -32,7 +32,7 @@ ATTEMPT = Attempt(
     parent=0,
     verdict=Verdict(status=Status.FAILED, cases=(CaseResult(id="t.py::t", outcome="failed", failure=FAILURE),)),
     error_class="AssertionError",
-    group=Group.LOGIC,
+    group=ErrorGroup.LOGIC,
 )
 PROBLEM = Problem(
     root=Path("/w"),
@@ -91,7 +91,7 @@ def test_parts_of_fields_are_on_the_page_too():
     assert parts <= set(re.findall(r"`(\w+)`", page))
 
 
-@pytest.mark.parametrize("words", [StopReason, Status, Group, Move, Role, Verified, Provenance])
+@pytest.mark.parametrize("words", [StopReason, Status, ErrorGroup, Move, Role, Verified, Provenance])
 def test_every_word_is_on_the_page(words):
     assert {word.value for word in words} <= set(re.findall(r"`([\w-]+)`", PAGE))
 

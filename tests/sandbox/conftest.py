@@ -14,7 +14,7 @@ import pytest
 
 from cast import Docstring
 from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Environment, Limits, Place
+from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 
@@ -118,7 +118,7 @@ async def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
             else:
                 (tmp_path / "lent").mkdir()
                 environment = open_environment(tmp_path / "lent", monkeypatch)
-            place = Place(root=root, environment=environment, masked=MASKED, limits=limits or Limits(), **more)
+            place = SandboxSpec(root=root, environment=environment, masked=MASKED, limits=limits or Limits(), **more)
             session = await Bubblewrap(writable=writable).open(place)
             stack.push_async_callback(session.close)
             return session

@@ -19,7 +19,7 @@ import pytest_asyncio
 from greenloop.core.ports import Session
 from greenloop.core.records.outcome import Evidence
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Limits, Place, Run
+from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
@@ -84,7 +84,7 @@ def bare(bare_python: Path) -> Environment:
     )
 
 
-async def open_session(backend: str, place: Place) -> Session:
+async def open_session(backend: str, place: SandboxSpec) -> Session:
     return await (Bubblewrap() if backend == "bubblewrap" else docker.create(Settings())).open(place)
 
 
@@ -92,7 +92,7 @@ async def open_session(backend: str, place: Place) -> Session:
 async def session(request, machine: Machine, bare_python: Path) -> AsyncIterator[Session]:
     """One session for all attacks: what one of them leaves behind meets the others."""
     masked = (".env*", "*.pem", "id_rsa*", ".git")
-    place = Place(root=machine.root, environment=bare(bare_python), masked=masked, limits=LIMITS)
+    place = SandboxSpec(root=machine.root, environment=bare(bare_python), masked=masked, limits=LIMITS)
     found = await open_session(request.param, place)
     yield found
     await found.close()
@@ -123,7 +123,7 @@ async def test_an_attack_is_contained(session: Session, machine: Machine, attack
         "aim.py": aim.text().encode(),
     }
     first = await asyncio.wait_for(
-        session.run(Run(selectors=("test_attack.py",), files=files, seconds=attack.seconds)), attack.seconds + 10
+        session.run(TestRun(selectors=("test_attack.py",), files=files, seconds=attack.seconds)), attack.seconds + 10
     )
     assert not first.broken, f"the sandbox broke: {first.broken}"
     verdict = judge(["test_attack.py::test_attack"], {}, first)
@@ -134,7 +134,7 @@ async def test_an_attack_is_contained(session: Session, machine: Machine, attack
     if attack.wins is Wins.SHOWS:
         told = [first.output, verdict.reason, *(case.failure.text for case in verdict.cases if case.failure)]
         won += [f"{text!r} is shown" for text in map(clean, told) if set(text) & set("\x1b\x9b\x07\x08\r")]
-    second = await session.run(Run(selectors=("test_after.py",), files=files))
+    second = await session.run(TestRun(selectors=("test_after.py",), files=files))
     assert not second.broken, f"the sandbox broke afterwards: {second.broken}"
     after = judge(["test_after.py::test_after"], {}, second)
     if attack.after and after.status is Status.PASSED:

@@ -9,7 +9,7 @@ import pytest
 
 from greenloop.bench import arms, mbpp, mutate_project, plans, projects, sources, tasks
 from greenloop.bench.run import Experiment, run
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.core.records.model import Reply, Role
 from greenloop.core.records.usage import Usage
 
@@ -126,7 +126,7 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
     experiment = Experiment(
         tasks=found, arms=[arms.parse("plain")], out=tmp_path / "out", answers=tmp_path / "answers", settings=table
     )
-    with pytest.raises(UsageProblem, match="is not what it was"):
+    with pytest.raises(UsageError, match="is not what it was"):
         await run(experiment, quiet)
 
 
@@ -139,7 +139,7 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
     ],
 )
 async def test_a_folder_that_gives_no_task_is_told(files, why, tmp_path, lay, table):
-    with pytest.raises(UsageProblem, match=why):
+    with pytest.raises(UsageError, match=why):
         await sources.tasks_of(sources.Wanted(names=[str(lay(tmp_path / "p", files))]), table, quiet)
 
 

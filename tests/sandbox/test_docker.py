@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from containers import BUSY, one, own_containers, place, tried, until
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Limits, Lines, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Limits, TestRun, WatchedLines
 from greenloop.core.records.verdict import Status
-from greenloop.core.report import case_results, collected, reached, watched
+from greenloop.core.report import case_results, collected_cases, line_traces, reached_functions
 from greenloop.core.verdict import judge
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import selection
@@ -69,12 +69,12 @@ async def test_a_pass_and_a_failure_with_what_was_expected(opened, root):
     (root / "test_m.py").write_text(
         "from m import double\n\ndef test_good():\n    assert double(2) == 4\n\ndef test_bad():\n    assert double(2) == 5\n"
     )
-    execution = await (await opened()).run(Run(selectors=("test_m.py",)))
+    execution = await (await opened()).run(TestRun(selectors=("test_m.py",)))
     good, bad = case_results(execution)
     assert good.passed
     assert (bad.outcome, bad.failure.type, bad.failure.frames[-1].path) == ("failed", "AssertionError", "test_m.py")
     assert (bad.failure.observed, bad.failure.expected) == ("4", "5")
-    assert [case.id for case in collected(execution)] == ["test_m.py::test_good", "test_m.py::test_bad"]
+    assert [case.id for case in collected_cases(execution)] == ["test_m.py::test_good", "test_m.py::test_bad"]
     assert (execution.status, execution.killed, execution.leftover) == (1, "", 0)
 
 
@@ -88,7 +88,7 @@ async def test_the_oracle_keeps_the_candidate_in_a_process_that_changes_nothing(
         "    return n * 2, refused\n"
     )
     (root / "test_m.py").write_text("from m import double\n\n\ndef test_a():\n    assert double(2) == (4, 5)\n")
-    execution = await (await opened()).run(Run(selectors=("test_m.py",), oracle=("m",)))
+    execution = await (await opened()).run(TestRun(selectors=("test_m.py",), oracle=("m",)))
     assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, case_results(execution)
     (told,) = [record for record in execution.records if record["kind"] == "oracle"]
     assert (told["calls"], told["unfit"]) == (1, "")
@@ -98,7 +98,7 @@ async def test_doctest_examples_are_cases(opened, root):
     (root / "d.py").write_text(
         'def f(x):\n    """\n    >>> f(1)\n    2\n    >>> f(2)\n    5\n    """\n    return x + 1\n'
     )
-    found = case_results(await (await opened()).run(Run(selectors=("doctest:d.py::f",))))
+    found = case_results(await (await opened()).run(TestRun(selectors=("doctest:d.py::f",))))
     assert [(case.id, case.outcome) for case in found] == [
         ("d.py::f::doctest-1", "passed"),
         ("d.py::f::doctest-2", "failed"),
@@ -108,14 +108,16 @@ async def test_doctest_examples_are_cases(opened, root):
 
 async def test_a_traced_run_says_what_was_reached(opened, root):
     (root / "test_m.py").write_text("from m import double\n\ndef test_good():\n    assert double(2) == 4\n")
-    execution = await (await opened()).run(Run(selectors=("test_m.py",), trace=True))
-    assert ("m.py", "double") in {(reach.path, reach.name) for reach in reached(execution)["test_m.py::test_good"]}
+    execution = await (await opened()).run(TestRun(selectors=("test_m.py",), trace=True))
+    assert ("m.py", "double") in {
+        (reach.path, reach.name) for reach in reached_functions(execution)["test_m.py::test_good"]
+    }
 
 
 async def test_a_watched_run_says_which_lines_ran_with_which_values(opened, root):
     (root / "test_m.py").write_text("from m import double\n\ndef test_good():\n    assert double(2) == 4\n")
-    run = Run(selectors=("test_m.py",), watch=(Lines(path="m.py", start=1, end=2),))
-    found = watched(await (await opened()).run(run))["test_m.py::test_good"]
+    run = TestRun(selectors=("test_m.py",), watch=(WatchedLines(path="m.py", start=1, end=2),))
+    found = line_traces(await (await opened()).run(run))["test_m.py::test_good"]
     assert found.lines == {"m.py": {2: 1}}
     assert [step.values for step in found.steps] == [{"n": "2"}, {"return": "4"}]
 
@@ -124,9 +126,9 @@ async def test_buffers_and_new_files_lie_over_the_disk_for_one_run_only(opened, 
     (root / "test_m.py").write_text("from m import double\n\ndef test_it():\n    assert double(2) == 4\n")
     session = await opened()
     wrong = {"m.py": b"from pkg.new import double\n", "pkg/new.py": b"def double(n):\n    return 7\n"}
-    run = Run(selectors=("test_m.py",))
+    run = TestRun(selectors=("test_m.py",))
     assert one(await session.run(run)).passed
-    assert one(await session.run(Run(selectors=("test_m.py",), files=wrong))).failure.observed == "7"
+    assert one(await session.run(TestRun(selectors=("test_m.py",), files=wrong))).failure.observed == "7"
     assert one(await session.run(run)).passed
     assert (await tried(session, "import os; assert not os.path.exists('pkg')")).passed
 
@@ -166,7 +168,7 @@ async def test_an_endless_loop_ends_in_time_and_says_where(opened):
     session = await opened()
     began = time.monotonic()
     execution = await session.run(
-        Run(selectors=("test_e.py",), files={"test_e.py": b"def test_e():\n    while True: pass\n"}, seconds=0.5)
+        TestRun(selectors=("test_e.py",), files={"test_e.py": b"def test_e():\n    while True: pass\n"}, seconds=0.5)
     )
     assert execution.killed == "timeout"
     assert time.monotonic() - began < 5
@@ -176,7 +178,7 @@ async def test_an_endless_loop_ends_in_time_and_says_where(opened):
 
 async def test_leaving_by_the_back_door_is_no_pass(opened):
     files = {"test_x.py": b"import os\n\ndef test_x():\n    os._exit(0)\n"}
-    execution = await (await opened()).run(Run(selectors=("test_x.py",), files=files))
+    execution = await (await opened()).run(TestRun(selectors=("test_x.py",), files=files))
     assert execution.status == 0
     assert judge(["test_x.py::test_x"], {}, execution).status is Status.TAMPERED
 
@@ -185,7 +187,7 @@ async def test_leaving_by_the_back_door_is_no_pass(opened):
 async def test_a_fork_bomb_stays_inside(opened):
     session = await opened(limits=Limits(processes=32))
     bomb = b"import os\n\ndef test_bomb():\n    while True:\n        try:\n            os.fork()\n        except OSError:\n            pass\n"
-    execution = await session.run(Run(selectors=("test_b.py",), files={"test_b.py": bomb}, seconds=3))
+    execution = await session.run(TestRun(selectors=("test_b.py",), files={"test_b.py": bomb}, seconds=3))
     assert not execution.broken
     assert execution.killed in {"processes", "timeout"}
     assert (await tried(session, "pass")).passed
@@ -195,7 +197,7 @@ async def test_more_memory_than_allowed_cannot_be_had(opened):
     session = await opened(limits=Limits(memory=128 << 20))
     assert (await tried(session, "held = bytearray(32 << 20)")).passed
     files = {"test_h.py": b"def test_h():\n    held = []\n    while True:\n        held.append(bytearray(1 << 20))\n"}
-    execution = await session.run(Run(selectors=("test_h.py",), files=files, seconds=20))
+    execution = await session.run(TestRun(selectors=("test_h.py",), files=files, seconds=20))
     assert not execution.broken
     found = case_results(execution)
     assert execution.killed == "memory" or found[0].failure.type == "MemoryError", (execution, found)
@@ -209,7 +211,7 @@ async def test_the_disk_is_bounded(opened):
 
 async def test_a_flood_of_output_is_cut(opened):
     execution = await (await opened(limits=Limits(output=1 << 16))).run(
-        Run(
+        TestRun(
             selectors=("test_f.py",),
             files={"test_f.py": b"import os\n\ndef test_f():\n    for _ in range(3000): os.write(1, b'x' * 1000)\n"},
         )
@@ -264,7 +266,7 @@ async def test_nothing_of_a_run_reaches_the_next(opened):
         "if os.fork() == 0:\n  os.setsid()\n  os.closerange(0, 3)\n  time.sleep(60)"
     )
     files = {"test_s.py": ("def test_s():\n" + "".join(f"    {line}\n" for line in stay.splitlines())).encode()}
-    execution = await session.run(Run(selectors=("test_s.py",), files=files))
+    execution = await session.run(TestRun(selectors=("test_s.py",), files=files))
     assert execution.leftover == 1
     look = "import os\nassert os.listdir('/dev/shm') == [] and not {'left.py', 'closed'} & set(os.listdir('/tmp'))\nassert len([p for p in os.listdir('/proc') if p.isdigit()]) == 3"
     assert (await tried(session, look)).passed
@@ -302,7 +304,7 @@ def _root_of(wanted: hardening.ContainerConfig, weak: dict) -> dict:
 async def test_cancelling_ends_the_tree_within_a_second(opened):
     session = await opened()
     running = asyncio.create_task(
-        session.run(Run(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
+        session.run(TestRun(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
     )
     (box,) = own_containers()
 
@@ -350,7 +352,7 @@ async def test_a_container_removed_from_outside_is_a_broken_sandbox(opened):
     session = await opened()
     (box,) = own_containers()
     running = asyncio.create_task(
-        session.run(Run(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
+        session.run(TestRun(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
     )
     await until(lambda: len(docker.connect(10).client.containers.get(box).top()["Processes"]) >= 3)
     await asyncio.to_thread(docker.connect(10).client.containers.get(box).remove, force=True)
@@ -367,7 +369,7 @@ async def test_a_supervisor_that_hangs_is_given_up(opened, monkeypatch):
     monkeypatch.setattr(_container, "GRACE_SECONDS", 0.5)
     container = docker.connect(10).client.containers.get(box)
     await asyncio.to_thread(container.pause)
-    execution = await session.run(Run(selectors=("test_m.py",), seconds=0.5))
+    execution = await session.run(TestRun(selectors=("test_m.py",), seconds=0.5))
     assert "did not answer in time" in execution.broken
     await until(lambda: box not in own_containers())
 
@@ -375,7 +377,7 @@ async def test_a_supervisor_that_hangs_is_given_up(opened, monkeypatch):
 async def test_a_supervisor_that_dies_is_a_broken_sandbox(opened):
     session = await opened()
     running = asyncio.create_task(
-        session.run(Run(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
+        session.run(TestRun(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
     )
     (box,) = own_containers()
     container = docker.connect(10).client.containers.get(box)
@@ -420,12 +422,12 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
         session = await docker.create(Settings()).open(place(root))
     container = docker.connect(10).client.containers.get(session._connection.container.id)
     running = asyncio.create_task(
-        session.run(Run(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
+        session.run(TestRun(selectors=("t_test.py",), files={"t_test.py": BUSY.encode()}, seconds=60))
     )
     await until(lambda: len(container.top()["Processes"]) >= 3)
     proxy.cut()
     assert "engine does not answer any more" in (await running).broken
-    assert "could not be started" in (await session.run(Run(selectors=("t_test.py",)))).broken
+    assert "could not be started" in (await session.run(TestRun(selectors=("t_test.py",)))).broken
     await session.close()
     await until(lambda: own_containers() == [])  # the end of its stdin ended it
 
@@ -433,14 +435,14 @@ async def test_an_engine_that_goes_away_is_a_broken_sandbox(root, tmp_path, monk
 async def test_a_killed_process_leaves_no_container(root, tmp_path):
     script = tmp_path / "owner.py"
     script.write_text(
-        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records.sandbox import Environment, Place, Run\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom greenloop.core.records.sandbox import Environment, SandboxSpec, TestRun\n"
         "from greenloop.sandboxes.backends import docker\nfrom greenloop.project.settings import Settings\n"
         "async def main():\n"
         "    here = Environment(executable=Path(sys.executable), prefix=Path(sys.prefix), base=Path(sys.base_prefix),\n"
         "        version=sys.version_info[:2], source='test', has_pytest=True)\n"
-        "    session = await docker.create(Settings()).open(Place(root=Path(sys.argv[1]), environment=here))\n"
+        "    session = await docker.create(Settings()).open(SandboxSpec(root=Path(sys.argv[1]), environment=here))\n"
         "    print(session._connection.container.id, flush=True)\n"
-        f"    await session.run(Run(selectors=('t_test.py',), files={{'t_test.py': {BUSY.encode()!r}}}, seconds=60))\n"
+        f"    await session.run(TestRun(selectors=('t_test.py',), files={{'t_test.py': {BUSY.encode()!r}}}, seconds=60))\n"
         "asyncio.run(main())\n"
     )
     asking = [sys.executable, str(script), str(root)]
@@ -482,7 +484,7 @@ async def test_the_probe_names_engine_and_image(opened):
 
 async def test_an_image_that_cannot_be_had_is_refused(root):
     settings = Settings(sandbox=SandboxSettings(image="localhost:9/no/such:image"))
-    with pytest.raises(CannotVerify, match="no/such:image"):
+    with pytest.raises(CannotVerifyError, match="no/such:image"):
         await docker.create(settings).open(place(root))
 
 
@@ -490,7 +492,7 @@ async def test_a_workspace_that_is_too_large_is_refused(opened, root, monkeypatc
     monkeypatch.setattr(upload, "MAX_BYTES", 1000)
     (root / "data").mkdir()
     (root / "data" / "big.bin").write_bytes(bytes(2000))
-    with pytest.raises(CannotVerify, match="data alone"):
+    with pytest.raises(CannotVerifyError, match="data alone"):
         await opened()
     assert own_containers() == []
 
@@ -510,7 +512,7 @@ async def test_whoever_opens_it_is_told_what_goes_on(tmp_path):
         assert said == ["looking for a sandbox (docker)", "opening the sandbox (docker)"]
         sandbox.report_status("making an image")
         assert said[-1] == "making an image"
-        assert one(await session.run(Run(selectors=("test_x.py",)))).passed
+        assert one(await session.run(TestRun(selectors=("test_x.py",)))).passed
     finally:
         await pool.release(session)
         await pool.close()

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from containers import one, own_containers, place, tried
-from greenloop.core.records.sandbox import Run
+from greenloop.core.records.sandbox import TestRun
 from greenloop.core.report import case_results
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import _container, docker
@@ -63,7 +63,7 @@ async def test_what_a_test_writes_beside_itself_is_gone(shared, root, leave):
     body = "".join(f"    {line}\n" for line in f"import os\n{leave}".splitlines())
     files = {"test_tried.py": f"def test_it():\n{body}".encode(), "new/m.py": b""}
     box = shared._connection
-    execution = await shared.run(Run(selectors=("test_tried.py",), files=files, without=("gone.txt",)))
+    execution = await shared.run(TestRun(selectors=("test_tried.py",), files=files, without=("gone.txt",)))
     assert one(execution).passed, case_results(execution)
     assert shared._connection is box or box is None, "the container was thrown away"
     look = (
@@ -104,7 +104,7 @@ async def test_programs_and_empty_folders_travel(shared):
 
 async def test_files_left_out_are_not_there_and_come_back_as_they_were(shared):
     files = {"test_tried.py": b"import os\ndef test_it(): assert not os.path.exists('tool')\n"}
-    run = Run(selectors=("test_tried.py",), files=files, without=("tool",))
+    run = TestRun(selectors=("test_tried.py",), files=files, without=("tool",))
     assert one(await shared.run(run)).passed
     assert (await tried(shared, "import os\nassert os.access('tool', os.X_OK)")).passed
 

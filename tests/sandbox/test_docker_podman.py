@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from containers import place, tried
-from greenloop.core.records.sandbox import Run
+from greenloop.core.records.sandbox import TestRun
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import docker
 from greenloop.sandboxes.container import base
@@ -110,6 +110,6 @@ async def test_podmans_containers_are_paused_when_idle(session):
 
 async def test_podmans_time_limit_holds(session):
     files = {"test_e.py": b"def test_e():\n    while True: pass\n"}
-    execution = await session.run(Run(selectors=("test_e.py",), files=files, seconds=0.5))
+    execution = await session.run(TestRun(selectors=("test_e.py",), files=files, seconds=0.5))
     assert execution.killed == "timeout"
     assert (await tried(session, "pass")).passed

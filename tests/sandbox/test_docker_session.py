@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from containers import BUSY, own_containers, place, tried, until
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import TestRun
 from greenloop.core.report import case_results
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import docker
@@ -66,7 +66,7 @@ async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(
     session = await opened()
 
     async def outcomes(text: str, **more) -> list[str]:
-        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
+        execution = await session.run(TestRun(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
         assert not execution.broken, execution.broken
         return [result.outcome for result in case_results(execution)]
 
@@ -211,7 +211,7 @@ def _fill_setuptools(index: Path) -> bool:
 async def test_a_package_that_cannot_be_had_is_named(opened, root, index, lines, said):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text(lines)
-    with pytest.raises(CannotVerify, match=said) as caught:
+    with pytest.raises(CannotVerifyError, match=said) as caught:
         await opened()
     assert caught.value.remedy
     assert own_containers() == []
@@ -265,14 +265,14 @@ async def test_an_installed_project_is_found_without_being_installed(opened, roo
     )
     assert (await tried(session, body)).passed
     files = {"test_given.py": b"def test_given(given): assert given == 5\n"}
-    assert case_results(await session.run(Run(selectors=("test_given.py",), files=files)))[0].passed
+    assert case_results(await session.run(TestRun(selectors=("test_given.py",), files=files)))[0].passed
 
 
 # -- runtimes and other engines ---------------------------------------------------------------------------------
 
 
 async def test_a_runtime_that_the_engine_does_not_know_is_named(opened):
-    with pytest.raises(CannotVerify, match="runsc-of-nowhere of `sandbox.runtime`"):
+    with pytest.raises(CannotVerifyError, match="runsc-of-nowhere of `sandbox.runtime`"):
         await opened(runtime="runsc-of-nowhere")
     assert own_containers() == []
 
@@ -333,7 +333,7 @@ async def test_a_paused_container_that_went_away_costs_nothing_but_time(opened):
     session = await opened()
     await session.pause()
     await asyncio.to_thread(docker.connect(10).client.containers.get(own_containers()[0]).remove, force=True)
-    execution = await session.run(Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
+    execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "from outside" in execution.broken
     assert (await tried(session, "pass")).passed
 
@@ -348,7 +348,9 @@ async def test_ten_sessions_at_once(opened, tmp_path):
     found = await asyncio.gather(*(tried(*pair) for pair in zip(sessions, bodies, strict=True)))
     assert all(result.passed for result in found)
     running = [
-        asyncio.create_task(session.run(Run(selectors=("b_test.py",), files={"b_test.py": BUSY.encode()}, seconds=60)))
+        asyncio.create_task(
+            session.run(TestRun(selectors=("b_test.py",), files={"b_test.py": BUSY.encode()}, seconds=60))
+        )
         for session in sessions
     ]
     containers = docker.connect(30).client.containers
@@ -372,7 +374,7 @@ async def test_an_image_deleted_meanwhile_is_said(opened, root, index, forget):
     await asyncio.to_thread(client.containers.get(own_containers()[0]).remove, force=True)
     await until(lambda: own_containers() == [])
     await asyncio.to_thread(client.images.remove, session.image, force=True)
-    run = Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"})
+    run = TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"})
     broken = [(await session.run(run)) for _ in range(2)]
     assert all(execution.broken and not execution.records for execution in broken)
     assert "is not there (any more)" in broken[-1].broken
@@ -388,7 +390,7 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
         raise APIError("mkdir /var/lib/docker: no space left on device")
 
     monkeypatch.setattr(image, "ensure", full)
-    with pytest.raises(CannotVerify, match="no space left") as caught:
+    with pytest.raises(CannotVerifyError, match="no space left") as caught:
         await docker.create(Settings()).open(place(root))
     assert "docker system df" in caught.value.remedy
 
@@ -398,7 +400,7 @@ async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     monkeypatch.setattr("greenloop.sandboxes.container.connection.START_SECONDS", 0.5)
     monkeypatch.setattr("greenloop.sandboxes.container.connection.ContainerConnection.supervise", _silent)
     session.end()
-    execution = await session.run(Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
+    execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "did not answer in time" in execution.broken
     monkeypatch.undo()
     assert (await tried(session, "pass")).passed

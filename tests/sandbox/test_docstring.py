@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cast import Asked, Cast, Knowing
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.core.records.spec import Provenance
@@ -130,12 +130,12 @@ async def test_conair_asks_until_somebody_spoke(docstring):
 
 async def test_without_a_designer_nothing_says_what_to_do(docstring):
     for told in ({"preset": "plain"}, {"spec.design": "never"}):
-        with pytest.raises(CannotVerify, match="Nothing says what rle should do"):
+        with pytest.raises(CannotVerifyError, match="Nothing says what rle should do"):
             await docstring(STUB, cast(RIGHT), **told)
 
 
 async def test_a_tester_that_writes_nonsense_is_named(docstring):
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         await docstring(STUB, cast(RIGHT, sets=["I am sorry, I cannot do that."] * 3))
     assert "The tester wrote no test that can be read." in caught.value.remedy
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify, SandboxBroke, UsageProblem
+from greenloop.core.errors import CannotVerifyError, SandboxBrokenError, UsageError
 from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.sandbox import Execution
@@ -196,7 +196,7 @@ async def test_docstring_examples_without_any_test(play):
 
 @pytest.mark.story("a refusal is a sentence with a remedy")
 async def test_a_function_without_any_specification_is_refused_with_the_remedy(play):
-    with pytest.raises(CannotVerify, match="Nothing says what double should do"):
+    with pytest.raises(CannotVerifyError, match="Nothing says what double should do"):
         await play({"m.py": DOUBLE}, "m.py::double")
 
 
@@ -380,19 +380,19 @@ async def test_an_endless_loop_is_a_failed_attempt(play):
 
 
 async def test_unknown_test_names_the_nearest(play):
-    with pytest.raises(UsageProblem) as caught:
+    with pytest.raises(UsageError) as caught:
         await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_duble")
     assert "test_m.py::test_double" in caught.value.remedy
 
 
 async def test_a_file_that_cannot_be_collected_is_named(play):
-    with pytest.raises(CannotVerify, match="ZeroDivisionError"):
+    with pytest.raises(CannotVerifyError, match="ZeroDivisionError"):
         await play({"test_z.py": "1 / 0\n\n\ndef test_a():\n    pass\n"}, "test_z.py::test_a")
 
 
 async def test_a_pytest_that_breaks_down_is_named(play):
     conftest = "def pytest_configure(config):\n    raise RuntimeError('no such database')\n"
-    with pytest.raises(CannotVerify, match="no such database"):
+    with pytest.raises(CannotVerifyError, match="no such database"):
         await play({"conftest.py": conftest, "m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double")
 
 
@@ -473,7 +473,7 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
     monkeypatch.setattr(ResidentSession, "run", breaks)
     files, case = {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double"
     if when == "baseline":
-        with pytest.raises(SandboxBroke) as caught:
+        with pytest.raises(SandboxBrokenError) as caught:
             await play(files, case, RIGHT)
         told = f"{caught.value} {caught.value.remedy}"
     else:

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.outcome import StopReason
 from greenloop.engine import refine
 from greenloop.project import settings
@@ -37,7 +37,7 @@ class Unasked:
 
     async def complete(self, request: Any, on_token: Callable[[str], None]) -> Any:
         self.calls += 1
-        raise CannotVerify("The model was asked.")
+        raise CannotVerifyError("The model was asked.")
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4
@@ -460,7 +460,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         request = refine.Request(root=root, target=seed.target)
         try:
             outcome = await refine.refine(request, settings=found, emit=lambda _event: None, model=model)
-        except CannotVerify as error:
+        except CannotVerifyError as error:
             return Told(f"{error} {error.remedy}", model.calls)
         if outcome.reason is not StopReason.ENVIRONMENT:
             return Told(f"{outcome.reason}: {outcome.message}", model.calls, outcome.solved)

@@ -10,10 +10,11 @@ import pytest
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Run
+from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.verdict import judge
-from greenloop.drafting.feedback import docs, runtime_trace
+from greenloop.drafting.feedback import docs
+from greenloop.drafting.feedback.published import runtime_trace
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -41,7 +42,9 @@ def tried(tmp_path, lay, opened):
         async def again(attempt, selectors, watch, seconds=60.0):
             files = compose(problem, attempt.candidate) if attempt.candidate else {}
             laid = {path: text.encode() for path, text in files.items()}
-            return await session.run(Run(selectors=tuple(selectors), files=laid, watch=tuple(watch), seconds=seconds))
+            return await session.run(
+                TestRun(selectors=tuple(selectors), files=laid, watch=tuple(watch), seconds=seconds)
+            )
 
         made = Candidate(texts={region: candidate}) if candidate else None
         attempt = Attempt(number=int(bool(made)), verdict=judge([CASE], {}, await again(FRESH, [CASE], ())))
@@ -186,7 +189,7 @@ async def test_nothing_is_said_of_what_is_no_librarys(tried, code):
 
 async def test_an_assertion_triggers_no_look_up(tried):
     problem, attempts, _tools = await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2")
-    assert await docs.describe(problem, attempts, SimpleNamespace(session=None)) == docs.Note(text="")
+    assert await docs.describe(problem, attempts, SimpleNamespace(session=None)) == docs.FeedbackNote(text="")
 
 
 async def test_the_look_up_imports_nothing_of_the_workspace(tried):
@@ -194,5 +197,5 @@ async def test_the_look_up_imports_nothing_of_the_workspace(tried):
     problem, _attempts, tools = await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2", code)
     (problem.root / "m2.py").write_text("import math\nraise SystemExit('imported')\n")
     asked = [{"kind": "attribute", "owner": "m2", "name": "missing", "modules": ["m2"]}]
-    execution = await tools.session.run(Run(selectors=(docs.FILE,), files={docs.FILE: docs.inquiry(asked)}))
+    execution = await tools.session.run(TestRun(selectors=(docs.FILE,), files={docs.FILE: docs.inquiry(asked)}))
     assert docs.case_results(execution)[0].failure.message == "{}"

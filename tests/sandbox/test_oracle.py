@@ -6,9 +6,9 @@ import platform
 
 import pytest
 
-from greenloop.core.records.sandbox import Run
+from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import Status
-from greenloop.core.report import case_results, of_kind
+from greenloop.core.report import case_results, records_of_kind
 from greenloop.core.verdict import judge
 
 pytestmark = [
@@ -108,13 +108,13 @@ def run(opened, lay, tmp_path):
 
     async def go(files, oracle=("sums",), seconds=20.0, **about):
         session = await opened(lay(tmp_path / "work", files), **about)
-        return await session.run(Run(selectors=("test_m.py",), oracle=oracle, seconds=seconds))
+        return await session.run(TestRun(selectors=("test_m.py",), oracle=oracle, seconds=seconds))
 
     return go
 
 
 def told(execution):
-    (record,) = of_kind(execution, "oracle")
+    (record,) = records_of_kind(execution, "oracle")
     return record
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 from greenloop.core.events import Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.engine import loop, refine
@@ -100,7 +100,7 @@ async def test_a_constraint_holds_for_the_function_behind_a_failing_test(stage):
 
 
 async def test_a_constraint_that_is_none_ends_the_run_before_any_model_call(stage):
-    with pytest.raises(SettingsProblem, match="has no constraint 'no-import'"):
+    with pytest.raises(SettingsError, match="has no constraint 'no-import'"):
         await stage({"m.py": STUB}, **{"spec.constraints": ["no-import"]})
     assert stage.attempts == []
 

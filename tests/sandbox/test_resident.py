@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 
 from greenloop.core import report
-from greenloop.core.records.sandbox import Environment, Execution, Place, Run
+from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
 from greenloop.sandboxes.backends import _mounts, _resident
 from greenloop.sandboxes.backends._supervisor import descendants
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
@@ -34,7 +34,7 @@ def plain_environment(bare_python: str) -> Environment:
 @pytest.fixture
 async def session(tmp_path, lay, plain_environment):
     root = lay(tmp_path / "w", {"pytest.ini": "[pytest]\n", "m.py": "v = 1\n", "test_m.py": TEST})
-    opened = await Bubblewrap().open(Place(root=root, environment=plain_environment, masked=(".env*",)))
+    opened = await Bubblewrap().open(SandboxSpec(root=root, environment=plain_environment, masked=(".env*",)))
     yield opened
     await opened.close()
     assert descendants(os.getpid()) == []
@@ -47,7 +47,7 @@ def outcomes(execution: Execution) -> dict[str, str]:
 
 async def ran(session: _resident.ResidentSession, files: Mapping[str, str] | None = None, **more) -> dict[str, str]:
     laid = {path: text.encode() for path, text in (files or {}).items()}
-    return outcomes(await session.run(Run(**{"selectors": ("test_m.py",), "files": laid, **more})))
+    return outcomes(await session.run(TestRun(**{"selectors": ("test_m.py",), "files": laid, **more})))
 
 
 async def taught(session: _resident.ResidentSession, *selectors: str) -> _resident.Warmup:
@@ -80,7 +80,7 @@ async def test_a_file_that_is_saved_before_it_has_learnt_says_nothing_against_th
 
 
 async def test_a_failure_tells_the_same_either_way(session):
-    wrong = Run(selectors=("test_m.py",), files={"m.py": b"v = 2\n"})
+    wrong = TestRun(selectors=("test_m.py",), files={"m.py": b"v = 2\n"})
     fresh = await session.run(wrong)
     await taught(session)
     again = await session.run(wrong)
@@ -137,7 +137,7 @@ async def test_hooks_of_conftests_run_as_in_a_fresh_pytest(session):
     )  # fmt: skip
     (root / "conftest.py").write_text(hooks)
     (root / "pytest.ini").write_text("[pytest]\naddopts = -s\n")
-    run = Run(selectors=("test_m.py",))
+    run = TestRun(selectors=("test_m.py",))
     fresh = re.findall(r"seen \w+", (await session.run(run)).output)
     await taught(session)
     again = re.findall(r"seen \w+", (await session.run(run)).output)
@@ -185,7 +185,7 @@ async def test_slow_packages_are_imported_before_the_fork_and_those_with_threads
         assert (await taught(session, "test_p.py")).modules == ["greenloop_slow"]
         (root / "pytest.ini").write_text("[pytest]\naddopts = -s\n")  # a new wall gets what the old one has learnt
         stamps = {
-            re.search(r"\d+\.\d+", (await session.run(Run(selectors=("test_p.py",)))).output)[0] for _ in range(2)
+            re.search(r"\d+\.\d+", (await session.run(TestRun(selectors=("test_p.py",)))).output)[0] for _ in range(2)
         }
         assert len(stamps) == 1
         assert session._warmup.modules == ["greenloop_slow"]
@@ -208,7 +208,7 @@ async def test_walls_are_taken_down_after_many_runs_and_after_a_suspicious_one(s
     assert session._instances[0].runs == 1
     await ran(session)
     assert not session._instances
-    await session.run(Run(selectors=("test_m.py",), files={"m.py": b"import os\nos.kill(os.getpid(), 9)\n"}))
+    await session.run(TestRun(selectors=("test_m.py",), files={"m.py": b"import os\nos.kill(os.getpid(), 9)\n"}))
     assert not session._instances
     assert (await ran(session))["test_a"] == "passed"
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, Limits, Place
+from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.run_state import Baseline
 from greenloop.localize import context
@@ -49,7 +49,7 @@ async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baselin
     for name, text in files.items():
         (root / name).write_text(text)
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
-    place = Place(
+    place = SandboxSpec(
         root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=values["seconds"])
     )
     session = await Bubblewrap().open(place)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
@@ -85,7 +85,7 @@ async def test_a_test_of_the_boundary_kills_its_changes(tmp_path, walled):
 async def test_only_a_solved_result_can_be_tried(tmp_path, walled):
     problem, _outcome = result(tmp_path)
     unsolved = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=StopReason.STALLED, message="", attempts=())
-    with pytest.raises(UsageProblem, match="no solved result"):
+    with pytest.raises(UsageError, match="no solved result"):
         await refine.strength_of(problem, unsolved, settings=walled)
 
 

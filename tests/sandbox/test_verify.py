@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from greenloop.cli.main import main
-from greenloop.core.errors import BaselineChanged, CannotVerify, UsageProblem
+from greenloop.core.errors import BaselineChangedError, CannotVerifyError, UsageError
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
@@ -297,7 +297,7 @@ async def test_an_answer_that_equals_everything_is_caught(work, check):
 async def test_a_missing_package_is_the_environments_fault(work, check):
     write(work, {"tests/test_m.py": "import numpy\n\n\ndef test_a():\n    pass\n"})
     commit(work)
-    with pytest.raises(CannotVerify, match="numpy"):
+    with pytest.raises(CannotVerifyError, match="numpy"):
         await check()
 
 
@@ -305,7 +305,7 @@ async def test_a_generated_module_is_named_and_can_be_kept(work, check):
     write(work, {"m.py": "from _version import V\n" + FILES["m.py"], ".gitignore": "_version.py\n"})
     commit(work)
     write(work, {"_version.py": "V = 1\n", "m.py": "from _version import V\n" + RIGHT})
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         await check()
     assert "--keep _version.py" in caught.value.remedy
     found = await check(keep=("_version.py",))
@@ -315,12 +315,12 @@ async def test_a_generated_module_is_named_and_can_be_kept(work, check):
 
 async def test_targets_that_the_commit_does_not_have(work, check):
     write(work, {"tests/test_new.py": "def test_new():\n    pass\n"})
-    with pytest.raises(UsageProblem, match="not in HEAD") as caught:
+    with pytest.raises(UsageError, match="not in HEAD") as caught:
         await check("tests/test_new.py")
     assert "--with-new" in caught.value.remedy
-    with pytest.raises(UsageProblem, match="no test"):
+    with pytest.raises(UsageError, match="no test"):
         await check("tests/test_m.py::test_nothing")
-    with pytest.raises(UsageProblem, match="There is no"):
+    with pytest.raises(UsageError, match="There is no"):
         await check("tests/test_z.py")
 
 
@@ -330,7 +330,7 @@ async def test_files_that_change_meanwhile_end_it(work, settings):
             write(work, {"m.py": RIGHT + "\n\n# later\n"})
 
     write(work, {"m.py": RIGHT})
-    with pytest.raises(BaselineChanged):
+    with pytest.raises(BaselineChangedError):
         await verify(Request(root=work), settings=settings, report_status=report_status)
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Environment, Execution, Place, Run
+from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results
 from greenloop.sandboxes.backends import _container, docker
@@ -18,7 +18,7 @@ from greenloop.sandboxes.container.engine import LABEL, OWNER_LABEL
 BUSY = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass\n"
 
 
-def place(root: Path, **more) -> Place:
+def place(root: Path, **more) -> SandboxSpec:
     environment = Environment(
         executable=Path(sys.executable),
         prefix=Path(sys.prefix),
@@ -27,7 +27,7 @@ def place(root: Path, **more) -> Place:
         source="test",
         has_pytest=True,
     )
-    return Place(root=root, environment=environment, masked=(".env*", "*.pem", ".git"), **more)
+    return SandboxSpec(root=root, environment=environment, masked=(".env*", "*.pem", ".git"), **more)
 
 
 def one(execution: Execution) -> CaseResult:
@@ -41,7 +41,7 @@ async def tried(session: _container.ContainerSession, source: str, **run) -> Cas
     """The result of a single test with this body."""
     body = "".join(f"    {line}\n" for line in source.splitlines())
     files = {"test_tried.py": f"def test_it():\n{body}".encode()}
-    return one(await session.run(Run(selectors=("test_tried.py",), files=files, **run)))
+    return one(await session.run(TestRun(selectors=("test_tried.py",), files=files, **run)))
 
 
 def own_containers() -> list[str]:

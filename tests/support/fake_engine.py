@@ -17,7 +17,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.engine import refine
 from greenloop.engine.history.store import History
 
@@ -44,7 +44,7 @@ def attempt(number: int, status: Status = Status.FAILED) -> Attempt:
         draft=Draft(parent=number - 1, move=Move.DRAFT, role=Role.DRAFTER) if number else None,
         model="scripted" if number else "",
         error_class="AssertionError" if red else "",
-        group=Group.LOGIC if red else None,
+        group=ErrorGroup.LOGIC if red else None,
         usage=Usage(prompt_tokens=100, completion_tokens=20, model_seconds=1.0, test_seconds=0.1)
         if number
         else Usage(),
@@ -54,7 +54,7 @@ def attempt(number: int, status: Status = Status.FAILED) -> Attempt:
 def tampered(number: int) -> Attempt:
     """A faked pass: every case of it is green."""
     faked = replace(verdict(Status.PASSED), status=Status.TAMPERED, reason=f"{CASE} does not fail as it must.")
-    return replace(attempt(number), verdict=faked, error_class="Tampered", group=Group.TAMPERING)
+    return replace(attempt(number), verdict=faked, error_class="Tampered", group=ErrorGroup.TAMPERING)
 
 
 def solved(root: Path, **changes: Any) -> Outcome:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Run
+from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.verdict import Status
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import judge
@@ -45,7 +45,7 @@ class Judge:
     known: dict[str, Judgement] = field(default_factory=dict)
 
     async def __call__(self, texts: Mapping[str, str]) -> Judgement:
-        """Judges whole files by path, laid over the task. Raises `CannotVerify` where no sandbox can be used."""
+        """Judges whole files by path, laid over the task. Raises `CannotVerifyError` where no sandbox can be used."""
         key = json.dumps(sorted(texts.items()))
         if key not in self.known:
             sandbox_spec = await refine.place_of(self.root, self.settings)
@@ -59,7 +59,7 @@ class Judge:
     async def _run(self, session: Session, texts: Mapping[str, str]) -> Judgement:
         files = {**self.task.files, **texts, **self.task.judge}
         cases, shown = list(self.task.cases), list(self.task.shown)
-        run = Run(
+        run = TestRun(
             selectors=fit_selectors(list(dict.fromkeys([*cases, *shown]))),
             files={path: text.encode() for path, text in files.items()},
             seconds=max(SLOWER * self.settings.sandbox.seconds, self.settings.suite.seconds),

@@ -21,7 +21,7 @@ from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
 from greenloop.bench.mutate_project import broken
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
@@ -46,7 +46,7 @@ async def of_rows(
 ) -> list[Task]:
     """`count` mutants, one per row, of rows in a random order; fewer where there are no more.
 
-    Raises `CannotVerify` where no sandbox can be used.
+    Raises `CannotVerifyError` where no sandbox can be used.
     """
     tasks: list[Task] = []
     for row in random.Random(seed).sample(list(rows), len(rows)):  # noqa: S311
@@ -91,7 +91,7 @@ class _Ground:
         """Outcome by case; None where the run did not complete."""
         files = {path: each.encode() for path, each in {**self.files, MODULE: text}.items()}
         selectors = tuple(path for path in self.files if path.startswith("test_"))
-        run = Run(selectors=selectors, files=files, seconds=SECONDS, hash_seed=hash_seed)
+        run = TestRun(selectors=selectors, files=files, seconds=SECONDS, hash_seed=hash_seed)
         return outcomes(await self.session.run(run))
 
     async def fails(self, text: str) -> bool:

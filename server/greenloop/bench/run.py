@@ -22,7 +22,7 @@ from greenloop.bench.recordings import Meter, Recordings, Shared, shared
 from greenloop.bench.records import BROKEN
 from greenloop.bench.results import Done, Key
 from greenloop.bench.tasks import Task
-from greenloop.core.errors import GreenloopError, UsageProblem
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Started
 from greenloop.core.ports import Model
 from greenloop.core.records.model import Role
@@ -58,7 +58,7 @@ class Experiment:
 async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[Done]:
     """Runs what is not yet in the file of results; returns all task-runs of these arms, tasks and repeats.
 
-    Raises `UsageProblem` where the file has a different arm or task of the same name, `GreenloopError` where nothing
+    Raises `UsageError` where the file has a different arm or task of the same name, `GreenloopError` where nothing
     can be measured.
     """
     return await _Bench(experiment, report_status).all()
@@ -133,7 +133,7 @@ class _Bench:
         elif done.run["digest"] != task.digest:
             difference = f"another task of the name '{task.id}'"
         if difference:
-            raise UsageProblem(
+            raise UsageError(
                 f"{self.experiment.out} has {difference}.",
                 remedy="Write to another file with --out, or remove this one.",
             )
@@ -261,7 +261,7 @@ def laid(task: Task, folder: Path) -> Path:
         root = Path(task.folder)
         for path, text in task.solution.items():
             if sources.text(root, path) != text:
-                raise UsageProblem(
+                raise UsageError(
                     f"{root / path} is not what it was when {task.id} was made of it.", remedy="Make the tasks anew."
                 )
         return root

@@ -23,7 +23,7 @@ class Election:
     order: Sequence[int] = ()
 
 
-async def nearest(problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:  # noqa: ARG001
+async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool) -> Election:  # noqa: ARG001
     """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first."""
     passing = [attempt for attempt in attempts if attempt.candidate and attempt.verdict.status is Status.PASSED]
 

@@ -36,7 +36,7 @@ class Specified:
     """
 
     spec: Spec
-    said: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class Tested:
 
     attempt: Attempt
 
-    def into(self, attempts: list[Attempt]) -> None:
+    def record_in(self, attempts: list[Attempt]) -> None:
         """Appends the attempt, or replaces an earlier version of it."""
         attempts[self.attempt.number : self.attempt.number + 1] = [self.attempt]
 

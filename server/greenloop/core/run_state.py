@@ -35,7 +35,7 @@ class Baseline:
     passing: bool = False
 
     @property
-    def settled(self) -> bool:
+    def has_result(self) -> bool:
         """Is the request over before any model is asked?"""
         return self.passing or bool(self.fault)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.records.spec import OWN, Provenance
+from greenloop.core.records.spec import USER_PROVENANCES, Provenance
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
 
@@ -35,7 +35,7 @@ def trust(evidence: Evidence) -> Verified:
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
     lacks_approval = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
-    if evidence.neighbours_left_out or lacks_approval or not passed & OWN:
+    if evidence.neighbours_left_out or lacks_approval or not passed & USER_PROVENANCES:
         return Verified.PARTIALLY
     return Verified.VERIFIED
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,14 +36,14 @@ class Preset:
 
 @cache
 def load_presets() -> dict[str, Preset]:
-    """All presets of presets.toml by name. Raises `SettingsProblem` for wrong keys."""
+    """All presets of presets.toml by name. Raises `SettingsError` for wrong keys."""
     table = tomllib.loads(files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8"))
     known = {item.name for item in fields(Preset)} - {"name"}
     required = known - {"treat", "attempts", "specs", "trust", "blind"}
     result = {}
     for name, values in table.items():
         if not required <= set(values) <= known:
-            raise SettingsProblem(f"Preset '{name}' must have the keys {', '.join(sorted(required))}.")
+            raise SettingsError(f"Preset '{name}' must have the keys {', '.join(sorted(required))}.")
         result[name] = Preset(name=name, **{key: _frozen(value) for key, value in values.items()})
     return result
 
@@ -55,11 +55,11 @@ def _frozen(value: Any) -> Any:
 
 
 def find_preset(name: str, *, harness: bool = False) -> Preset:
-    """The preset of a name. Raises `SettingsProblem` with the known names. `harness`: includes those for it only."""
+    """The preset of a name. Raises `SettingsError` with the known names. `harness`: includes those for it only."""
     known = {key: each for key, each in load_presets().items() if harness or not each.blind}
     if name in known:
         return known[name]
     problem = f"There is no preset named '{name}'."
     if name in load_presets():
         problem = f"The preset '{name}' runs no tests; it is only for `greenloop bench`."
-    raise SettingsProblem(problem, remedy=f"Choose one of: {', '.join(known)}.")
+    raise SettingsError(problem, remedy=f"Choose one of: {', '.join(known)}.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records.sandbox import Place
+from greenloop.core.records.sandbox import SandboxSpec
 
 PAUSE_SECONDS = 30.0  # seconds without a run after which an idle session stops using the machine
 CLOSE_SECONDS = 600.0  # further seconds after which it is closed
@@ -21,7 +21,7 @@ CLOSE_SECONDS = 600.0  # further seconds after which it is closed
 
 @dataclass(eq=False, kw_only=True)
 class _PooledSession:
-    spec: Place
+    spec: SandboxSpec
     sandbox: Sandbox
     session: Session
     closing_task: asyncio.Task[None] | None = None
@@ -47,11 +47,11 @@ class SandboxPool:
             self._back_ends[key] = make()
         return self._back_ends[key]
 
-    def is_ready(self, spec: Place) -> bool:
+    def is_ready(self, spec: SandboxSpec) -> bool:
         """Whether an idle session with this sandbox spec is waiting."""
         return any(pooled.spec == spec for pooled in self._idle)
 
-    async def open(self, sandbox: Sandbox, spec: Place) -> Session:
+    async def open(self, sandbox: Sandbox, spec: SandboxSpec) -> Session:
         """Returns the idle session with this sandbox spec, else a new one. Raises what `sandbox.open` raises."""
         self._abandoned_roots.discard(spec.root)
         for pooled in self._idle:

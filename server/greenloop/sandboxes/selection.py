@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from greenloop.core import registry
-from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
+from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records.sandbox import Limits, Place
+from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.project import cgroups
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
@@ -23,17 +23,17 @@ ReportStatus = Callable[[str], None]
 
 
 async def choose(settings: Settings, report_status: ReportStatus) -> Sandbox:
-    """Returns the first back end that passes its self-test. Raises `CannotVerify` with the remedy of each."""
+    """Returns the first back end that passes its self-test. Raises `CannotVerifyError` with the remedy of each."""
     sandbox, _session = await _open_first(settings, report_status, None, None)
     return sandbox
 
 
 async def open_first(
-    spec: Place, settings: Settings, report_status: ReportStatus, pool: SandboxPool
+    spec: SandboxSpec, settings: Settings, report_status: ReportStatus, pool: SandboxPool
 ) -> tuple[Sandbox, Session]:
     """Opens the first back end that passes its self-test; the caller releases the session to the pool.
 
-    Raises `CannotVerify` with the remedy of each.
+    Raises `CannotVerifyError` with the remedy of each.
     """
     sandbox, session = await _open_first(settings, report_status, spec, pool)
     assert session is not None
@@ -41,7 +41,7 @@ async def open_first(
 
 
 async def _open_first(
-    settings: Settings, report_status: ReportStatus, spec: Place | None, pool: SandboxPool | None
+    settings: Settings, report_status: ReportStatus, spec: SandboxSpec | None, pool: SandboxPool | None
 ) -> tuple[Sandbox, Session | None]:
     kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
     refusals = []
@@ -54,13 +54,13 @@ async def _open_first(
                 return sandbox, None
             report_status(f"opening the sandbox ({kind})")
             return sandbox, await pool.open(sandbox, spec)
-        except CannotVerify as error:
+        except CannotVerifyError as error:
             refusals.append(error)
             if len(kinds) > 1:
                 report_status(f"{kind} cannot be used: {error}")
     if len(refusals) == 1:
         raise refusals[0]
-    raise CannotVerify(
+    raise CannotVerifyError(
         "No sandbox can be used here ("
         + "; ".join(f"{kind}: {error}" for kind, error in zip(kinds, refusals, strict=True))
         + ").",
@@ -76,13 +76,13 @@ async def _load_tested(kind: str, settings: Settings, pool: SandboxPool | None =
     sandbox = pool.back_end((kind, repr(settings.sandbox)), make) if pool is not None else make()
     probe = await sandbox.probe()
     if not probe.ok:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{kind}: {probe.detail}" if settings.sandbox.kind != "auto" else probe.detail, remedy=probe.remedy
         )
     return sandbox
 
 
-async def suggest_other(error: SandboxBroke, settings: Settings, failed_kind: str) -> SandboxBroke:
+async def suggest_other(error: SandboxBrokenError, settings: Settings, failed_kind: str) -> SandboxBrokenError:
     """Adds the other back end to the remedy of an error, where that one is usable; returns the error."""
     for kind in ORDER:
         if kind == failed_kind:

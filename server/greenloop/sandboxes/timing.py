@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from greenloop.core.ports import Session
-from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.sandbox import Execution, TestRun
 
 
 class Stopwatch:
@@ -43,7 +43,7 @@ class TimedSession:
     def name(self) -> str:
         return self._session.name
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         with self._stopwatch:
             return await self._session.run(run)
 

@@ -31,7 +31,7 @@ def options(settings: SpecSettings) -> dict[str, Any]:
 
 
 async def collected(problem: Problem, tools: Tools) -> Spec:
-    """Collects what the settings add to tests and docstring. Raises `UsageProblem` or `CannotVerify`."""
+    """Collects what the settings add to tests and docstring. Raises `UsageError` or `CannotVerifyError`."""
     spec = Spec()
     for name in PARTS:
         if tools.options.get(name):

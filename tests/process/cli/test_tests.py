@@ -8,7 +8,7 @@ import pytest
 
 from fake_engine import BEFORE
 from greenloop.cli.main import main
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.specs import stored_tests
 
@@ -24,7 +24,7 @@ def spec() -> Spec:
     designed = [Check(body=body, line=1, provenance=Provenance.DESIGNED) for body in bodies]
     doctest = Case(id="m.py::double::doctest-1", path="m.py", line=2, provenance=Provenance.DOCTEST)
     doubts = ("The docstring does not say what double(None) is.",)
-    return Spec(cases=(doctest,), selectors=("doctest:m.py::double",), doubts=doubts) + sheet(
+    return Spec(cases=(doctest,), selectors=("doctest:m.py::double",), doubts=doubts) + build_test_file(
         REGION, "m", "designed", designed
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project import git
 from greenloop.project.git import Repository
 from greenloop.project.revision import compare
@@ -111,7 +111,7 @@ def test_nothing_that_the_repository_names_is_executed(work, trap):
     repository = Repository.find(work)
     found = compare(repository, repository.commit("HEAD"))
     assert found.files == {"tests/test_m.py": FILES["tests/test_m.py"].encode()}
-    with pytest.raises(CannotVerify, match="not in this clone"):
+    with pytest.raises(CannotVerifyError, match="not in this clone"):
         repository.contents([git.Entry(path="gone.py", mode="100644", oid="1" * 40)])
     assert not sprung()
     assert (work / ".git/index").read_bytes() == index
@@ -160,7 +160,7 @@ def test_an_object_that_is_not_what_its_name_says_is_not_believed(work, name):
     loose.chmod(0o644)
     loose.write_bytes(zlib.compress(kind + b" %d\0" % len(data) + data))
     write(work, {"tests/test_m.py": "changed\n"})
-    with pytest.raises(CannotVerify, match="not what its name says"):
+    with pytest.raises(CannotVerifyError, match="not what its name says"):
         against(work)
 
 
@@ -216,7 +216,7 @@ def test_lfs_files_are_compared_by_their_hash(work):
     (work / "tests/big.bin").write_bytes(data)
     assert against(work).files == {}
     (work / "tests/big.bin").write_bytes(data + b"!")
-    with pytest.raises(CannotVerify, match="Git LFS"):
+    with pytest.raises(CannotVerifyError, match="Git LFS"):
         against(work)
 
 
@@ -233,7 +233,7 @@ def test_submodules(work, tmp_path):
     run(tmp_path, "clone", "-q", str(work), str(clone))
     assert any("sub" in note for note in against(clone).notes)
     write(clone, {"sub/tests/test_z.py": "planted\n"})
-    with pytest.raises(CannotVerify, match="submodule sub"):
+    with pytest.raises(CannotVerifyError, match="submodule sub"):
         against(clone)
 
 
@@ -241,25 +241,25 @@ def test_submodules(work, tmp_path):
 
 
 def test_no_repository(tmp_path):
-    with pytest.raises(CannotVerify, match="no git repository"):
+    with pytest.raises(CannotVerifyError, match="no git repository"):
         Repository.find(tmp_path)
 
 
 def test_no_git(work, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(CannotVerify, match="no git"):
+    with pytest.raises(CannotVerifyError, match="no git"):
         Repository.find(work)
 
 
 def test_no_commit_yet(tmp_path):
     run(tmp_path, "init", "-q")
-    with pytest.raises(CannotVerify, match="no commit yet"):
+    with pytest.raises(CannotVerifyError, match="no commit yet"):
         Repository.find(tmp_path).commit("HEAD")
 
 
 @pytest.mark.parametrize("revision", ["nope", "", "--help", "-x", "HEAD:m.py", "a\nb", "HEAD~7"])
 def test_unknown_revisions(work, revision):
-    with pytest.raises(UsageProblem, match="There is no commit"):
+    with pytest.raises(UsageError, match="There is no commit"):
         Repository.find(work).commit(revision)
 
 
@@ -270,7 +270,7 @@ def test_a_shallow_clone_says_how_to_deepen_it(work, tmp_path):
     run(tmp_path, "clone", "-q", "--depth", "1", f"file://{work}", "shallow")
     repository = Repository.find(tmp_path / "shallow")
     assert repository.commit("HEAD")
-    with pytest.raises(UsageProblem) as caught:
+    with pytest.raises(UsageError) as caught:
         repository.commit(first)
     assert "--unshallow" in caught.value.remedy
 
@@ -345,7 +345,7 @@ def test_links_in_place_of_trusted_files_are_refused(work, name):
     else:
         path.unlink(missing_ok=True)
         path.symlink_to(work / "elsewhere/test_m.py")
-    with pytest.raises(CannotVerify, match=f"{name} is a link"):
+    with pytest.raises(CannotVerifyError, match=f"{name} is a link"):
         against(work)
 
 

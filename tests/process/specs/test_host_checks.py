@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.specs import host_checks
 from greenloop.specs.kinds import constraints
@@ -48,7 +48,7 @@ async def test_ruffs_rules_count_for_what_is_new_only(tmp_path):
 
 @ruff
 async def test_a_rule_that_ruff_does_not_know_is_named(tmp_path):
-    with pytest.raises(SettingsProblem, match="'ruff QQ9' cannot be checked by ruff: .*QQ9"):
+    with pytest.raises(SettingsError, match="'ruff QQ9' cannot be checked by ruff: .*QQ9"):
         await judged(tmp_path, TEXT, PASSED, constraints=["ruff QQ9"])
-    with pytest.raises(SettingsProblem, match="cannot be checked by ruff"):
+    with pytest.raises(SettingsError, match="cannot be checked by ruff"):
         await judged(tmp_path, TEXT, PASSED, constraints=["ruff --fix"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
@@ -50,7 +50,7 @@ class Project:
             )
             for line in lines
         ]
-        return sheet(self.region, self.module, kind.value, made)
+        return build_test_file(self.region, self.module, kind.value, made)
 
     def add(self, spec: Spec | None = None, *, hypothesis: bool = False, attempts=()) -> Addition:
         files = {self.region.path: self.text}
@@ -223,7 +223,7 @@ def property_(project) -> Spec:
         decorators=("settings(max_examples=60, suppress_health_check=list(HealthCheck))", "given(s=st.text())"),
         parameters="s",
     )
-    return sheet(project.region, project.module, "property", [made])
+    return build_test_file(project.region, project.module, "property", [made])
 
 
 def test_a_property_keeps_the_shrunk_counterexample(project):

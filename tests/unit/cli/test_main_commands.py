@@ -11,7 +11,7 @@ import pytest
 from fake_engine import AFTER, BEFORE, CASE, unsolved
 from greenloop.cli.main import main
 from greenloop.core import registry
-from greenloop.core.errors import CannotVerify, ModelProblem
+from greenloop.core.errors import CannotVerifyError, ModelError
 from greenloop.core.records.sandbox import Environment, Probe
 from greenloop.engine.doctor import report as doctors
 from greenloop.engine.doctor.isolation import ProbeResult
@@ -88,7 +88,7 @@ class Wall:
         return self.result
 
     async def open(self, _place):
-        raise CannotVerify("it does not open today")
+        raise CannotVerifyError("it does not open today")
 
 
 @pytest.fixture
@@ -153,9 +153,9 @@ def test_a_machine_with_everything_is_0(machine, capsys):
     ("change", "lacking", "remedy"),
     [
         ({"walls": {"docker": Probe(name="docker", ok=False, detail="d", remedy="start it")}}, "sandbox", "start it"),
-        ({"walls": {"docker": CannotVerify("d", remedy="start it")}}, "sandbox", "start it"),
+        ({"walls": {"docker": CannotVerifyError("d", remedy="start it")}}, "sandbox", "start it"),
         ({"walls": {"none": Probe(name="none", ok=True, detail="no wall")}}, "sandbox", ""),
-        ({"environment": CannotVerify("no Python", remedy="make one")}, "interpreter", "make one"),
+        ({"environment": CannotVerifyError("no Python", remedy="make one")}, "interpreter", "make one"),
         ({"weights": None}, "model", "greenloop model pull"),
     ],
 )
@@ -337,7 +337,7 @@ def test_pull_tells_how_far_it_is(project, monkeypatch, capsys):
     assert "/there" in captured.out
 
 
-@pytest.mark.parametrize(("error", "code"), [(ModelProblem("no", remedy="r"), 3), (asyncio.CancelledError(), 130)])
+@pytest.mark.parametrize(("error", "code"), [(ModelError("no", remedy="r"), 3), (asyncio.CancelledError(), 130)])
 def test_a_pull_that_ends_early(project, monkeypatch, capsys, error, code):
     async def pull(_progress):
         raise error

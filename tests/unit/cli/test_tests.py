@@ -14,7 +14,7 @@ from fake_engine import AFTER, BEFORE, CASE, solved
 from greenloop.cli.live_table import Lines, Terminal
 from greenloop.cli.main import main
 from greenloop.core.events import Specified
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.summary import solved as label
@@ -31,7 +31,7 @@ def spec() -> Spec:
     designed = [Check(body=body, line=1, provenance=Provenance.DESIGNED) for body in bodies]
     doctest = Case(id="m.py::double::doctest-1", path="m.py", line=2, provenance=Provenance.DOCTEST)
     doubts = ("The docstring does not say what double(None) is.",)
-    return Spec(cases=(doctest,), selectors=("doctest:m.py::double",), doubts=doubts) + sheet(
+    return Spec(cases=(doctest,), selectors=("doctest:m.py::double",), doubts=doubts) + build_test_file(
         REGION, "m", "designed", designed
     )
 
@@ -97,7 +97,7 @@ def test_frozen_tests_are_listed_once_and_then_what_changed():
         "  in doubt: The docstring does not say what double(None) is.",
     ]
     said.clear()
-    lines.emit(Specified(spec=ruled(), said="1 of 2 tests that were written for the docstring are believed."))
+    lines.emit(Specified(spec=ruled(), reason="1 of 2 tests that were written for the docstring are believed."))
     assert said == [
         "1 of 2 tests that were written for the docstring are believed.",
         "  ? assert double(2) == 4  (designed by the model, believed by votes)",
@@ -114,7 +114,7 @@ def test_the_live_table_shows_them_above():
 
 def test_nothing_a_model_wrote_reaches_the_terminal_raw():
     said: list[str] = []
-    evil = sheet(
+    evil = build_test_file(
         REGION, "m", "designed", [Check(body="x", line=1, provenance=Provenance.DESIGNED, shown="\x1b[2J\u202e")]
     )
     Lines(said.append).emit(Specified(spec=replace(evil, doubts=("\x1b]0;x\x07",))))
@@ -123,7 +123,7 @@ def test_nothing_a_model_wrote_reaches_the_terminal_raw():
 
 def test_programs_get_them_with_whether_they_are_believed(fake, capsys):
     inner = fake.events
-    fake.events = lambda attempts: [Specified(spec=spec()), *inner(attempts), Specified(spec=ruled(), said="1 of 2")]
+    fake.events = lambda attempts: [Specified(spec=spec()), *inner(attempts), Specified(spec=ruled(), reason="1 of 2")]
     main(["fix", CASE, "--json"])
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     first, last = [event for event in events if event["event"] == "specified"]

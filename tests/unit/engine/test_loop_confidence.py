@@ -10,8 +10,8 @@ from doubling import HALF, PROBLEM, RIGHT, WRONG, code, executed, unwritten
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
-from greenloop.core.records.attempt import Attempt, Note
-from greenloop.core.records.model import Completion, Reply
+from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import Status
@@ -32,12 +32,12 @@ async def ran(answers: list[str], confidence: float, attempts: int):
     async def verify(files):
         return executed(files)
 
-    async def describe(_problem, _attempts) -> tuple[Note, ...]:
-        return (Note(text="I am sure.", fields={"confidence": confidence}),)
+    async def describe(_problem, _attempts) -> tuple[FeedbackNote, ...]:
+        return (FeedbackNote(text="I am sure.", fields={"confidence": confidence}),)
 
     parts = loop.Parts(
         plan=chain.plan,
-        assemble=lambda _problem, draft, _attempts: Completion(messages=(), role=draft.role),
+        assemble=lambda _problem, draft, _attempts: ChatRequest(messages=(), role=draft.role),
         ask=ask,
         verify=verify,
         glance=verify,
@@ -87,7 +87,7 @@ async def test_no_search_reads_it(name):
 
     def said(confidence: float) -> list[Attempt]:
         return [
-            replace(attempt, confidence=confidence, notes=(Note(text="", fields={"confidence": confidence}),))
+            replace(attempt, confidence=confidence, notes=(FeedbackNote(text="", fields={"confidence": confidence}),))
             for attempt in attempts
         ]
 

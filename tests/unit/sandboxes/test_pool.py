@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.sandbox import Environment, Place
+from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.sandboxes.pool import SandboxPool
 
 
@@ -35,12 +35,12 @@ class Sandbox:
         return Session()
 
 
-def place(root: str) -> Place:
+def place(root: str) -> SandboxSpec:
     python = Path("/usr/bin/python3")
     environment = Environment(
         executable=python, prefix=Path("/usr"), base=Path("/usr"), version=(3, 11), source="test", has_pytest=True
     )
-    return Place(root=Path(root), environment=environment)
+    return SandboxSpec(root=Path(root), environment=environment)
 
 
 async def test_the_next_request_gets_the_session_of_the_one_before():

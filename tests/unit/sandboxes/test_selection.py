@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.errors import CannotVerify, SandboxBroke
-from greenloop.core.records.sandbox import Environment, Limits, Place, Probe
+from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
+from greenloop.core.records.sandbox import Environment, Limits, Probe, SandboxSpec
 from greenloop.project import cgroups
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 
-PLACE = Place(
+PLACE = SandboxSpec(
     root=Path("/w"),
     environment=Environment(
         executable=Path("/p"), prefix=Path("/"), base=Path("/"), version=(3, 11), source="", has_pytest=True
@@ -38,9 +38,9 @@ class Wall:
     async def probe(self) -> Probe:
         return Probe(name=self.name, ok=self.works, detail=f"{self.name} is away", remedy=f"Bring {self.name}.")
 
-    async def open(self, place: Place):
+    async def open(self, place: SandboxSpec):
         if not self.opens:
-            raise CannotVerify(f"{self.name} stays shut.", remedy=f"Push {self.name}.")
+            raise CannotVerifyError(f"{self.name} stays shut.", remedy=f"Push {self.name}.")
         self.opened.append(place)
         return Session(self.name)
 
@@ -77,7 +77,7 @@ async def test_the_next_one_is_taken_and_said(back_ends, trouble):
 async def test_a_named_one_is_the_only_one(back_ends):
     other = Wall("docker")
     back_ends(bubblewrap=Wall("bubblewrap", opens=False), docker=other)
-    with pytest.raises(CannotVerify, match="bubblewrap stays shut") as caught:
+    with pytest.raises(CannotVerifyError, match="bubblewrap stays shut") as caught:
         await selection.open_first(PLACE, wanting("bubblewrap"), print, SandboxPool())
     assert caught.value.remedy == "Push bubblewrap."
     assert other.opened == []
@@ -85,22 +85,22 @@ async def test_a_named_one_is_the_only_one(back_ends):
 
 async def test_none_at_all_names_every_remedy(back_ends):
     back_ends(bubblewrap=Wall("bubblewrap", works=False), docker=Wall("docker", opens=False))
-    with pytest.raises(CannotVerify, match="No sandbox can be used here") as caught:
+    with pytest.raises(CannotVerifyError, match="No sandbox can be used here") as caught:
         await selection.open_first(PLACE, wanting(), print, SandboxPool())
     assert caught.value.remedy == "Bring bubblewrap. Or: Push docker."
 
 
 async def test_a_wall_that_broke_offers_the_other_one(back_ends):
     back_ends(bubblewrap=Wall("bubblewrap"), docker=Wall("docker"))
-    error = await selection.suggest_other(SandboxBroke("gone."), wanting(), "bubblewrap")
+    error = await selection.suggest_other(SandboxBrokenError("gone."), wanting(), "bubblewrap")
     assert error.remedy.startswith("docker works here: set sandbox.kind = docker (or --sandbox docker).")
-    error = await selection.suggest_other(SandboxBroke("gone."), wanting("docker"), "docker")
+    error = await selection.suggest_other(SandboxBrokenError("gone."), wanting("docker"), "docker")
     assert "--sandbox bubblewrap" in error.remedy
 
 
 async def test_another_one_that_does_not_work_is_not_offered(back_ends):
     back_ends(bubblewrap=Wall("bubblewrap"), docker=Wall("docker", works=False))
-    error = await selection.suggest_other(SandboxBroke("gone."), wanting(), "bubblewrap")
+    error = await selection.suggest_other(SandboxBrokenError("gone."), wanting(), "bubblewrap")
     assert error.remedy == "Run `greenloop doctor`."
 
 

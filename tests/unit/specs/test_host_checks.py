@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from doubling import PROBLEM
-from greenloop.core.errors import CannotVerify, SettingsProblem
+from greenloop.core.errors import CannotVerifyError, SettingsError
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
@@ -71,7 +71,7 @@ async def test_text_that_does_not_parse_is_not_taken_to_keep_to_anything(tmp_pat
 
 
 async def test_an_unknown_constraint_ends_the_run_before_any_candidate(tmp_path):
-    with pytest.raises(SettingsProblem, match="has no constraint 'no-import'") as caught:
+    with pytest.raises(SettingsError, match="has no constraint 'no-import'") as caught:
         await judged(tmp_path, TEXT, PASSED, constraints=["no-import"])
     assert caught.value.remedy == "Did you mean `no-imports`?"
 
@@ -88,7 +88,7 @@ async def test_ruff_of_the_workspace_is_never_started(tmp_path, monkeypatch):
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nowhere" / "python"))
     monkeypatch.setenv("PATH", str(fake.parent))
-    with pytest.raises(CannotVerify, match="needs ruff, and there is none outside the workspace") as caught:
+    with pytest.raises(CannotVerifyError, match="needs ruff, and there is none outside the workspace") as caught:
         await judged(tmp_path, TEXT, PASSED, constraints=["ruff F"])
     assert caught.value.remedy.endswith("-m pip install ruff")
     assert not (tmp_path / "started").exists()
@@ -173,7 +173,7 @@ async def test_a_scorers_number_is_the_verdicts_score():
 async def test_a_scorer_that_is_none_is_named(tmp_path, setting, why):
     (tmp_path / "bench.py").write_text("def f(target):\n    return 1\n")
     (tmp_path / "broken.py").write_text("def f(:\n")
-    with pytest.raises(SettingsProblem) as caught:
+    with pytest.raises(SettingsError) as caught:
         await score.collect(about(tmp_path, TEXT, "f"), tools(score=setting))
     assert why in str(caught.value)
     assert caught.value.remedy == score.REMEDY

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
@@ -199,7 +199,7 @@ def test_every_constraint_can_be_told_beforehand():
     ],
 )
 def test_a_word_or_number_that_is_none_is_named_with_the_nearest(word, sentence, remedy):
-    with pytest.raises(SettingsProblem) as caught:
+    with pytest.raises(SettingsError) as caught:
         limits.parse([word])
     assert sentence in str(caught.value)
     assert caught.value.remedy.startswith(remedy)

@@ -10,7 +10,7 @@ from typing import Any
 from greenloop.core.records.model import Role
 from greenloop.core.records.spec import Region
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import Group, Verdict
+from greenloop.core.records.verdict import ErrorGroup, Verdict
 
 
 class Move(StrEnum):
@@ -71,7 +71,7 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
+class FeedbackNote:
     """A feedback part's text about the newest attempt.
 
     `fields` are for search and for the history, never for the verdict; `usage` is that of asking a model for it.
@@ -97,8 +97,8 @@ class Attempt:
     candidate: Candidate | None = None
     finding: Finding | None = None
     error_class: str = ""
-    group: Group | None = None
-    notes: tuple[Note, ...] = ()
+    group: ErrorGroup | None = None
+    notes: tuple[FeedbackNote, ...] = ()
     usage: Usage = Usage()
     accepted: bool = False  # it passed again in a fresh sandbox, with all proofs
     confidence: float | None = (

@@ -27,7 +27,7 @@ class Message:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Completion:
+class ChatRequest:
     """A chat request to a model. `role` tells scripted and replayed models which answer is due."""
 
     messages: tuple[Message, ...]
@@ -40,7 +40,7 @@ class Completion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hole:
+class InfillRequest:
     """A request to a model's fill-in-the-middle mode: the text between `prefix` and `suffix`."""
 
     prefix: str

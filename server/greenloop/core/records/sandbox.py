@@ -37,7 +37,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class SandboxSpec:
     """The specification of a sandbox: workspace, interpreter, paths hidden from the tests, limits."""
 
     root: Path
@@ -50,7 +50,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lines:
+class WatchedLines:
     """Lines `start`..`end` to watch, in a file as it is in the sandbox."""
 
     path: str
@@ -59,7 +59,7 @@ class Lines:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class TestRun:
     """The request of one execution: selectors and texts.
 
     `files` are laid over the workspace (new files allowed), those in `without` are hidden. `trace` records which
@@ -68,13 +68,15 @@ class Run:
     `oracle` names modules whose code runs in a process of its own.
     """
 
+    __test__ = False  # pytest collects classes by their name
+
     selectors: tuple[str, ...]
     files: Mapping[str, bytes] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     baseline: bool = False
     oracle: tuple[str, ...] = ()
     trace: bool = False
-    watch: tuple[Lines, ...] = ()
+    watch: tuple[WatchedLines, ...] = ()
     collect: bool = False
     seconds: float = 10.0
     hash_seed: int = 0

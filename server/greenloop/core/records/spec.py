@@ -30,7 +30,7 @@ class Provenance(StrEnum):
 
 
 # Provenances of cases that may verify a result.
-OWN = frozenset(
+USER_PROVENANCES = frozenset(
     {
         Provenance.USER,
         Provenance.DOCTEST,

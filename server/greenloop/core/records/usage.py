@@ -50,7 +50,7 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Span:
+class Quantiles:
     """The range of four in five similar values (`low` to `high`), and their median."""
 
     low: float
@@ -59,10 +59,10 @@ class Span:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Past:
+class PastRun:
     """The usage of a finished run. `prompt`: tokens of its first prompt; `cost` in US dollars, None: unknown."""
 
-    prompt: int
+    prompt_tokens: int
     tokens: int
     seconds: float
     cost: float | None
@@ -77,8 +77,8 @@ class Estimate:
     """
 
     prompt_tokens: int
-    tokens: Span
-    seconds: Span | None = None
-    cost: Span | None = None
+    tokens: Quantiles
+    seconds: Quantiles | None = None
+    cost: Quantiles | None = None
     runs: int = 0
     solved: int | None = None

@@ -19,7 +19,7 @@ class Status(StrEnum):
     REFUSED = "refused"
 
 
-class Group(StrEnum):
+class ErrorGroup(StrEnum):
     """Coarse kinds of error; each may have its own feedback."""
 
     SYNTAX = "syntax"

@@ -16,7 +16,7 @@ from greenloop.core.python.stubs import unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.verdict import Group
+from greenloop.core.records.verdict import ErrorGroup
 from greenloop.drafting.infill import inserts, masks, pairs
 from greenloop.drafting.search._progress import SAMPLED
 
@@ -74,7 +74,7 @@ def _corrections(base: Attempt) -> list[Draft]:
 
     Measured: this repaired no wrong value, but it helps with exceptions.
     """
-    if base.group is Group.LOGIC:
+    if base.group is ErrorGroup.LOGIC:
         return []
     return [
         Draft(parent=base.number, move=Move.RESTART, role=Role.REFINER, temperature=heat, prompt="afresh")

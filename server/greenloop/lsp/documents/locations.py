@@ -53,7 +53,7 @@ class Place:
 def of(server: Server, uri: str) -> Place | None:
     """The file of a document; None where it is not a file. Outside every workspace folder its project is searched.
 
-    Raises `UsageProblem` where that project would be the home folder or `/`.
+    Raises `UsageError` where that project would be the home folder or `/`.
     """
     located = server.documents.file_of(uri)
     if located is None:

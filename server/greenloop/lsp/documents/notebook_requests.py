@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.core.events import Event, Started
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Target, TargetKind
@@ -71,7 +71,7 @@ def named(notebook: Notebook, path: str, name: str) -> Target | None:
 
 
 def prepared(run: Run, notebook: Notebook) -> Prepared:
-    """The engine's input for a run in a notebook. Raises `UsageProblem`."""
+    """The engine's input for a run in a notebook. Raises `UsageError`."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
     return adapter.prepare(notebook, _goal(run.target, notebook))
@@ -94,20 +94,20 @@ def _goal(target: Target, notebook: Notebook) -> Goal:
         goal for goal in cell_targets.goals(notebook) if not goal.test and goal.name in (name, name.partition(".")[0])
     ]
     if not same_name:
-        raise UsageProblem(f"{notebook.path} has no {name} any more.")
+        raise UsageError(f"{notebook.path} has no {name} any more.")
     return replace(same_name[-1], name=name)
 
 
 def tested(notebook: Notebook, target: Target | None) -> tuple[Prepared, tuple[str, ...]]:
     """The sandbox's files to run a target's tests, and their selectors; None: all checks of all cells.
 
-    A function's tests are the checks of all cells up to the last that names it. Raises `UsageProblem`.
+    A function's tests are the checks of all cells up to the last that names it. Raises `UsageError`.
     """
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - as above
 
     goals = cell_targets.goals(notebook)
     if not any(goal.test for goal in goals):
-        raise UsageProblem(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
+        raise UsageError(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
     if target is not None:
         prepared = adapter.prepare(notebook, _goal(target, notebook))
         single = target.kind is TargetKind.TEST
@@ -150,7 +150,7 @@ def attempted(prepared: Prepared, module: str) -> Notebook | None:
 
 
 def answered(prepared: Prepared, outcome: Outcome) -> Outcome:
-    """The outcome with the grid of all cells in place of the module. Raises `WorkspaceProblem`."""
+    """The outcome with the grid of all cells in place of the module. Raises `WorkspaceError`."""
     module = prepared.notebook.module
     outcome = replace(outcome, message=prepared.named(outcome.message))
     return outcome if module not in outcome.after else _gridded(prepared.notebook, outcome, prepared.landed(outcome))
@@ -175,10 +175,10 @@ def _gridded(notebook: Notebook, outcome: Outcome, changed: Notebook) -> Outcome
 def merged(run: Run, notebook: Notebook, wanted: Mapping[str, str]) -> dict[str, bytes]:
     """The sandbox's files for a result that was merged with the user's later edits.
 
-    Raises `UsageProblem` where the target no longer exists.
+    Raises `UsageError` where the target no longer exists.
     """
     text = wanted.get(notebook.module)
     changed = notebook if text is None else landed(notebook, notebook.text, text, home=-1)
     if changed is None:
-        raise UsageProblem(f"The merge spans several cells of {notebook.path}.")
+        raise UsageError(f"The merge spans several cells of {notebook.path}.")
     return prepared(run, changed).buffers

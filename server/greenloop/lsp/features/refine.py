@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from greenloop.core.errors import GreenloopError, UsageProblem
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.text.redact import clean
@@ -96,9 +96,9 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
         return _start(server, params)
     except JsonRpcInvalidParams as error:
         if server.abilities.refusals:
-            cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageProblem(error.message)
+            cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageError(error.message)
             message, remedy = clean(str(cause)), clean(cause.remedy)
-            client_requests.refused(server, message, reason=cause.word, remedy=remedy, uri=params.uri)
+            client_requests.refused(server, message, reason=cause.kind, remedy=remedy, uri=params.uri)
         raise
 
 

@@ -141,7 +141,7 @@ async def answer(server: Server, asked: Asked) -> Tally | None:
     if isinstance(error, GreenloopError):
         uri = server.documents.uri(asked.root / asked.path)
         sentence, remedy = clean(str(error)), clean(error.remedy)
-        client_requests.refused(server, sentence, reason=error.word, remedy=remedy, uri=uri, target=asked.target)
+        client_requests.refused(server, sentence, reason=error.kind, remedy=remedy, uri=uri, target=asked.target)
         return None
     return asked.over.result()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from greenloop.core.estimate import told
+from greenloop.core.estimate import format_estimate
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
@@ -137,7 +137,7 @@ def state(run: Run) -> str:
 def _foreseen(run: Run) -> list[str]:
     """The estimate of a run in progress."""
     estimate = run.started.estimate if run.started is not None and run.running else None
-    return [f"It takes {told(estimate)}."] if estimate else []
+    return [f"It takes {format_estimate(estimate)}."] if estimate else []
 
 
 def _tampered(run: Run) -> list[str]:
@@ -212,7 +212,7 @@ def written(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
     """The tests that greenloop wrote, with the evidence for each; those that no longer count are struck through."""
     if run.specified is None:
         return []
-    rows = lines(run.specified.spec, voted=bool(run.specified.said), struck=_struck(run))
+    rows = lines(run.specified.spec, voted=bool(run.specified.reason), struck=_struck(run))
     shown = [_test(row, markup=markup) for row in rows[:most]]
     if len(rows) > most:
         shown.append(f"- … {len(rows) - most} more")

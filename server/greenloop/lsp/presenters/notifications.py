@@ -41,11 +41,11 @@ def tested(server: Server, run: Run) -> None:
 
 
 def failed(server: Server, run: Run, error: GreenloopError) -> None:
-    run.refused, run.refusal = clean(error.advice), error.word
+    run.refused, run.refusal = clean(error.advice), error.kind
     client_requests.refused(
         server,
         clean(str(error)),
-        reason=error.word,
+        reason=error.kind,
         remedy=clean(error.remedy),
         uri=run.uri,
         target=run.target.selector,

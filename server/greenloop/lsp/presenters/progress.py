@@ -6,7 +6,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from greenloop.core.estimate import told
+from greenloop.core.estimate import format_estimate
 from greenloop.lsp.presenters.progress_line import Line
 from greenloop.lsp.runs.runs import Run
 
@@ -83,7 +83,7 @@ def describe(run: Run) -> str:
         parts.append(f"attempt {number}/{run.limit}")
     parts.append(now(run))
     if run.started is not None and run.started.estimate and len(run.attempts) <= 1:
-        parts.append(told(run.started.estimate))
+        parts.append(format_estimate(run.started.estimate))
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     if tested:
         parts.append(f"{tested[-1].passed}/{tested[-1].total} passed")

@@ -54,7 +54,7 @@ def show(server: Server, uri: str, row: int, error: GreenloopError) -> None:
     target = locations.target_at(project_file, project_file.line(row))
     line = target.name_line if target else project_file.line(row)
     span = line_range(line, text, server.documents.position_codec)
-    server.board.put(Refused(path=file), {file: [diagnostic(span, error.word, error.advice)]})
+    server.board.put(Refused(path=file), {file: [diagnostic(span, error.kind, error.advice)]})
 
 
 def clear(server: Server, uri: str | None) -> None:

@@ -57,7 +57,7 @@ class Errands:
             end_text = "cancelled"
             raise
         except GreenloopError as error:
-            client_requests.refused(self._server, clean(str(error)), reason=error.word, remedy=clean(error.remedy))
+            client_requests.refused(self._server, clean(str(error)), reason=error.kind, remedy=clean(error.remedy))
         except Exception:
             # Request boundary: the server must survive any error here.
             log.exception("%s failed", title)

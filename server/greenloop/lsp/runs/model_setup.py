@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.core.ports import Model
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.runs.api_keys import Keys
@@ -41,9 +41,9 @@ def opener(server: Server, run: Run) -> Callable[[str, Settings], Model]:
 
 
 async def ready(server: Server, run: Run) -> None:
-    """Returns when a model is available. Raises `ModelProblem` with the remedy where none is."""
+    """Returns when a model is available. Raises `ModelError` with the remedy where none is."""
     if EDITOR in models(run.settings) and not server.abilities.model:
-        raise ModelProblem(
+        raise ModelError(
             "This editor has no language model of its own that could be asked.",
             remedy="Name another with the setting 'model', such as local.",
         )
@@ -59,7 +59,7 @@ async def ready(server: Server, run: Run) -> None:
     hardware.check(weights.CODER.size, run.settings.embedded.context)
     if await client_requests.ask(server, QUESTION, (DOWNLOAD, "Not now")) != DOWNLOAD:
         editor_hint = " The editor's own is named `editor`." if server.abilities.model else ""
-        raise ModelProblem("No model is configured and none was found.", remedy=REMEDY + editor_hint)
+        raise ModelError("No model is configured and none was found.", remedy=REMEDY + editor_hint)
 
     def progress(there: int, total: int) -> None:
         share = there * 100 // max(total, 1)

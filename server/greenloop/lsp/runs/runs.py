@@ -214,7 +214,7 @@ class Run:
                 self.now = event.message if event.error_class else "testing"
             case Tested():
                 known_count = len(self.attempts)
-                event.into(self.attempts)
+                event.record_in(self.attempts)
                 if len(self.attempts) > known_count:
                     self.stepped = None
             case Finished():

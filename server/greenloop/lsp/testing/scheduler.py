@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop.core.errors import CannotVerify, GreenloopError
+from greenloop.core.errors import CannotVerifyError, GreenloopError
 from greenloop.lsp.documents.buffers import snapshot
 from greenloop.lsp.documents.notebook_requests import texts as grid
 from greenloop.lsp.presenters.progress_line import Line
@@ -264,7 +264,7 @@ class Checks:
         failures += [result.failure for result in report.results if result.failure is not None]
         if (fault := cells.fault(failures)) is not None:
             # An earlier cell fails on its own, which says nothing about the tests.
-            asked.over.set_exception(CannotVerify(fault.sentence, remedy=fault.remedy))
+            asked.over.set_exception(CannotVerifyError(fault.sentence, remedy=fault.remedy))
             return
         self._server.results.put(check.root, grouped(report.results))
         self.shown.take(check.root, report, {**texts, **grid(cells.notebook)})
@@ -344,7 +344,7 @@ class Checks:
         for request in check.asked:
             if not request.over.done():
                 request.over.set_exception(error)
-        self._report_status(check, error.word, error.advice)
+        self._report_status(check, error.kind, error.advice)
 
     def _report_status(self, check: Check, word: str, sentence: str) -> None:
         """Shows a note about a job for saved files."""

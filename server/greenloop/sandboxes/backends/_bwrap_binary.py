@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from greenloop import __version__
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project import os_release
 from greenloop.sandboxes import selftest_cache
 from greenloop.sandboxes.backends import _mounts, _seccomp
@@ -65,13 +65,15 @@ def find_binaries() -> tuple[str, ...]:
 def choose(binaries: tuple[str, ...] | None = None) -> Binary:
     """Returns the first binary whose self-test gives a writable workspace, else the first that works. Blocking.
 
-    Raises `CannotVerify` with the cause and the remedy when none works.
+    Raises `CannotVerifyError` with the cause and the remedy when none works.
     """
     if sys.platform != "linux":
-        raise CannotVerify("bubblewrap works on Linux only.", remedy="Use Docker or podman: set sandbox.kind = docker.")
+        raise CannotVerifyError(
+            "bubblewrap works on Linux only.", remedy="Use Docker or podman: set sandbox.kind = docker."
+        )
     binaries = find_binaries() if binaries is None else binaries
     if not binaries:
-        raise CannotVerify("bubblewrap is not installed.", remedy=_install_remedy())
+        raise CannotVerifyError("bubblewrap is not installed.", remedy=_install_remedy())
     working, problems = [], []
     for path in binaries:
         result = _test(path, _modified(path))
@@ -81,7 +83,7 @@ def choose(binaries: tuple[str, ...] | None = None) -> Binary:
             problems.append(result)
     if not working:
         why, remedy = explain(problems[0])
-        raise CannotVerify(f"{binaries[0]} failed its self-test: {why}.", remedy=remedy)
+        raise CannotVerifyError(f"{binaries[0]} failed its self-test: {why}.", remedy=remedy)
     return next((program for program in working if program.overlay), working[0])
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.project.locks import project
 from greenloop.project.sources import CONFIGURATION
 from greenloop.sandboxes import payload
@@ -58,7 +58,7 @@ class ContainerSession:
     """An open container. A run that is cancelled or finds it broken removes it; the next run opens another one."""
 
     engine: Engine
-    spec: Place
+    spec: SandboxSpec
     image: str
     runtime: str = ""
     name: str = NAME
@@ -73,7 +73,7 @@ class ContainerSession:
     _abandoned: asyncio.Future[Execution] | None = None
     _background: set[asyncio.Future[None]] = field(default_factory=set)
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """Runs once. Never raises for what a candidate, the container or the engine does; cancelling kills the run."""
         async with self._lock:
             await self._await_abandoned()
@@ -89,7 +89,7 @@ class ContainerSession:
             self._learning = asyncio.create_task(self._learn(run, execution, self._learning))
         return execution
 
-    async def _learn(self, run: Run, execution: Execution, before: asyncio.Task[None] | None) -> None:
+    async def _learn(self, run: TestRun, execution: Execution, before: asyncio.Task[None] | None) -> None:
         """Learns from a run of the user's own code, before the next run."""
         if before is not None:
             await asyncio.gather(before, return_exceptions=True)
@@ -106,7 +106,7 @@ class ContainerSession:
         """Starts the supervisor and uploads the workspace."""
         async with self._lock:
             await self._await_abandoned()
-            with contextlib.suppress(ContainerError, SupervisorError, CannotVerify, OSError):
+            with contextlib.suppress(ContainerError, SupervisorError, CannotVerifyError, OSError):
                 await in_thread(self.prepare, 0)
 
     async def close(self) -> None:
@@ -155,7 +155,7 @@ class ContainerSession:
         """Returns the container, started if necessary, and the workspace as it is on disk now.
 
         A large workspace is scanned only every few seconds; that suffices, because an accepting run has its own
-        container. Raises `ContainerError`, and `CannotVerify` for a workspace that is too large.
+        container. Raises `ContainerError`, and `CannotVerifyError` for a workspace that is too large.
         """
         scanned = self._uploaded
         if (
@@ -211,7 +211,7 @@ class ContainerSession:
         self.end()
         return False
 
-    def _learn_from(self, run: Run, execution: Execution) -> None:
+    def _learn_from(self, run: TestRun, execution: Execution) -> None:
         """Learns from a run of the user's own code; when that fails, the session works without."""
         try:
             packages, can_rehearse = self.warmup.new_packages(execution), self.warmup.should_rehearse(run, execution)
@@ -225,12 +225,18 @@ class ContainerSession:
                 return
             if can_rehearse and not self._sessions_agree(run, execution):
                 self.end()
-        except (ContainerError, SupervisorError, CannotVerify, OSError, payload.protocol().ProtocolError) as problem:
+        except (
+            ContainerError,
+            SupervisorError,
+            CannotVerifyError,
+            OSError,
+            payload.protocol().ProtocolError,
+        ) as problem:
             log.info("The sandbox could not be prepared (%s); it works without.", problem)
             self.warmup.session_allowed = False
             self.end()
 
-    def _sessions_agree(self, run: Run, execution: Execution) -> bool:
+    def _sessions_agree(self, run: TestRun, execution: Execution) -> bool:
         """False where a pytest session opened before the fork certainly gives other outcomes."""
         with_session = self.run_once(rehearsal(run), prepared_session=True)
         if self.warmup.record_comparison(run, execution, with_session):
@@ -265,11 +271,11 @@ class ContainerSession:
         self._uploaded = current
 
     def run_once(
-        self, run: Run, should_stop: Callable[[], bool] = bool, *, prepared_session: bool = False
+        self, run: TestRun, should_stop: Callable[[], bool] = bool, *, prepared_session: bool = False
     ) -> Execution:
         """Runs once in the prepared container; `session`: in a prepared pytest session.
 
-        Raises `ContainerError`, `SupervisorError`, `CannotVerify`.
+        Raises `ContainerError`, `SupervisorError`, `CannotVerifyError`.
         """
         if run.baseline:  # what the user has just saved counts, whatever the size of the workspace
             self._scanned_at = 0.0
@@ -303,10 +309,16 @@ class ContainerSession:
             log.info("%s", problem)
             self.end()
 
-    def _run(self, run: Run, should_stop: Callable[[], bool]) -> Execution:
+    def _run(self, run: TestRun, should_stop: Callable[[], bool]) -> Execution:
         try:
             return self.run_once(run, should_stop)
-        except (ContainerError, SupervisorError, CannotVerify, OSError, payload.protocol().ProtocolError) as problem:
+        except (
+            ContainerError,
+            SupervisorError,
+            CannotVerifyError,
+            OSError,
+            payload.protocol().ProtocolError,
+        ) as problem:
             self.end()
             return Execution(broken=str(problem))
 
@@ -346,7 +358,9 @@ def _environ(connection: ContainerConnection) -> dict[str, str]:
     return {"PYTHONPATH": path} if path else {}
 
 
-def _request(connection: ContainerConnection, spec: Place, run: Run, key: bytes, *, session: bool) -> dict[str, Any]:
+def _request(
+    connection: ContainerConnection, spec: SandboxSpec, run: TestRun, key: bytes, *, session: bool
+) -> dict[str, Any]:
     return run_request(
         spec,
         run,

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Environment, Limits, Place, Run
+from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
 from greenloop.sandboxes.backends._container import NAME, ContainerSession
 from greenloop.sandboxes.backends._supervisor import SupervisorError
 from greenloop.sandboxes.container.connection import ContainerError
@@ -38,10 +38,10 @@ def try_sandbox(engine: Engine, image: str, limits: Limits, runtime: str = "") -
             source="self-test",
             has_pytest=True,
         )
-        place = Place(root=root, environment=environment, limits=limits)
+        place = SandboxSpec(root=root, environment=environment, limits=limits)
         session = ContainerSession(engine=engine, spec=place, image=image, runtime=runtime)
         try:
-            return find_problem(session.run_once(Run(selectors=SELECTORS, seconds=30.0)))
+            return find_problem(session.run_once(TestRun(selectors=SELECTORS, seconds=30.0)))
         except (ContainerError, SupervisorError) as problem:
             return str(problem)
         finally:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Environment
 
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # besides /usr
@@ -66,7 +66,7 @@ def _links(path: Path) -> Iterator[tuple[str, str]]:
 def _refuse_home(path: Path) -> None:
     home = Path(os.path.realpath(Path.home()))
     if path == Path("/") or path == home or path in home.parents:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"The interpreter's installation is {path}, which cannot be shown without all that is in it.",
             remedy="Make a virtual environment from another Python and name it in the setting 'interpreter'.",
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Place
+from greenloop.core.records.sandbox import SandboxSpec
 
 # Folders that may hold a hundred thousand files, none of them written by the user.
 _SKIPPED_FOLDERS = frozenset(
@@ -38,7 +38,7 @@ class _FolderListing:
 class WorkspaceScanner:
     """Scans the workspace and the interpreter's extra folders; hidden paths of the latter are absolute."""
 
-    def __init__(self, spec: Place) -> None:
+    def __init__(self, spec: SandboxSpec) -> None:
         environment = spec.environment
         self._workspace = FolderScanner(spec.root, spec.masked, environment.prefix)
         extra_folders = [Path(os.path.realpath(path)) for path in environment.extra if path.is_dir()]

@@ -15,7 +15,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from greenloop.core.records.sandbox import Place
+from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _interpreter
 from greenloop.sandboxes.backends._identity import Identity, is_reachable
@@ -41,7 +41,7 @@ SHARED_EMPTY_ABOVE = 64  # hidden files above this number share one empty file
 
 
 def one_shot_arguments(
-    spec: Place,
+    spec: SandboxSpec,
     identity: Identity,
     *,
     writable: bool,
@@ -57,7 +57,7 @@ def one_shot_arguments(
     `writable`: the workspace is an overlay whose upper layer is thrown away, else it is read-only.
     `empty_file` is an empty file of the host, needed only when very many files are hidden.
     `staged` are the arguments for a workspace that was prepared beforehand, files included.
-    Raises `CannotVerify` when the interpreter cannot be shown without showing a whole home folder.
+    Raises `CannotVerifyError` when the interpreter cannot be shown without showing a whole home folder.
     """
     result: list[Argument] = [
         *_isolation_arguments(identity, seccomp, network=spec.network),
@@ -70,13 +70,13 @@ def one_shot_arguments(
 
 
 def resident_arguments(
-    spec: Place, identity: Identity, *, hash_seed: int, staged: Sequence[Argument] | None = None
+    spec: SandboxSpec, identity: Identity, *, hash_seed: int, staged: Sequence[Argument] | None = None
 ) -> list[Argument]:
     """Arguments for a resident sandbox, whose supervisor keeps the rights to give each run mounts of its own.
 
     They are rights over the sandbox's own user namespace; the worker gives them up (sandbox/isolation.py) and then
     installs its seccomp filter. `staged` are the arguments for a workspace that was made readable beforehand.
-    Raises `CannotVerify` when the interpreter cannot be shown without showing a whole home folder.
+    Raises `CannotVerifyError` when the interpreter cannot be shown without showing a whole home folder.
     """
     capabilities = _CAPABILITIES if spec.network else (*_CAPABILITIES, "CAP_NET_ADMIN")
     result: list[Argument] = [
@@ -88,7 +88,7 @@ def resident_arguments(
     return [*result, "--perms", "0755", "--dir", f"{INSIDE}/layer", "--remount-ro", "/", "--chdir", str(spec.root)]
 
 
-def _system_arguments(spec: Place, identity: Identity, *, staged: bool) -> list[Argument]:
+def _system_arguments(spec: SandboxSpec, identity: Identity, *, staged: bool) -> list[Argument]:
     """Shows the system, the interpreter, and greenloop's own files."""
     result: list[Argument] = [*_root_arguments(identity, disk=spec.limits.disk, network=spec.network)]
     result += _interpreter.mount_arguments(spec.environment, spec.root)
@@ -132,7 +132,7 @@ def _isolation_arguments(
         yield from ("--seccomp", seccomp)
 
 
-def _variable_arguments(spec: Place, hash_seed: int) -> Iterator[str]:
+def _variable_arguments(spec: SandboxSpec, hash_seed: int) -> Iterator[str]:
     environment = spec.environment
     values = {
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",

@@ -8,8 +8,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.sandboxes.backends import _identity, _masking, _mounts, _seccomp, _supervisor
 from greenloop.sandboxes.backends._bwrap_binary import Binary, kernel_version
 from greenloop.sandboxes.backends._launch import open_arguments, staged_command, staged_writable
@@ -20,7 +20,7 @@ _NAME = "bubblewrap"
 class OneShotSession:
     """An open sandbox for one workspace. Every run has a fresh sandbox, so runs may overlap in time."""
 
-    def __init__(self, spec: Place, binary: Binary, identity: _identity.Identity) -> None:
+    def __init__(self, spec: SandboxSpec, binary: Binary, identity: _identity.Identity) -> None:
         self._spec, self._binary, self._identity = spec, binary, identity
         self._scanner = _masking.WorkspaceScanner(spec)
         self._running: set[_supervisor.Supervisor] = set()
@@ -30,7 +30,7 @@ class OneShotSession:
     def name(self) -> str:
         return _NAME
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`."""
         descriptors: list[int] = []
         supervisor = None
@@ -50,7 +50,7 @@ class OneShotSession:
                 count_processes=kernel_version() >= (5, 14),  # since then counted per user namespace
                 watch_disk=self._binary.overlay and not self._binary.staged,
             )
-        except (ValueError, CannotVerify) as error:
+        except (ValueError, CannotVerifyError) as error:
             return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
         except (_supervisor.SupervisorError, OSError) as error:
             return Execution(broken=str(error))
@@ -77,7 +77,7 @@ class OneShotSession:
         await supervisor.end()
         self._running.discard(supervisor)
 
-    def _arguments(self, run: Run) -> list[_mounts.Argument]:
+    def _arguments(self, run: TestRun) -> list[_mounts.Argument]:
         hidden = self._scanner.scan()
         if len(hidden.files) > _mounts.SHARED_EMPTY_ABOVE and self._empty_file is None:
             folder = Path(tempfile.mkdtemp(prefix="greenloop-"))
@@ -96,7 +96,7 @@ class OneShotSession:
             staged=staged_writable(self._spec.root) if self._binary.staged else None,
         )
 
-    def _argv(self, arguments: list[_mounts.Argument], run: Run, descriptors: list[int]) -> list[str]:
+    def _argv(self, arguments: list[_mounts.Argument], run: TestRun, descriptors: list[int]) -> list[str]:
         command = [str(self._spec.environment.executable), "-s", "-B", f"{_mounts.INSIDE}/supervisor.py"]
         command += ["--alone", "--packages", f"{_mounts.INSIDE}/packages"]
         argv = [*open_arguments([self._binary.path, *arguments], descriptors), *command]

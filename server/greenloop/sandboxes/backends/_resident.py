@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.project.sources import CONFIGURATION
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.backends import _identity, _masking, _mounts, _seccomp, _supervisor
@@ -48,7 +48,7 @@ class ResidentSession:
     """An open sandbox for one workspace. Runs with the same hash seed run one after the other."""
 
     def __init__(
-        self, spec: Place, binary: Binary, identity: _identity.Identity, warmup: Warmup, one_shot: OneShotSession
+        self, spec: SandboxSpec, binary: Binary, identity: _identity.Identity, warmup: Warmup, one_shot: OneShotSession
     ) -> None:
         self._spec, self._binary, self._identity, self._warmup = spec, binary, identity, warmup
         self._scanner = _masking.WorkspaceScanner(spec)
@@ -61,7 +61,7 @@ class ResidentSession:
     def name(self) -> str:
         return _NAME
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """Runs the tests. A failure of the sandbox itself is reported in `Execution.broken`."""
         if self._uses_one_shot:
             return await self._one_shot.run(run)
@@ -77,7 +77,7 @@ class ResidentSession:
     async def warm(self) -> None:
         """Builds the sandbox ahead of the first run. Never raises: the first run reports what is wrong."""
         async with self._lock(0):
-            with contextlib.suppress(_supervisor.SupervisorError, CannotVerify, OSError):
+            with contextlib.suppress(_supervisor.SupervisorError, CannotVerifyError, OSError):
                 await self._ensure_instance(0)
 
     async def pause(self) -> None:
@@ -99,7 +99,7 @@ class ResidentSession:
 
     # -- one run ----------------------------------------------------------------------------------------------------
 
-    async def _run_once(self, run: Run, *, prepared_session: bool) -> Execution:
+    async def _run_once(self, run: TestRun, *, prepared_session: bool) -> Execution:
         seed = run.hash_seed
         try:
             _mounts.check_paths(self._spec.root, [*sorted(run.files), *run.without])
@@ -108,7 +108,7 @@ class ResidentSession:
             hidden = await scanning
             instance.runs += 1
             execution = await self._ask(instance, run, hidden, session=prepared_session and instance.has_session)
-        except (ValueError, CannotVerify) as error:
+        except (ValueError, CannotVerifyError) as error:
             return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
         except (_supervisor.SupervisorError, OSError) as error:
             await self._stop_instance(seed)
@@ -121,7 +121,7 @@ class ResidentSession:
         return execution
 
     async def _ask(
-        self, instance: SandboxInstance, run: Run, hidden: _masking.HiddenPaths, *, session: bool
+        self, instance: SandboxInstance, run: TestRun, hidden: _masking.HiddenPaths, *, session: bool
     ) -> Execution:
         protocol = payload.protocol()
         key = secrets.token_bytes(32)
@@ -208,7 +208,7 @@ class ResidentSession:
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
-    async def _learn(self, run: Run, execution: Execution, before: asyncio.Task[None] | None) -> None:
+    async def _learn(self, run: TestRun, execution: Execution, before: asyncio.Task[None] | None) -> None:
         """After a run of the user's own code: imports what it needed, and tests whether a prepared session agrees."""
         if before is not None:
             await asyncio.gather(before, return_exceptions=True)
@@ -234,7 +234,7 @@ class ResidentSession:
                 await asyncio.shield(self._stop_instance(0))
                 raise
 
-    async def _sessions_agree(self, run: Run, execution: Execution) -> bool:
+    async def _sessions_agree(self, run: TestRun, execution: Execution) -> bool:
         """False where a pytest session opened before the fork certainly gives other outcomes."""
         with_session = await self._run_once(rehearsal(run), prepared_session=True)
         if self._warmup.record_comparison(run, execution, with_session):
@@ -262,7 +262,7 @@ class ResidentSession:
         return False
 
 
-def _stamp(spec: Place) -> Stamp:
+def _stamp(spec: SandboxSpec) -> Stamp:
     """Identifies the state an instance was built from: the folder itself, installed packages, configuration."""
     root = os.stat(spec.root)  # noqa: PTH116 - one call among many
     libraries = sorted(spec.environment.prefix.glob("lib*/python*/*-packages"))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.records.sandbox import Execution, Place, Run
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.report_schema import well_formed
 from greenloop.sandboxes import payload
 
@@ -142,7 +142,7 @@ class Supervisor:
 
 
 async def run_once(
-    supervisor: Supervisor, spec: Place, run: Run, *, files: Mapping[str, bytes] | None = None, **fields: Any
+    supervisor: Supervisor, spec: SandboxSpec, run: TestRun, *, files: Mapping[str, bytes] | None = None, **fields: Any
 ) -> Execution:
     """Waits for the supervisor, has it run the tests once and checks the report's seals.
 
@@ -158,7 +158,13 @@ async def run_once(
 
 
 def run_request(
-    spec: Place, run: Run, key: bytes, *, files: Mapping[str, bytes] | None = None, root: str = "", **fields: Any
+    spec: SandboxSpec,
+    run: TestRun,
+    key: bytes,
+    *,
+    files: Mapping[str, bytes] | None = None,
+    root: str = "",
+    **fields: Any,
 ) -> dict[str, Any]:
     """The request for this run; `root` is given where the workspace's path inside differs from the host's."""
     message: dict[str, Any] = payload.protocol().run_request(

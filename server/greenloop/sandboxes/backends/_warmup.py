@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from greenloop.core.records.sandbox import Execution, Run
-from greenloop.core.report import collected, of_kind
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.report import collected_cases, records_of_kind
 from greenloop.core.verdict import forged
 from greenloop.project.sources import CONFIGURATION
 
@@ -44,13 +44,13 @@ class Warmup:
     unsure_count: int = 0
     libraries: Stamp = ()
 
-    def may_use_session(self, run: Run) -> bool:
+    def may_use_session(self, run: TestRun) -> bool:
         """Whether this run may use a pytest session opened before the fork."""
         if run.collect or run.trace or run.baseline or run.oracle or not self._has_agreed(run):
             return False
         return not any(path.rpartition("/")[2] in CONFIGURATION for path in (*run.files, *run.without))
 
-    def _has_agreed(self, run: Run) -> bool:
+    def _has_agreed(self, run: TestRun) -> bool:
         """Whether each selector was part of a run that agreed, alone or with its whole file."""
         selectors = run.selectors or (_WHOLE_SUITE,)
         return all(
@@ -78,10 +78,10 @@ class Warmup:
 
     def new_packages(self, execution: Execution) -> list[str]:
         """Packages that this run imported and that were not tried yet."""
-        names = [str(name) for record in of_kind(execution, "modules") for name in record.get("names", ())]
+        names = [str(name) for record in records_of_kind(execution, "modules") for name in record.get("names", ())]
         return [name for name in names if name not in self.examined]
 
-    def should_rehearse(self, run: Run, execution: Execution) -> bool:
+    def should_rehearse(self, run: TestRun, execution: Execution) -> bool:
         """Whether to test that this run has the same outcomes in a session opened before the fork."""
         if not self.session_allowed or run.collect or self._has_agreed(run):
             return False
@@ -101,11 +101,11 @@ class Warmup:
             self.session_allowed = False
         return not reply["spoilt"]
 
-    def record_comparison(self, run: Run, first: Execution, second: Execution) -> bool:
+    def record_comparison(self, run: TestRun, first: Execution, second: Execution) -> bool:
         """Compares a run in a pytest session opened before the fork with one without; stores an agreement."""
         if not have_same_outcomes(first, second):
             return False
-        self.agreed_selectors.update(run.selectors or (_WHOLE_SUITE,), (case.id for case in collected(first)))
+        self.agreed_selectors.update(run.selectors or (_WHOLE_SUITE,), (case.id for case in collected_cases(first)))
         return True
 
     def record_failure(self, first: Execution, repeated: Execution) -> bool:
@@ -122,7 +122,7 @@ class Warmup:
         return True
 
 
-def rehearsal(run: Run) -> Run:
+def rehearsal(run: TestRun) -> TestRun:
     """The run to compare with a run of the user's own code."""
     return replace(run, trace=False, baseline=False)
 

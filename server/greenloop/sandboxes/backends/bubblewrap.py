@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Place, Probe
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Probe, SandboxSpec
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import _identity, _interpreter, _seccomp
 from greenloop.sandboxes.backends._bwrap_binary import Binary, choose
@@ -53,17 +53,17 @@ class Bubblewrap:
         """Runs the self-test. Never raises: `detail` and `remedy` say what is missing."""
         try:
             program = await self._choose()
-        except CannotVerify as error:
+        except CannotVerifyError as error:
             return Probe(name=NAME, ok=False, detail=str(error), remedy=error.remedy)
         workspace = "writable throw-away workspace" if program.overlay else "read-only workspace"
         seccomp = "seccomp filter" if _seccomp.program() is not None else f"no seccomp filter on {platform.machine()}"
         return Probe(name=NAME, ok=True, detail=f"{program.path} {program.version}, {workspace}, {seccomp}")
 
-    async def open(self, spec: Place) -> OneShotSession | ResidentSession:
-        """Raises `CannotVerify` with the remedy when no bubblewrap works or the interpreter cannot be shown."""
+    async def open(self, spec: SandboxSpec) -> OneShotSession | ResidentSession:
+        """Raises `CannotVerifyError` with the remedy when no bubblewrap works or the interpreter cannot be shown."""
         program = await self._choose()
         if not spec.root.is_dir():
-            raise CannotVerify(f"The workspace {spec.root} is no folder that can be read.")
+            raise CannotVerifyError(f"The workspace {spec.root} is no folder that can be read.")
         identity = _find_identity(spec, program)
         _interpreter.mount_arguments(spec.environment, spec.root)
         one_shot = OneShotSession(spec, program, identity)
@@ -77,8 +77,8 @@ class Bubblewrap:
         return program if self._writable else replace(program, overlay=False, staged=False)
 
 
-def _find_identity(spec: Place, binary: Binary) -> _identity.Identity:
-    """The identity that runs the tests. Raises `CannotVerify` when that user cannot read what is needed."""
+def _find_identity(spec: SandboxSpec, binary: Binary) -> _identity.Identity:
+    """The identity that runs the tests. Raises `CannotVerifyError` when that user cannot read what is needed."""
     identity = test_identity(spec.root)
     if not identity.drops_root:
         return identity
@@ -90,7 +90,7 @@ def _find_identity(spec: Place, binary: Binary) -> _identity.Identity:
         needed |= {str(spec.root), binary.path}
         unreadable = [path for path in needed if not _identity.is_reachable(path, identity)]
     if unreadable:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{min(unreadable)} cannot be read by an unprivileged user, and tests never run as root.",
             remedy=f"Run greenloop as the owner of the workspace, or allow it: `chmod -R o+rX {min(unreadable)}`.",
         )

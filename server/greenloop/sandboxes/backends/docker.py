@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Place, Probe
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Probe, SandboxSpec
 from greenloop.project import os_release
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends._container import NAME, ContainerSession, in_thread
@@ -59,14 +59,14 @@ class DockerSandbox:
         """Checks for an engine and for an image or a way to get one. The self-test runs at the first opening."""
         try:
             return await asyncio.to_thread(self._probe)
-        except CannotVerify as problem:
+        except CannotVerifyError as problem:
             return Probe(name=NAME, ok=False, detail=str(problem), remedy=problem.remedy)
 
-    async def open(self, spec: Place) -> ContainerSession:
+    async def open(self, spec: SandboxSpec) -> ContainerSession:
         """Opens a session whose container is running and has the workspace in it.
 
         The very first call builds the image, which takes minutes; cancelling stops that.
-        Raises `CannotVerify` with the remedy.
+        Raises `CannotVerifyError` with the remedy.
         """
         stop = threading.Event()
         work = in_thread(self._open, spec, stop.is_set)
@@ -83,7 +83,9 @@ class DockerSandbox:
         try:
             usable = self._find_image(engine)
         except engine.errors as error:
-            raise CannotVerify(f"{engine_name} does not answer: {error_line(error)}", remedy=START_REMEDY) from error
+            raise CannotVerifyError(
+                f"{engine_name} does not answer: {error_line(error)}", remedy=START_REMEDY
+            ) from error
         if usable:
             return Probe(name=NAME, ok=True, detail=f"{engine_name}, image {usable}", image=usable)
         if self.image:
@@ -115,7 +117,7 @@ class DockerSandbox:
         names = [tag for existing in engine.client.images.list(name=image.REPOSITORY) for tag in existing.tags]
         return min(names, default="")
 
-    def _open(self, spec: Place, should_stop: Callable[[], bool]) -> ContainerSession:
+    def _open(self, spec: SandboxSpec, should_stop: Callable[[], bool]) -> ContainerSession:
         engine = connect(CALL_SECONDS)
         remove_orphans(engine)
         try:
@@ -123,11 +125,11 @@ class DockerSandbox:
             complaint = self_test(engine, image_name, spec.limits, self.runtime)
         except engine.errors as error:
             is_disk_full = "no space left" in error_line(error).lower()
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"{engine.name} failed: {error_line(error)}", remedy=SPACE_REMEDY if is_disk_full else START_REMEDY
             ) from error
         if complaint:
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
             )
         title = f"{NAME} with network" if spec.network else NAME  # part of every result
@@ -139,12 +141,14 @@ class DockerSandbox:
             session.ensure_container()
         except ContainerError as problem:
             session.end()
-            raise CannotVerify(f"No container can be used: {problem}", remedy="Run `greenloop doctor`.") from problem
+            raise CannotVerifyError(
+                f"No container can be used: {problem}", remedy="Run `greenloop doctor`."
+            ) from problem
         if should_stop():
             session.end()
         return session
 
-    def _ensure_image(self, engine: Engine, spec: Place, should_stop: Callable[[], bool]) -> str:
+    def _ensure_image(self, engine: Engine, spec: SandboxSpec, should_stop: Callable[[], bool]) -> str:
         named = spec.image or self.image
         if not named:
             # Importing and committing take longer than other calls may.
@@ -159,7 +163,7 @@ class DockerSandbox:
             self.report_status(f"pulling {named}")
             refusal = base.pull(engine, named, should_stop)
             if refusal:
-                raise CannotVerify(
+                raise CannotVerifyError(
                     f"The image {named} of `sandbox.image` is not there and cannot be pulled: {refusal}",
                     remedy="Build or load it, or unset `sandbox.image`: greenloop then makes its own.",
                 )
@@ -172,14 +176,16 @@ class DockerSandbox:
 def connect(seconds: float) -> Engine:
     """Connects to the engine of DOCKER_HOST, else to the first usual socket that answers; `seconds` limits every call.
 
-    Raises `CannotVerify` with the remedy.
+    Raises `CannotVerifyError` with the remedy.
     """
     try:
         import docker  # noqa: PLC0415 - only when an engine is needed
         import urllib3  # noqa: PLC0415
         from docker.errors import DockerException  # noqa: PLC0415
     except ImportError as error:
-        raise CannotVerify(f"The Docker SDK cannot be imported ({error}).", remedy="`pip install docker`.") from error
+        raise CannotVerifyError(
+            f"The Docker SDK cannot be imported ({error}).", remedy="`pip install docker`."
+        ) from error
     errors = (DockerException, OSError, urllib3.exceptions.HTTPError)
     try:
         if os.environ.get("DOCKER_HOST") or os.name != "posix":
@@ -189,7 +195,7 @@ def connect(seconds: float) -> Engine:
         version = client.version()
     except errors as error:
         source = os.environ.get("DOCKER_HOST", "The Docker engine")
-        raise CannotVerify(f"{source} does not answer: {error_line(error)}", remedy=START_REMEDY) from error
+        raise CannotVerifyError(f"{source} does not answer: {error_line(error)}", remedy=START_REMEDY) from error
     parts = [part.get("Name", "") for part in version.get("Components") or ()]
     name = "podman" if any("podman" in part.lower() for part in parts) else "Docker"
     return Engine(client=client, errors=errors, name=name, version=str(version.get("Version", "?")))
@@ -202,7 +208,7 @@ def _close_late_session(work: asyncio.Future[ContainerSession]) -> None:
 
 
 def _find_socket() -> str:
-    """Returns the first socket that accepts a connection. Raises `CannotVerify` with the most useful reason."""
+    """Returns the first socket that accepts a connection. Raises `CannotVerifyError` with the most useful reason."""
     problems: dict[str, OSError] = {}
     for path in _socket_paths():
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
@@ -215,14 +221,14 @@ def _find_socket() -> str:
                 return path
     for path, problem in problems.items():
         if problem.errno in (errno.EACCES, errno.EPERM):
-            raise CannotVerify(f"No permission to talk to the engine at {path}.", remedy=GROUP_REMEDY)
+            raise CannotVerifyError(f"No permission to talk to the engine at {path}.", remedy=GROUP_REMEDY)
     if (
         any(problem.errno != errno.ENOENT for problem in problems.values())
         or shutil.which("dockerd")
         or shutil.which("docker")
     ):
-        raise CannotVerify("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
-    raise CannotVerify(
+        raise CannotVerifyError("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
+    raise CannotVerifyError(
         "Neither Docker nor podman is installed.",
         remedy=f"Install one: {os_release.install('docker', apt='docker.io', dnf='moby-engine')}, then start it.",
     )

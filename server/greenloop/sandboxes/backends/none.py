@@ -17,8 +17,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Execution, Place, Probe, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, Probe, SandboxSpec, TestRun
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _masking, _mounts, _supervisor
@@ -55,17 +55,17 @@ class NoIsolation:
             )
         return Probe(name=NAME, ok=True, detail="no wall: candidates run with your rights")
 
-    async def open(self, spec: Place) -> NoIsolationSession:
-        """Raises `CannotVerify` without the user's consent."""
+    async def open(self, spec: SandboxSpec) -> NoIsolationSession:
+        """Raises `CannotVerifyError` without the user's consent."""
         if not self._consent:
-            raise CannotVerify("Running candidates without a sandbox needs your consent.", remedy=_REMEDY)
+            raise CannotVerifyError("Running candidates without a sandbox needs your consent.", remedy=_REMEDY)
         return NoIsolationSession(spec)
 
 
 class NoIsolationSession:
     """Runs in a fresh copy of the workspace each time."""
 
-    def __init__(self, spec: Place) -> None:
+    def __init__(self, spec: SandboxSpec) -> None:
         self._place = spec
         self._search = _masking.FolderScanner(spec.root, spec.masked, spec.environment.prefix)
         self._running: set[asyncio.Task[Execution]] = set()
@@ -74,7 +74,7 @@ class NoIsolationSession:
     def name(self) -> str:
         return NAME
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """Runs the tests. A failure of the copy or the supervisor is reported in `Execution.broken`."""
         folder = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp(prefix="greenloop-")).resolve())
         try:
@@ -101,7 +101,7 @@ class NoIsolationSession:
     async def close(self) -> None:
         """Does nothing: nothing outlives a run."""
 
-    async def _run_supervised(self, run: Run, root: Path, scratch: Path) -> Execution:
+    async def _run_supervised(self, run: TestRun, root: Path, scratch: Path) -> Execution:
         environment = self._place.environment
         argv = [str(environment.executable), "-s", "-B", str(payload.folder() / "supervisor.py")]
         argv += ["--packages", str(scratch.parent / "packages")]
@@ -136,7 +136,7 @@ def _is_special(path: str) -> bool:
     return not (os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path))
 
 
-def _variables(place: Place, run: Run, scratch: Path) -> dict[str, str]:
+def _variables(place: SandboxSpec, run: TestRun, scratch: Path) -> dict[str, str]:
     environment = place.environment
     values = {
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container.bounded_process import make_runner
 from greenloop.sandboxes.container.engine import LABEL, Engine, error_line, is_missing
 
@@ -31,7 +31,7 @@ def ensure(
 ) -> str:
     """Returns the name of a base image with this Python, after pulling or building it where it is missing.
 
-    Raises `CannotVerify` with both reasons when it can neither be pulled nor built here.
+    Raises `CannotVerifyError` with both reasons when it can neither be pulled nor built here.
     """
     local = f"{REPOSITORY}:{version[0]}.{version[1]}"
     for name in (official_image(version), local):
@@ -44,7 +44,7 @@ def ensure(
     log.info("%s cannot be pulled: %s", official_image(version), refusal)
     obstacle = build_obstacle(version)
     if obstacle:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"There is no image for Python {version[0]}.{version[1]}: "
             f"{official_image(version)} cannot be pulled ({refusal}), and {obstacle}.",
             remedy=f"Get it with `docker load` or `docker pull {official_image(version)}`, or set `sandbox.image`.",
@@ -119,7 +119,7 @@ def _import(engine: Engine, name: str, rootfs: Path) -> None:
         changes = ["ENV LANG=C.UTF-8", f"LABEL {LABEL}.image=base"]
         engine.client.api.import_image_from_stream(tar.stdout, repository=repository, tag=tag, changes=changes)
     if tar.returncode or not has_image(engine, name):
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"The engine did not take the image {name}.", remedy="Look for disk space: `docker system df`."
         )
 

@@ -6,10 +6,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 
 
-class ProgramError(CannotVerify):
+class ProgramError(CannotVerifyError):
     """A program failed; `output` is everything that it wrote."""
 
     output = ""
@@ -18,8 +18,8 @@ class ProgramError(CannotVerify):
 def make_runner(should_stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
     """Makes `run(arguments, seconds)`, which returns a program's output and stops within a second of `should_stop()`.
 
-    It raises `CannotVerify` when the program is stopped or takes too long, and `ProgramError` with its last line when
-    it fails.
+    It raises `CannotVerifyError` when the program is stopped or takes too long, and `ProgramError` with its last line
+    when it fails.
     """
 
     def run(arguments: list[str], seconds: float) -> str:
@@ -41,7 +41,7 @@ def make_runner(should_stop: Callable[[], bool]) -> Callable[[list[str], float],
                         process.kill()
                         process.communicate()
                         reason = "was stopped" if should_stop() else f"took longer than {seconds:g} s"
-                        raise CannotVerify(f"`{_short_command(arguments)}` {reason}.") from None
+                        raise CannotVerifyError(f"`{_short_command(arguments)}` {reason}.") from None
         if process.returncode:
             last_line = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
             error = ProgramError(f"`{_short_command(arguments)}` failed: {last_line[:300]}")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container.build_container import run_container
 from greenloop.sandboxes.container.engine import Engine
 from greenloop.sandboxes.container.image_python import ImagePython
@@ -63,7 +63,7 @@ def build_wheel(
 ) -> Path:
     """Builds the wheel of an unpacked source in `folder`; `wheels` are the build requirements.
 
-    Raises `CannotVerify` naming the package (`title`).
+    Raises `CannotVerifyError` naming the package (`title`).
     """
     _requirements, backend, path = read_build_settings(source)
     layer = folder / "build.tar"
@@ -81,7 +81,7 @@ def build_wheel(
         engine, image, PROGRAM, arguments, layer=layer, seconds=BUILD_SECONDS, should_stop=should_stop
     ) as finished:
         if finished.status:
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"{title} has no wheel for Python {python.version} and could not be built: {finished.error_line()}",
                 remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
             )
@@ -100,4 +100,4 @@ def _extract_wheel(data: bytes, title: str) -> tuple[str, bytes]:
                 stream = tar.extractfile(member)
                 if stream is not None:
                     return name, stream.read()
-    raise CannotVerify(f"{title} was built, but no wheel came out.")
+    raise CannotVerifyError(f"{title} was built, but no wheel came out.")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container.engine import Engine, container_labels
 from greenloop.sandboxes.container.hardening import ULIMITS
 
@@ -33,12 +33,12 @@ class FinishedContainer:
         return (errors or lines or ["no output"])[-1]
 
     def read_archive(self, path: str, max_bytes: int) -> bytes:
-        """Reads a folder as a tar archive. Raises `CannotVerify` when it has more than `most_bytes`."""
+        """Reads a folder as a tar archive. Raises `CannotVerifyError` when it has more than `most_bytes`."""
         chunks, size = [], 0
         for chunk in self.container.get_archive(path)[0]:
             size += len(chunk)
             if size > max_bytes:
-                raise CannotVerify(f"A build gave more than {max_bytes >> 20} MiB.")
+                raise CannotVerifyError(f"A build gave more than {max_bytes >> 20} MiB.")
             chunks.append(chunk)
         return b"".join(chunks)
 
@@ -57,7 +57,7 @@ def run_container(
     """Runs a program to its end on the image plus the archive `layer`; the container is removed with the context.
 
     Memory and processes are limited: packages may run code of their own as soon as Python starts.
-    Raises `CannotVerify` when it takes too long or `should_stop()` is true, and what the engine raises.
+    Raises `CannotVerifyError` when it takes too long or `should_stop()` is true, and what the engine raises.
     """
     container = engine.client.containers.create(
         image,
@@ -97,7 +97,7 @@ def _wait_for_end(container: Any, seconds: float, should_stop: Callable[[], bool
         if state["Status"] not in {"created", "running"}:
             return int(state["ExitCode"])
         if should_stop():
-            raise CannotVerify("Making the image was stopped.")
+            raise CannotVerifyError("Making the image was stopped.")
         if time.monotonic() > deadline:
-            raise CannotVerify(f"Making the image took longer than {seconds:g} s.")
+            raise CannotVerifyError(f"Making the image took longer than {seconds:g} s.")
         time.sleep(0.1)

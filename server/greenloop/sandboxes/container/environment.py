@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Place
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.project import locks
 from greenloop.project.locks import Pin, Wanted
 from greenloop.project.settings import cache_folder
@@ -35,11 +35,11 @@ MAX_RESOLUTIONS = 200
 
 
 def ensure_image(
-    engine: Engine, spec: Place, *, report_status: Callable[[str], None], should_stop: Callable[[], bool]
+    engine: Engine, spec: SandboxSpec, *, report_status: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> str:
     """Returns the name of the image in which the tests run, after building whatever is missing.
 
-    Raises `CannotVerify` with the remedy, or what the engine raises.
+    Raises `CannotVerifyError` with the remedy, or what the engine raises.
     """
     version = spec.environment.version
     base_image = image.ensure(engine, version, report_status=report_status, should_stop=should_stop)
@@ -63,10 +63,10 @@ def image_name(base_id: str, version: tuple[int, int], lock: Wanted) -> str:
     return f"{REPOSITORY}:{version[0]}.{version[1]}-{digest[:20]}"
 
 
-def list_packages(spec: Place) -> list[Pin]:
+def list_packages(spec: SandboxSpec) -> list[Pin]:
     """Lists the packages in that image, from the lock or its cached resolution; builds nothing and asks no index.
 
-    Raises `CannotVerify` where the lock cannot be read.
+    Raises `CannotVerifyError` where the lock cannot be read.
     """
     requested = locks.find(spec.root)
     if requested is None:
@@ -102,7 +102,7 @@ def ensure_project_image(
     """Returns the name of the image with these packages on top of `base_image`, after building it where it is missing.
 
     One process builds it; others that need the same one wait.
-    Raises `CannotVerify` naming the package that is not available, or what the engine raises.
+    Raises `CannotVerifyError` naming the package that is not available, or what the engine raises.
     """
     target = image_name(engine.client.images.get(base_image).id, version, lock)
     if base.has_image(engine, target):
@@ -164,7 +164,7 @@ class _ImageBuilder:
         if resolution.exists():
             try:
                 return self._fetch(self._pins(fetcher, folder, resolution), fetcher, folder)
-            except CannotVerify as problem:
+            except CannotVerifyError as problem:
                 log.info("What was resolved before cannot be had any more (%s); resolving again.", problem)
                 resolution.unlink(missing_ok=True)
         return self._fetch(self._pins(fetcher, folder, resolution), fetcher, folder)
@@ -180,7 +180,7 @@ class _ImageBuilder:
             except NoWheelError as problem:
                 missing = next((pin for pin in pending if locks.same(pin.name, str(problem))), None)
                 if missing is None:
-                    raise CannotVerify(f"{problem} is not on your package index.") from problem
+                    raise CannotVerifyError(f"{problem} is not on your package index.") from problem
                 wheels.append(self._build_package(missing, fetcher, folder))
                 pending.remove(missing)
         return wheels
@@ -207,7 +207,9 @@ class _ImageBuilder:
             except NoWheelError as problem:
                 package = str(problem)
                 if package in built_packages or len(built_packages) >= MAX_BUILDS:
-                    raise CannotVerify(f"No version of {package} that fits has a wheel or can be built.") from problem
+                    raise CannotVerifyError(
+                        f"No version of {package} that fits has a wheel or can be built."
+                    ) from problem
                 built_packages.add(package)
                 line = next(
                     (line for line in self.lock.requirements if locks.same(locks.named(line), package)), package
@@ -215,7 +217,7 @@ class _ImageBuilder:
                 self._build_package(line, fetcher, folder)
 
     def _build_package(self, package: Pin | str, fetcher: Fetcher, folder: Path) -> Path:
-        """Builds a package without a wheel in a container. Raises `CannotVerify` naming it."""
+        """Builds a package without a wheel in a container. Raises `CannotVerifyError` naming it."""
         title = f"{package.name} {package.version}" if isinstance(package, Pin) else package
         self.report_status(f"building {title} from source, in a container without network")
         with tempfile.TemporaryDirectory(dir=folder) as temporary:
@@ -233,7 +235,7 @@ class _ImageBuilder:
                     build_fetcher.resolve(requirements, (), build_folder), build_folder
                 )
             except NoWheelError as problem:
-                raise CannotVerify(
+                raise CannotVerifyError(
                     f"{title} has no wheel, and building it needs {problem}, which has none either.",
                     remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
                 ) from problem

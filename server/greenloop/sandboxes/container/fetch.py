@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks import Pin
 from greenloop.project.locks.pins import pin
 from greenloop.sandboxes.container.bounded_process import ProgramError
@@ -44,7 +44,10 @@ class Fetcher:
     temporary_folder: Path
 
     def resolve(self, requirements: Sequence[str], constraints: Sequence[str], folder: Path) -> list[Pin]:
-        """Resolves requirements to exact pins with hashes. Raises `NoWheelError`, and `CannotVerify` when none fit."""
+        """Resolves requirements to exact pins with hashes.
+
+        Raises `NoWheelError`, and `CannotVerifyError` when none fit.
+        """
         report, requirement_file, constraint_file = folder / "report.json", folder / "wanted.txt", folder / "bounds.txt"
         requirement_file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
         constraint_file.write_text("\n".join(constraints) + "\n", encoding="utf-8")
@@ -54,7 +57,7 @@ class Fetcher:
                 f"--constraint={constraint_file}", *self._wheel_options(), f"--requirement={requirement_file}",
             )  # fmt: skip
         except ProgramError as problem:
-            raise CannotVerify(_quote_requirements(str(problem), requirements), remedy=problem.remedy) from problem
+            raise CannotVerifyError(_quote_requirements(str(problem), requirements), remedy=problem.remedy) from problem
         pins = []
         for item in json.loads(report.read_text(encoding="utf-8"))["install"]:
             hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
@@ -63,7 +66,10 @@ class Fetcher:
         return sorted(pins)
 
     def fetch_wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:
-        """Fetches the wheels of exactly these pins. Raises `NoWheelError`, and `CannotVerify` on other failures."""
+        """Fetches the wheels of exactly these pins.
+
+        Raises `NoWheelError`, and `CannotVerifyError` on other failures.
+        """
         requirement_file = folder / "exact.txt"
         requirement_file.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
         hash_options = ["--require-hashes"] if pins and all(pin.hashes for pin in pins) else []
@@ -81,7 +87,7 @@ class Fetcher:
         """Fetches and unpacks a package's source: that of the pin, or the newest of that name.
 
         pip then also asks the package for its metadata, which the guard prevents; so pip's failure is expected, and the
-        source is in its temporary folder. Raises `CannotVerify` when it is not.
+        source is in its temporary folder. Raises `CannotVerifyError` when it is not.
         """
         name = package.name if isinstance(package, Pin) else re.split(r"[^\w.-]", package)[0]
         file = self.temporary_folder / "source.txt"
@@ -97,7 +103,7 @@ class Fetcher:
         sources = sorted(self._unpacked_sources() - before)
         if not sources:
             title = str(package).split(" ", maxsplit=1)[0]
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"{title} has no wheel for Python {self.python.version} and no source on your package index.",
                 remedy=f"Look at pip's configuration ({error[:200]}), or name an image in `sandbox.image`.",
             )
@@ -129,7 +135,7 @@ def _explain(problem: ProgramError) -> Exception:
     text = problem.output
     unreachable = _UNREACHABLE.search(text)
     if unreachable:
-        return CannotVerify(
+        return CannotVerifyError(
             f"Your package index cannot be reached ({unreachable[0][:150]}), so the project's packages cannot be had.",
             remedy="Connect, or name an image that has them in `sandbox.image`.",
         )
@@ -138,7 +144,7 @@ def _explain(problem: ProgramError) -> Exception:
         return NoWheelError(re.split(r"[=<>!~\[]", missing[1])[0])
     mismatch = _HASH_MISMATCH.search(text)
     if mismatch:
-        return CannotVerify(
+        return CannotVerifyError(
             f"What your package index has as {mismatch[1]} is not what was locked: its hash is another.",
             remedy="Lock anew if that is expected, or look at pip's configuration.",
         )

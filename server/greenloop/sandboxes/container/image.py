@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project.settings import cache_folder
 from greenloop.sandboxes import payload
 from greenloop.sandboxes.container import base, pytest_wheels
@@ -41,7 +41,7 @@ def ensure(
     """Returns the image's name, after building it where it is missing.
 
     One process builds it, others wait. `should_stop()` true ends the work within a second.
-    Raises `CannotVerify` with the remedy, or what the engine raises.
+    Raises `CannotVerifyError` with the remedy, or what the engine raises.
     """
     target = image_name(version)
     if base.has_image(engine, target):
@@ -68,13 +68,13 @@ def add_layer(
 ) -> None:
     """Adds the archive to the base image, compiles it in a container without network, and commits the result.
 
-    `kind` is a label of the image. Raises `CannotVerify`, or what the engine raises.
+    `kind` is a label of the image. Raises `CannotVerifyError`, or what the engine raises.
     """
     with run_container(
         engine, base_image, _compile_source(), layer=layer, seconds=COMPILE_SECONDS, should_stop=should_stop
     ) as finished:
         if finished.status:
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"The image could not be made: python3 in {base_image} ended with "
                 f"status {finished.status} ({finished.error_line()})."
             )
@@ -104,7 +104,7 @@ def exclusive(work: str, should_stop: Callable[[], bool]) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if should_stop():
-                    raise CannotVerify("Waiting for another greenloop that makes the image was stopped.") from None
+                    raise CannotVerifyError("Waiting for another greenloop that makes the image was stopped.") from None
                 time.sleep(0.5)
         os.ftruncate(file.fileno(), 0)
         yield

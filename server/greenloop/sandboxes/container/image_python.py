@@ -7,7 +7,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 
 QUERY_PROGRAM = """
 import json, os, platform, sys, sysconfig
@@ -63,7 +63,7 @@ def default_markers(version: tuple[int, int]) -> dict[str, str]:
 
 
 def parse(text: str) -> ImagePython:
-    """Parses the output of `QUERY_PROGRAM`. Raises `CannotVerify` when it is something else."""
+    """Parses the output of `QUERY_PROGRAM`. Raises `CannotVerifyError` when it is something else."""
     try:
         described = json.loads(text.strip().splitlines()[-1])
         kind, _, version = described["libc"][0], None, described["libc"][1]
@@ -72,4 +72,4 @@ def parse(text: str) -> ImagePython:
             paths=described["paths"], executable=described["executable"], markers=described["markers"], glibc_minor=libc
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise CannotVerify(f"The image's Python does not say what it is: {text.strip()[-200:]}") from error
+        raise CannotVerifyError(f"The image's Python does not say what it is: {text.strip()[-200:]}") from error

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes import payload
 
 PACKAGES = ".greenloop/packages"  # boot.py looks for it there
@@ -20,11 +20,11 @@ BORROWED_PACKAGES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 def pins_file(version: tuple[int, int]) -> Path:
-    """The pins for a Python version. Raises `CannotVerify` when it is too old for every supported pytest."""
+    """The pins for a Python version. Raises `CannotVerifyError` when it is too old for every supported pytest."""
     for least in ((3, 11), (3, 10), (3, 9)):
         if version >= least:
             return payload.folder() / "image" / f"packages-{least[0]}.{least[1]}.txt"
-    raise CannotVerify(
+    raise CannotVerifyError(
         f"Python {version[0]}.{version[1]} is too old for the sandbox.",
         remedy="Use Python 3.9 or newer for the project.",
     )
@@ -41,7 +41,7 @@ def pytest_version(version: tuple[int, int]) -> str:
 def build_layer(version: tuple[int, int], run_program: Callable[[list[str], float], str]) -> bytes:
     """Builds a tar archive for `/` of the image: the unpacked wheels, and a world-writable /tmp.
 
-    `run_program(arguments, seconds)` runs a program and returns its output; it raises `CannotVerify` on failure.
+    `run_program(arguments, seconds)` runs a program and returns its output; it raises `CannotVerifyError` on failure.
     """
     stream = io.BytesIO()
     with (
@@ -55,7 +55,7 @@ def build_layer(version: tuple[int, int], run_program: Callable[[list[str], floa
             tar.addfile(_folder_member(name, 0o755))
         try:
             run_program(_download_command(version, folder), DOWNLOAD_SECONDS)
-        except CannotVerify:
+        except CannotVerifyError:
             if version < (3, 11):
                 raise
             # No pip here, or no index reachable: greenloop's own pytest works for these versions.

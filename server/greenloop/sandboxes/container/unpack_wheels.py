@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container.image_python import ImagePython
 
 MAX_BYTES = 8 << 30  # unpacked; a zip bomb must not fill the disk
@@ -36,20 +36,20 @@ class LayerArchive:
     def add_wheels(self, wheels: Iterable[Path], target: str = "") -> None:
         """Unpacks wheels into `target`, or where it is empty into the Python's own folders.
 
-        Raises `CannotVerify` for a file that is not a wheel or that would leave its folder.
+        Raises `CannotVerifyError` for a file that is not a wheel or that would leave its folder.
         """
         for wheel in wheels:
             try:
                 with zipfile.ZipFile(wheel) as archive:
                     self._unpack(wheel, archive, target)
             except (zipfile.BadZipFile, ValueError, OSError, RuntimeError) as error:
-                raise CannotVerify(f"{wheel.name} cannot be unpacked: {error}") from error
+                raise CannotVerifyError(f"{wheel.name} cannot be unpacked: {error}") from error
 
     def add_file(self, path: str, data: bytes, mode: int = 0o644) -> None:
         """Adds one file, by its absolute path."""
         self.bytes_written += len(data)
         if self.bytes_written > MAX_BYTES:
-            raise CannotVerify(f"The project's packages take more than {MAX_BYTES >> 30} GiB.")
+            raise CannotVerifyError(f"The project's packages take more than {MAX_BYTES >> 30} GiB.")
         relative = PurePosixPath(path.lstrip("/"))
         for folder in reversed(relative.parents):
             if str(folder) not in {".", *self._folders}:

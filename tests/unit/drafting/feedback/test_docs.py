@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records.attempt import Attempt, Finding, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution
 from greenloop.core.records.spec import Region, Spec
@@ -116,7 +116,7 @@ async def test_an_attribute_error_triggers_a_look_up_and_an_assertion_does_not()
     assert note.usage.test_seconds == 0.25
     assert (found.runs[0].selectors, list(found.runs[0].files)) == ((docs.FILE,), [docs.FILE])
     none = answering()
-    assert await docs.describe(PROBLEM, [failed("AssertionError", "assert 1 == 2")], none) == Note(text="")
+    assert await docs.describe(PROBLEM, [failed("AssertionError", "assert 1 == 2")], none) == FeedbackNote(text="")
     assert none.runs == []
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records.attempt import Attempt, Candidate, Draft, Mask, Move, Note
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Mask, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Usage
-from greenloop.core.records.verdict import CaseResult, Failure, Frame, Group, Status, Verdict
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import LONGEST_OUTPUT, History
@@ -42,8 +42,8 @@ def an_attempt(number: int, *, text: str = "assert 1 == 2", status: Status = Sta
         answer="```python\ndef f(): return '\udc80é'\n```",
         candidate=Candidate(texts={REGION: "def f():\n    return 2\n"}, imports=("import re",)),
         error_class="AssertionError",
-        group=Group.LOGIC,
-        notes=(Note(text="note", fields={"a": [1]}),),
+        group=ErrorGroup.LOGIC,
+        notes=(FeedbackNote(text="note", fields={"a": [1]}),),
         usage=Usage(prompt_tokens=10, completion_tokens=5, cost=None),
     )
 
@@ -375,8 +375,8 @@ def test_runs_that_began_alike_say_what_they_came_to(tmp_path, model, preset, mo
             )
             history.finish(run, outcome)
     past = history.like(model, preset, move)
-    assert [run.prompt for run in past] == found
+    assert [run.prompt_tokens for run in past] == found
     assert all(run.cost == 0.5 and 0 <= run.seconds < 60 and run.tokens in (7, 8, 9) for run in past)
-    assert [run.solved for run in past] == [run.prompt == 100 for run in past]
+    assert [run.solved for run in past] == [run.prompt_tokens == 100 for run in past]
     history.close()
     assert history.like(model, preset, move) == []

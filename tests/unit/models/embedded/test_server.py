@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.models.embedded import default_model, hardware, lock, server, weights
 from greenloop.project.settings import Settings
 
@@ -98,7 +98,7 @@ def test_ollama_host_is_read_as_ollama_reads_it(host, base):
 
 def test_a_missing_engine_names_the_extra(monkeypatch):
     monkeypatch.setattr(hardware, "find_spec", lambda _: None)
-    with pytest.raises(ModelProblem, match="not installed") as caught:
+    with pytest.raises(ModelError, match="not installed") as caught:
         hardware.check(1, 1024)
     assert 'pip install "greenloop[local]"' in caught.value.remedy
 
@@ -106,7 +106,7 @@ def test_a_missing_engine_names_the_extra(monkeypatch):
 def test_too_little_memory_is_told_in_numbers(monkeypatch):
     monkeypatch.setattr(hardware, "find_spec", lambda _: object())
     monkeypatch.setattr(hardware, "memory", lambda: 800_000_000)
-    with pytest.raises(ModelProblem, match=r"needs 1\.7 GB of memory, and 0\.8 GB are free"):
+    with pytest.raises(ModelError, match=r"needs 1\.7 GB of memory, and 0\.8 GB are free"):
         hardware.check(weights.CODER.size, 4096)
 
 
@@ -114,7 +114,7 @@ def test_an_old_processor_is_told(monkeypatch):
     monkeypatch.setattr(hardware, "find_spec", lambda _: object())
     monkeypatch.setattr(hardware, "features", lambda: {"sse2", "fma"})
     monkeypatch.setattr(hardware.platform, "machine", lambda: "x86_64")
-    with pytest.raises(ModelProblem, match="processor lacks avx2, bmi2, f16c"):
+    with pytest.raises(ModelError, match="processor lacks avx2, bmi2, f16c"):
         hardware.check(1, 1024)
 
 
@@ -133,7 +133,7 @@ def test_there_is_at_least_one_thread():
 
 
 async def test_absent_weights_name_the_command():
-    with pytest.raises(ModelProblem, match="not downloaded yet") as caught:
+    with pytest.raises(ModelError, match="not downloaded yet") as caught:
         await server.start(Settings())
     assert "greenloop model pull" in caught.value.remedy
     assert "1.1 GB" in caught.value.remedy

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records.sandbox import Environment, Place
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.sandboxes.backends import _bwrap_binary, _identity, _interpreter, _mounts, _seccomp
 from greenloop.sandboxes.backends._masking import FolderScanner, HiddenPaths, WorkspaceScanner
 
@@ -43,7 +43,7 @@ def place(tmp_path):
     root = tmp_path / "w"
     (root / "pkg").mkdir(parents=True)
     (root / "pkg" / "m.py").write_text("")
-    return Place(root=root, environment=environment(Path("/usr"), Path("/usr")), variables={"TOKEN": "t"})
+    return SandboxSpec(root=root, environment=environment(Path("/usr"), Path("/usr")), variables={"TOKEN": "t"})
 
 
 def test_every_flag_of_the_wall_is_there(place):
@@ -66,12 +66,12 @@ def test_home_and_root_are_never_bound(place, tmp_path, monkeypatch):
     assert not bound & {"/", str(Path.home()), "/home", "/root", "/etc"}
     monkeypatch.setenv("HOME", str(tmp_path))
     for base in (tmp_path, tmp_path.parent, Path("/")):
-        with pytest.raises(CannotVerify):
+        with pytest.raises(CannotVerifyError):
             _interpreter.mount_arguments(environment(tmp_path / "v", base), place.root)
 
 
 def test_network_is_shared_only_when_asked_for(place):
-    words = words_of(Place(root=place.root, environment=place.environment, network=True))
+    words = words_of(SandboxSpec(root=place.root, environment=place.environment, network=True))
     assert "--share-net" in words
     assert "/etc/resolv.conf" in words
 
@@ -180,7 +180,7 @@ def test_unknown_machines_have_no_filter():
 
 
 def test_what_is_not_installed_has_a_remedy():
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         _bwrap_binary.choose(())
     assert "apt install bubblewrap" in caught.value.remedy
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Execution, Limits
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import payload
@@ -97,7 +97,7 @@ def test_too_much_names_the_biggest_folder(tmp_path, monkeypatch, bytes_, files,
     monkeypatch.setattr(upload, "MAX_FILES", files)
     laid(tmp_path, *(f"many/{number}" for number in range(5)))
     laid(tmp_path, "data/big/x").joinpath("data/big/x").write_bytes(bytes(200_000))
-    with pytest.raises(CannotVerify, match=said) as caught:
+    with pytest.raises(CannotVerifyError, match=said) as caught:
         upload.scan(tmp_path, ())
     assert "bubblewrap" in caught.value.remedy
 
@@ -296,13 +296,13 @@ def test_each_python_has_a_pinned_pytest(version, pytest_version):
 
 
 def test_python_before_3_9_is_refused():
-    with pytest.raises(CannotVerify, match="too old"):
+    with pytest.raises(CannotVerifyError, match="too old"):
         pytest_wheels.pins_file((3, 8))
 
 
 def test_without_pip_the_pytest_beside_greenloop_goes_into_the_image():
     def no_pip(_arguments: list[str], _seconds: float) -> str:
-        raise CannotVerify("No module named pip")
+        raise CannotVerifyError("No module named pip")
 
     with tarfile.open(fileobj=io.BytesIO(pytest_wheels.build_layer((3, 12), no_pip))) as tar:
         names = set(tar.getnames())
@@ -311,7 +311,7 @@ def test_without_pip_the_pytest_beside_greenloop_goes_into_the_image():
         f"{pytest_wheels.PACKAGES}/{name}" for name in ("pytest/__init__.py", "py.py", "pluggy/__init__.py")
     } <= names
     assert any("dist-info" in name for name in names)
-    with pytest.raises(CannotVerify, match="No module named pip"):
+    with pytest.raises(CannotVerifyError, match="No module named pip"):
         pytest_wheels.build_layer((3, 10), no_pip)
 
 
@@ -333,7 +333,7 @@ def test_no_registry_and_no_tools_names_both_and_the_remedy(monkeypatch):
     pull = lambda *_, **__: iter([{"error": "no such host"}])  # noqa: E731
     client = SimpleNamespace(images=SimpleNamespace(get=absent), api=SimpleNamespace(pull=pull))
     monkeypatch.setattr(base, "build_obstacle", lambda _version: "making one here needs root")
-    with pytest.raises(CannotVerify, match=r"no such host.*needs root") as caught:
+    with pytest.raises(CannotVerifyError, match=r"no such host.*needs root") as caught:
         base.ensure(replace(ENGINE, client=client), (3, 11), lambda _: None, bool)
     assert "docker pull python:3.11-slim" in caught.value.remedy
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records.sandbox import Execution, Run
+from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.sandboxes.backends._warmup import Warmup, is_suspicious
 
 
@@ -19,7 +19,7 @@ def told(*outcomes: str, **about) -> Execution:
     return replace(Execution(records=numbered, status=0, seconds=0.1), **about)
 
 
-FILE = Run(selectors=("test_m.py",))
+FILE = TestRun(selectors=("test_m.py",))
 
 
 def test_only_what_agreed_goes_on_in_the_open_session():
@@ -28,17 +28,19 @@ def test_only_what_agreed_goes_on_in_the_open_session():
     assert learnt.should_rehearse(FILE, told("passed"))
     assert learnt.record_comparison(FILE, told("passed", "failed"), told("passed", "failed"))
     assert learnt.may_use_session(FILE)
-    assert learnt.may_use_session(Run(selectors=("test_m.py::test_1",)))
-    assert learnt.may_use_session(Run(selectors=("test_m.py::test_new",)))  # a case of a file that agreed as a whole
-    assert not learnt.may_use_session(Run(selectors=("test_m.py", "test_other.py")))
-    assert not learnt.may_use_session(Run(selectors=()))
+    assert learnt.may_use_session(TestRun(selectors=("test_m.py::test_1",)))
+    assert learnt.may_use_session(
+        TestRun(selectors=("test_m.py::test_new",))
+    )  # a case of a file that agreed as a whole
+    assert not learnt.may_use_session(TestRun(selectors=("test_m.py", "test_other.py")))
+    assert not learnt.may_use_session(TestRun(selectors=()))
     assert not learnt.should_rehearse(FILE, told("passed"))
 
 
 def test_a_single_case_says_nothing_of_its_file():
     learnt = Warmup()
-    learnt.record_comparison(Run(selectors=("test_m.py::test_0",)), told("passed"), told("passed"))
-    assert learnt.may_use_session(Run(selectors=("test_m.py::test_0",)))
+    learnt.record_comparison(TestRun(selectors=("test_m.py::test_0",)), told("passed"), told("passed"))
+    assert learnt.may_use_session(TestRun(selectors=("test_m.py::test_0",)))
     assert not learnt.may_use_session(FILE)
 
 

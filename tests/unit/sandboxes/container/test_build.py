@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks.project import Project
 from greenloop.sandboxes.container import build, fetch, guarded_pip, image_python, os_release, prune, unpack_wheels
 from greenloop.sandboxes.container.bounded_process import ProgramError
@@ -47,7 +47,7 @@ def test_platforms_are_the_newest_first_down_to_the_oldest():
 
 @pytest.mark.parametrize("said", ["", "Traceback", "{}", '{"libc": 5}', "[1]"])
 def test_a_python_that_does_not_say_what_it_is_is_one_sentence(said):
-    with pytest.raises(CannotVerify, match="does not say what it is"):
+    with pytest.raises(CannotVerifyError, match="does not say what it is"):
         image_python.parse(said)
 
 
@@ -68,8 +68,8 @@ def test_only_a_keyring_may_be_asked():
     [
         ("ERROR: No matching distribution found for thing==1.0", fetch.NoWheelError, "^thing$"),
         ("WARNING: x\nERROR: Cannot install a and b\nERROR: ResolutionImpossible: for help", ProgramError, "Cannot install a and b"),
-        ("NewConnectionError: [Errno 111] Connection refused')': /simple/\nERROR: No matching distribution found for x", CannotVerify, "cannot be reached"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM x.\n    a==1 from y:\n  Expected sha256 0", CannotVerify, "a==1 is not what was locked"),
+        ("NewConnectionError: [Errno 111] Connection refused')': /simple/\nERROR: No matching distribution found for x", CannotVerifyError, "cannot be reached"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM x.\n    a==1 from y:\n  Expected sha256 0", CannotVerifyError, "a==1 is not what was locked"),
         ("", ProgramError, "no output"),
     ],
 )  # fmt: skip
@@ -137,16 +137,16 @@ def test_a_target_takes_everything(tmp_path):
     "inner", ["../evil.py", "/etc/evil", "a/../../evil", "thing-1.0.data/scripts/../../evil", "a\\b"]
 )
 def test_a_wheel_that_would_leave_its_folder_is_refused(tmp_path, inner):
-    with pytest.raises(CannotVerify, match=r"thing-1\.0-py3-none-any\.whl cannot be unpacked"):
+    with pytest.raises(CannotVerifyError, match=r"thing-1\.0-py3-none-any\.whl cannot be unpacked"):
         unpacked(tmp_path, wheel(tmp_path, {inner: "x"}))
 
 
 def test_what_is_no_wheel_and_what_is_too_large_are_refused(tmp_path, monkeypatch):
     (tmp_path / "x.whl").write_bytes(b"no zip")
-    with pytest.raises(CannotVerify, match="x.whl cannot be unpacked"):
+    with pytest.raises(CannotVerifyError, match="x.whl cannot be unpacked"):
         unpacked(tmp_path, tmp_path / "x.whl")
     monkeypatch.setattr(unpack_wheels, "MAX_BYTES", 3)
-    with pytest.raises(CannotVerify, match="more than"):
+    with pytest.raises(CannotVerifyError, match="more than"):
         unpacked(tmp_path, wheel(tmp_path, FILES))
 
 

@@ -14,18 +14,18 @@ from collections.abc import Mapping, Sequence
 from greenloop.core.compose import compose
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import definitions, plain_name, tree
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.sandbox import Execution, Lines
+from greenloop.core.records.sandbox import Execution, WatchedLines
 from greenloop.core.records.spec import Provenance
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.report import Watched, case_results, watched
+from greenloop.core.report import LineTrace, case_results, line_traces
 from greenloop.core.text.diff import flat
-from greenloop.drafting.feedback._blocks import HOW, Block, Visit, blocks, visits
 from greenloop.drafting.feedback._failing_lines import asserted, sources
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._blocks import HOW, Block, Visit, blocks, visits
 
 FIRST = LAST = 5  # blocks shown at the beginning and at the end of a trace
 VALUE = 100  # maximum characters of one value
@@ -38,7 +38,7 @@ ENOUGH = "Enough"  # the exception by which sandbox/line_tracer.py ends a case t
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The path of one failing case through the newest attempt's code.
 
     The field `case` names it; `traced` is set where its blocks are shown.
@@ -48,23 +48,23 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     failing = [case for case in verdict.cases if not case.passed]
     failing = failing or [case for case in verdict.collateral if not case.passed]
     if newest.finding or not failing:
-        return Note(text=told(problem, attempts, _outcomes))
+        return FeedbackNote(text=told(problem, attempts, _outcomes))
     case = tools.rng.choice(failing)
     text = _outcome(problem, newest, case)
     located = placed(problem, newest)
     if not located:
-        return Note(text=text)
+        return FeedbackNote(text=text)
     execution = await tools.run(newest, selectors(problem, case.id), [lines for lines, _node in located])
     trace = shown(problem, newest, _trace(execution, case.id), located)
     if trace and any(result.id == case.id and _cut_off(result) for result in case_results(execution)):
         trace += "\n... and so on, without an end in sight ..."
     usage = Usage(test_seconds=execution.seconds)
     if not trace:
-        return Note(text=text, usage=usage)
-    return Note(text=f"{trace}\n{text}", fields={"case": case.id, "traced": True}, usage=usage)
+        return FeedbackNote(text=text, usage=usage)
+    return FeedbackNote(text=f"{trace}\n{text}", fields={"case": case.id, "traced": True}, usage=usage)
 
 
-def placed(problem: Problem, attempt: Attempt) -> list[tuple[Lines, ast.stmt]]:
+def placed(problem: Problem, attempt: Attempt) -> list[tuple[WatchedLines, ast.stmt]]:
     """The lines of an attempt's regions and helpers in its files; none of a file that cannot be parsed."""
     files = dict(problem.files)
     helpers: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def placed(problem: Problem, attempt: Attempt) -> list[tuple[Lines, ast.stmt]]:
         names = {plain_name(region.qualname) for region in problem.regions if region.path == path} | helper_names
         for name, node in _definitions(flat(files[path])):
             if name in names:
-                located.append((Lines(path=path, start=node.lineno, end=node.end_lineno or node.lineno), node))
+                located.append((WatchedLines(path=path, start=node.lineno, end=node.end_lineno or node.lineno), node))
     return located
 
 
@@ -89,7 +89,9 @@ def selectors(problem: Problem, case: str) -> tuple[str, ...]:
     return (case,)
 
 
-def shown(problem: Problem, attempt: Attempt, trace: Watched | None, found: Sequence[tuple[Lines, ast.stmt]]) -> str:
+def shown(
+    problem: Problem, attempt: Attempt, trace: LineTrace | None, found: Sequence[tuple[WatchedLines, ast.stmt]]
+) -> str:
     """The first and the last blocks that ran; "" where nothing was watched."""
     if trace is None:
         return ""
@@ -113,8 +115,8 @@ def _definitions(text: str) -> list[tuple[str, ast.stmt]]:
     return [] if isinstance(module, SyntaxError) else list(definitions(module.body))
 
 
-def _trace(execution: Execution, case: str) -> Watched | None:
-    return None if execution.broken else watched(execution).get(case)
+def _trace(execution: Execution, case: str) -> LineTrace | None:
+    return None if execution.broken else line_traces(execution).get(case)
 
 
 def _cut_off(result: CaseResult) -> bool:

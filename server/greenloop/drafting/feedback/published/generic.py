@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 
 SENTENCE = (
@@ -17,6 +17,6 @@ SENTENCE = (
 )
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
     """The same sentence for every failure."""
-    return Note(text=SENTENCE)
+    return FeedbackNote(text=SENTENCE)

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._critic import words, worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, code_of
 from greenloop.drafting.feedback._refused_answers import told
+from greenloop.drafting.feedback.published._critic import words, worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
 TOKENS = 160  # of one reflection
 KEPT = 3  # reflections that are shown, the newest included
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The failing cases and the newest reflections, oldest first; the field `reflection` holds the newest alone."""
     failures = told(problem, attempts, listed)
     earlier = [
@@ -30,12 +30,12 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         if "reflection" in note.fields
     ]
     if not worth_asking(attempts):
-        return Note(text=_text(failures, earlier))
+        return FeedbackNote(text=_text(failures, earlier))
     code = code_of(problem, attempts[-1])
     reply = await ask(tools, Role.CRITIC, "reflect", tokens=TOKENS, code=code, failures=failures)
     if not (reflection := words(reply)):
-        return Note(text=_text(failures, earlier), usage=reply.usage)
-    return Note(
+        return FeedbackNote(text=_text(failures, earlier), usage=reply.usage)
+    return FeedbackNote(
         text=_text(failures, [*earlier, reflection]),
         fields={"reflection": reflection, "explanation": reflection},
         usage=reply.usage,

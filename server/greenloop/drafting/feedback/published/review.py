@@ -11,22 +11,22 @@ from collections.abc import Sequence
 
 from greenloop.core.attempts import best_attempt
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
 from greenloop.drafting.feedback import cases
-from greenloop.drafting.feedback._critic_prompt import ask, code_of, names_of
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, names_of
 
 SAMPLES = 4  # the first round of search/magicore.py
 TOKENS = 120
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """A review of the attempt to refine next; nothing while samples may still solve the task."""
     attempt = reviewed(attempts)
     if attempt is None:
-        return Note(text="")
+        return FeedbackNote(text="")
     reply = await ask(
         tools,
         Role.CRITIC,
@@ -36,7 +36,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         code=code_of(problem, attempt),
         failure=(await cases.describe(problem, attempts[: attempt.number + 1], tools)).text,
     )
-    return Note(text="", fields={"review": reply.text.strip(), "of": attempt.number}, usage=reply.usage)
+    return FeedbackNote(text="", fields={"review": reply.text.strip(), "of": attempt.number}, usage=reply.usage)
 
 
 def reviewed(attempts: Sequence[Attempt]) -> Attempt | None:

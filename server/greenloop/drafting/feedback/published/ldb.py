@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback import runtime_trace
-from greenloop.drafting.feedback._critic import worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, names_of
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published import runtime_trace
+from greenloop.drafting.feedback.published._critic import worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, names_of
 
 TOKENS = 300  # for the verdicts: a line for each of ten blocks
 WORDS = 160  # characters of one explanation
@@ -26,7 +26,7 @@ WORDS = 160  # characters of one explanation
 _OBJECT = re.compile(r"\{[^{}]{1,600}\}")
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The trace and its wrong blocks; the field `blocks` holds the verdicts by block number."""
     note = await runtime_trace.describe(problem, attempts, tools)
     if "traced" not in note.fields or not worth_asking(attempts):

@@ -11,15 +11,15 @@ import re
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._critic import worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, code_of
 from greenloop.drafting.feedback._raw import rendered
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._critic import worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
 TOKENS = 120
 FIELD = 240  # characters of one field
@@ -32,14 +32,14 @@ _TYPE = re.compile(
 )
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The failing cases and the review; the note's fields hold each of `FIELDS`.
 
     If the review cannot be read: the runner's own output, and the critic's answer in the field `unparsable`.
     """
     newest = attempts[-1]
     if not worth_asking(attempts):
-        return Note(text=told(problem, attempts, rendered))
+        return FeedbackNote(text=told(problem, attempts, rendered))
     failures = listed(problem, newest)
     reply = await ask(
         tools,
@@ -52,10 +52,14 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     )
     review = parsed(reply.text)
     if review is None:
-        return Note(text=rendered(problem, newest), fields={"unparsable": short(reply.text, FIELD)}, usage=reply.usage)
+        return FeedbackNote(
+            text=rendered(problem, newest), fields={"unparsable": short(reply.text, FIELD)}, usage=reply.usage
+        )
     rows = [f"{name.replace('_', ' ').capitalize()}: {review[name]}" for name in FIELDS]
     explanation = f"{review['change_type']} at {review['location']}: {review['solution']}"
-    return Note(text="\n".join([failures, "", *rows]), fields={"explanation": explanation, **review}, usage=reply.usage)
+    return FeedbackNote(
+        text="\n".join([failures, "", *rows]), fields={"explanation": explanation, **review}, usage=reply.usage
+    )
 
 
 def parsed(answer: str) -> Mapping[str, str] | None:

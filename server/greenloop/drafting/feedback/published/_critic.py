@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Reply
 from greenloop.drafting.feedback._value_diff import short
 
@@ -23,7 +23,7 @@ def words(reply: Reply) -> str:
     return short(" ".join(rows), WORDS)
 
 
-def with_failures(failures: str, title: str, said: str, reply: Reply) -> Note:
+def with_failures(failures: str, title: str, said: str, reply: Reply) -> FeedbackNote:
     """The failures and, below them, the critic's explanation, which users are shown as well."""
     text = f"{failures}\n\n{title}: {said}" if said else failures
-    return Note(text=text, fields={"explanation": said} if said else {}, usage=reply.usage)
+    return FeedbackNote(text=text, fields={"explanation": said} if said else {}, usage=reply.usage)

@@ -14,14 +14,14 @@ from greenloop.core.compose import region_text
 from greenloop.core.docstrings.requirements import checklist
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import DEFINITIONS, piece
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._critic import worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, code_of, names_of
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._critic import worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, names_of
 
 TOKENS = 60
 FIELD = 240  # characters kept of an answer that cannot be read
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"(?<![\w.])(\d{1,2})(?![\w%])")
 _NONE = re.compile(r"\b(?:none|all (?:are|is|of them))\b", re.IGNORECASE)
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The failing cases and the unmet demands; fields `requirements` and `unmet`, or `unparsable`.
 
     The critic is not asked where the docstring demands nothing, or the code never ran.
@@ -37,7 +37,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     failures = told(problem, attempts, listed)
     items = demands(problem)
     if not items or not worth_asking(attempts):
-        return Note(text=failures, fields={"requirements": items} if items else {})
+        return FeedbackNote(text=failures, fields={"requirements": items} if items else {})
     reply = await ask(
         tools,
         Role.CRITIC,
@@ -51,9 +51,11 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     unmet = parsed(reply.text, items)
     if unmet is None:
         fields = {"requirements": items, "unparsable": short(reply.text, FIELD)}
-        return Note(text=failures, fields=fields, usage=reply.usage)
+        return FeedbackNote(text=failures, fields=fields, usage=reply.usage)
     rows = ["", "The docstring demands, and the code does not do:", *(f"- {item}" for item in unmet)] if unmet else []
-    return Note(text="\n".join([failures, *rows]), fields={"requirements": items, "unmet": unmet}, usage=reply.usage)
+    return FeedbackNote(
+        text="\n".join([failures, *rows]), fields={"requirements": items, "unmet": unmet}, usage=reply.usage
+    )
 
 
 def demands(problem: Problem) -> tuple[str, ...]:

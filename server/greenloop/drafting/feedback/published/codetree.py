@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback import cases
-from greenloop.drafting.feedback._critic_prompt import ask, bullets, code_of, named, names_of, number
+from greenloop.drafting.feedback.published._critic_prompt import ask, bullets, code_of, named, names_of, number
 
 STRATEGIES = 3
 REFLECTIONS = 2
@@ -24,11 +24,11 @@ BEST = 5.0
 TOKENS = 160
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """Strategies for the user's code; a score and reflections for an attempt that was run."""
     newest = attempts[-1]
     if newest.finding:
-        return Note(text="")
+        return FeedbackNote(text="")
     is_baseline = newest.number == 0
     failure = (await cases.describe(problem, attempts, tools)).text
     reply = await ask(
@@ -42,7 +42,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         most=str(STRATEGIES if is_baseline else REFLECTIONS),
     )
     fields = {"strategies": bullets(reply.text, STRATEGIES)} if is_baseline else opinion(reply.text)
-    return Note(text="", fields=fields, usage=reply.usage)
+    return FeedbackNote(text="", fields=fields, usage=reply.usage)
 
 
 def opinion(answer: str) -> dict[str, Any]:

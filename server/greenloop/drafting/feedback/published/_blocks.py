@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from greenloop.core.python.ast_source import DEFINITIONS
-from greenloop.core.report import Step, Watched
+from greenloop.core.report import LineTrace, Step
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)
@@ -67,7 +67,7 @@ def blocks(path: str, body: Sequence[ast.AST]) -> list[Block]:
     return sorted(collected, key=lambda block: block.start)
 
 
-def visits(watched: Watched, found: Sequence[Block]) -> list[Visit]:
+def visits(watched: LineTrace, found: Sequence[Block]) -> list[Visit]:
     """Each run of a block, in the order in which they began."""
     blocks_by_line: dict[tuple[str, int], Block] = {}
     for block in reversed(found):  # of two blocks on one line the first counts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil
 
 from greenloop.core.records.spec import Case
-from greenloop.core.votes import Ballot, Poll, Ruling, clusters, splitting
+from greenloop.core.votes import Ballot, Poll, Ruling, find_clusters, rank_by_split
 
 SHARE = 0.6  # share of the sets that must pass
 
@@ -18,7 +18,7 @@ def rule(poll: Poll) -> Ruling:
     """Believes the candidate that passes most whole sets, at least three of five; cases without a set form one set."""
     sets = _sets(poll)
     needed = ceil(SHARE * len(sets))
-    questions = splitting(clusters(poll), poll.cases)
+    questions = rank_by_split(find_clusters(poll), poll.cases)
     passed_sets = {ballot.attempt: _whole(ballot, sets) for ballot in poll.ballots}
     ranked = sorted(
         poll.ballots,

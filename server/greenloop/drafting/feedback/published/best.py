@@ -10,24 +10,24 @@ from collections.abc import Sequence
 
 from greenloop.core.attempts import best_attempt
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
-from greenloop.drafting.feedback._critic_prompt import code_of
+from greenloop.drafting.feedback.published._critic_prompt import code_of
 
 DIAGNOSIS = 300  # tokens of the best attempt's feedback
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
     """The attempt that passes most tests; `score` is its share of them. Empty while none has run."""
     best = best_attempt(attempts)
     if best is None:
-        return Note(text="")
+        return FeedbackNote(text="")
     verdict = best.verdict
     head = f"Best so far: score {verdict.score:.2g} ({verdict.passed} of {verdict.total} tests passed)"
     if best.number == attempts[-1].number:
-        return Note(text=f"{head}, by this code.", score=verdict.score)
+        return FeedbackNote(text=f"{head}, by this code.", score=verdict.score)
     diagnosis = next((note.text for note in best.notes if note.text), "")
     text = f"{head}, by:\n{code_of(problem, best)}\n{cut(diagnosis, DIAGNOSIS, estimate)}"
-    return Note(text=text.strip(), score=verdict.score)
+    return FeedbackNote(text=text.strip(), score=verdict.score)

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic_prompt import ask, code_of, named, names_of, number
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, named, names_of, number
 
 TOKENS = 240
 CORRECT = "CORRECT"
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """A critique of the newest answer; `stop` is set where the critic finds no mistake."""
     newest = attempts[-1]
     if newest.number == 0:
-        return Note(text="")
+        return FeedbackNote(text="")
     reply = await ask(
         tools,
         Role.CRITIC,
@@ -35,4 +35,4 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     text = reply.text.strip()
     confidence = number(named(text, "confidence"), 0.0, 1.0)
     fields = {} if confidence is None else {"confidence": confidence}
-    return Note(text=text, stop=text.startswith(CORRECT), fields=fields, usage=reply.usage)
+    return FeedbackNote(text=text, stop=text.startswith(CORRECT), fields=fields, usage=reply.usage)

@@ -11,16 +11,16 @@ import re
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.core.records.verdict import Group
+from greenloop.core.records.verdict import ErrorGroup
 from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._critic import worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, code_of
 from greenloop.drafting.feedback._raw import rendered
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._critic import worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
 TOKENS = 160
 FIELD = 240  # characters of one field
@@ -63,7 +63,7 @@ LIKELY = {
 _ROW = re.compile(r"^[\W_]*(bug[_ ]type|location|cause|change)[\W_]*?[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The failing cases and the critique; the note's fields hold `label` and each of `FIELDS`.
 
     If the critique cannot be read: the runner's own output, and the critic's answer in the field `unparsable`.
@@ -71,7 +71,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     newest = attempts[-1]
     label = likely(newest)
     if not worth_asking(attempts):
-        return Note(text=told(problem, attempts, rendered), fields={"label": label})
+        return FeedbackNote(text=told(problem, attempts, rendered), fields={"label": label})
     failures = listed(problem, newest)
     reply = await ask(
         tools,
@@ -85,10 +85,10 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     critique = parsed(reply.text)
     if critique is None:
         fields = {"label": label, "unparsable": short(reply.text, FIELD)}
-        return Note(text=rendered(problem, newest), fields=fields, usage=reply.usage)
+        return FeedbackNote(text=rendered(problem, newest), fields=fields, usage=reply.usage)
     rows = [f"{name.replace('_', ' ').capitalize()}: {critique[name]}" for name in FIELDS]
     explanation = f"{critique['bug_type']}: {critique['cause']}"
-    return Note(
+    return FeedbackNote(
         text="\n".join([failures, "", *rows]),
         fields={"label": label, "explanation": explanation, **critique},
         usage=reply.usage,
@@ -111,9 +111,9 @@ def likely(attempt: Attempt) -> str:
     """The type of bug that an attempt's error suggests."""
     if attempt.error_class in LIKELY:
         return LIKELY[attempt.error_class]
-    if attempt.group in (Group.TIMEOUT, Group.RESOURCE, Group.RUNTIME):
+    if attempt.group in (ErrorGroup.TIMEOUT, ErrorGroup.RESOURCE, ErrorGroup.RUNTIME):
         return "timeout or other exception"
-    return "input/output format error" if attempt.group is Group.ANSWER else "misunderstanding and logic error"
+    return "input/output format error" if attempt.group is ErrorGroup.ANSWER else "misunderstanding and logic error"
 
 
 def _type(said: str) -> str:

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records.attempt import Attempt, Note
+from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.feedback import _refused_answers
-from greenloop.drafting.feedback._counterexample import counterexample, outcome, told, violated
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._counterexample import counterexample, outcome, told, violated
 
 LAST = 1 << 20
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
     """The simplest failing case: binding cases first, then properties, the shortest counterexample first."""
-    return Note(text=_refused_answers.told(problem, attempts, _simplest))
+    return FeedbackNote(text=_refused_answers.told(problem, attempts, _simplest))
 
 
 def _simplest(problem: Problem, attempt: Attempt) -> str:

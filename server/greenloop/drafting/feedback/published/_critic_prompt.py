@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.records.model import Completion, Message, Reply, Role
+from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
@@ -22,10 +22,10 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(\S.*)$", re.MULTILINE)
 
 
 async def ask(tools: Tools, role: Role, name: str, *, tokens: int, **values: str) -> Reply:
-    """The reply to a filled-in template. Raises `BudgetExceeded` and the errors of the model."""
+    """The reply to a filled-in template. Raises `BudgetExceededError` and the errors of the model."""
     bounded = {key: cut(value, ROOM, estimate) for key, value in values.items()}
     text = templates.part(f"feedback/{name}").substitute(bounded).strip()
-    reply = await tools.ask(Completion(messages=(Message(role="user", content=text),), role=role, max_tokens=tokens))
+    reply = await tools.ask(ChatRequest(messages=(Message(role="user", content=text),), role=role, max_tokens=tokens))
     return replace(reply, text=reply.text[:LONGEST])
 
 
