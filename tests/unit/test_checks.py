@@ -406,7 +406,7 @@ async def test_what_the_time_does_not_suffice_for_is_left(house):
     house.play.run_tests = slow
     tally = await house.ask(selectors=tuple(files)).summary_future
     assert [seconds for *_, seconds in house.play.runs] == [60.0, 20.0]
-    assert tally.left == BATCH
+    assert tally.out_of_time == BATCH
 
 
 async def test_a_save_says_what_there_was_no_time_for(house):
