@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from greenloop.core.errors import UsageProblem
 from greenloop.core.events import Event, Started
 from greenloop.core.records import Outcome, Target, TargetKind
-from greenloop.lsp.documents.notebooks import whole
+from greenloop.lsp.documents.notebooks import all_tests
 from greenloop.notebook.layout import Notebook
 from greenloop.notebook.module import compose, ran_to
 from greenloop.notebook.write_back import landed
 
 if TYPE_CHECKING:
     from greenloop.engine.refine import Request
-    from greenloop.lsp.runs.runs import Run
     from greenloop.notebook.adapter import Prepared
     from greenloop.notebook.cell_targets import Goal
     from greenloop.project.settings import Settings
@@ -52,11 +51,11 @@ def headings(notebook: Notebook) -> Iterator[Heading]:
         if heading.qualname.partition(".")[0] not in tests:
             yield heading
     for goal in cell_targets.goals(notebook):
-        if goal.test and (target := named(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
+        if goal.test and (target := find_target(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
             yield targets.Heading(target.kind, target.qualname, target.selector, target.name_line, False, False)
 
 
-def named(notebook: Notebook, path: str, name: str) -> Target | None:
+def find_target(notebook: Notebook, path: str, name: str) -> Target | None:
     """The target with that name in a notebook's module or tests."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
     from greenloop.project import targets  # noqa: PLC0415
@@ -66,14 +65,14 @@ def named(notebook: Notebook, path: str, name: str) -> Target | None:
     cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.reading.checks), None)
     if cell is not None:
         return adapter.check_target(notebook, cell)
-    return targets.find(whole(notebook), path, name) if name else None
+    return targets.find(all_tests(notebook), path, name) if name else None
 
 
-def prepared(run: Run, notebook: Notebook) -> Prepared:
+def prepare(target: Target, notebook: Notebook) -> Prepared:
     """The engine's input for a run in a notebook. Raises `UsageProblem`."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
-    return adapter.prepare(notebook, _goal(run.target, notebook))
+    return adapter.prepare(notebook, _goal(target, notebook))
 
 
 def _goal(target: Target, notebook: Notebook) -> Goal:
@@ -97,7 +96,7 @@ def _goal(target: Target, notebook: Notebook) -> Goal:
     return replace(same_name[-1], name=name)
 
 
-def tested(notebook: Notebook, target: Target | None) -> tuple[Prepared, tuple[str, ...]]:
+def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[Prepared, tuple[str, ...]]:
     """The sandbox's files to run a target's tests, and their selectors; None: all checks of all cells.
 
     A function's tests are the checks of all cells up to the last that names it. Raises `UsageProblem`.
@@ -117,12 +116,12 @@ def tested(notebook: Notebook, target: Target | None) -> tuple[Prepared, tuple[s
     )
 
 
-def texts(notebook: Notebook) -> dict[str, str]:
+def grid_texts(notebook: Notebook) -> dict[str, str]:
     """The grid of all cells as module and tests: the texts that line numbers refer to."""
-    return {notebook.module: notebook.text, notebook.tests: whole(notebook)}
+    return {notebook.module: notebook.text, notebook.tests: all_tests(notebook)}
 
 
-def asked(request: Request, prepared: Prepared, settings: Settings) -> tuple[Request, Settings]:
+def adapt_request(request: Request, prepared: Prepared, settings: Settings) -> tuple[Request, Settings]:
     """The request with the notebook's two files, and settings adapted to them."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
@@ -131,9 +130,9 @@ def asked(request: Request, prepared: Prepared, settings: Settings) -> tuple[Req
     return request, adapter.settings_for(settings)
 
 
-def telling(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Event], None]:
+def add_grid(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Event], None]:
     """Wraps `emit` so that a `Started` event has the texts of all cells as originals."""
-    grid = texts(prepared.notebook)
+    grid = grid_texts(prepared.notebook)
 
     def emit_with_grid(event: Event) -> None:
         if isinstance(event, Started):
@@ -143,19 +142,19 @@ def telling(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Even
     return emit_with_grid
 
 
-def attempted(prepared: Prepared, module: str) -> Notebook | None:
+def notebook_after(prepared: Prepared, module: str) -> Notebook | None:
     """The notebook after an attempt whose module ran as `module`; None where a change spans several cells."""
     return landed(prepared.notebook, prepared.composed.module, module, prepared.goal.last)
 
 
-def answered(prepared: Prepared, outcome: Outcome) -> Outcome:
+def adapt_outcome(prepared: Prepared, outcome: Outcome) -> Outcome:
     """The outcome with the grid of all cells in place of the module. Raises `WorkspaceProblem`."""
     module = prepared.notebook.module
     outcome = replace(outcome, message=prepared.named(outcome.message))
-    return outcome if module not in outcome.after else _gridded(prepared.notebook, outcome, prepared.landed(outcome))
+    return outcome if module not in outcome.after else _with_grid(prepared.notebook, outcome, prepared.landed(outcome))
 
 
-def kept(notebook: Notebook, outcome: Outcome) -> Outcome | None:
+def adapt_stored_outcome(notebook: Notebook, outcome: Outcome) -> Outcome | None:
     """A stored outcome with the grid of all cells in place of the module; None where its run saw other cells."""
     module = notebook.module
     if module not in outcome.after:
@@ -163,21 +162,21 @@ def kept(notebook: Notebook, outcome: Outcome) -> Outcome | None:
     before = outcome.before.get(module) or ""
     last_cell = ran_to(notebook, before)
     changed = landed(notebook, before, outcome.after[module], last_cell) if last_cell is not None else None
-    return None if changed is None else _gridded(notebook, outcome, changed)
+    return None if changed is None else _with_grid(notebook, outcome, changed)
 
 
-def _gridded(notebook: Notebook, outcome: Outcome, changed: Notebook) -> Outcome:
+def _with_grid(notebook: Notebook, outcome: Outcome, changed: Notebook) -> Outcome:
     before = {**outcome.before, notebook.module: notebook.text}
     return replace(outcome, before=before, after={**outcome.after, notebook.module: changed.text})
 
 
-def merged(run: Run, notebook: Notebook, wanted: Mapping[str, str]) -> dict[str, bytes]:
+def merged_buffers(target: Target, notebook: Notebook, merged: Mapping[str, str]) -> dict[str, bytes]:
     """The sandbox's files for a result that was merged with the user's later edits.
 
     Raises `UsageProblem` where the target no longer exists.
     """
-    text = wanted.get(notebook.module)
+    text = merged.get(notebook.module)
     changed = notebook if text is None else landed(notebook, notebook.text, text, home=-1)
     if changed is None:
         raise UsageProblem(f"The merge spans several cells of {notebook.path}.")
-    return prepared(run, changed).buffers
+    return prepare(target, changed).buffers
