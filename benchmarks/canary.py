@@ -22,8 +22,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenloop.core.records import CaseResult
-from greenloop.core.report import result
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import case_result
 from greenloop.verdict import canary
 
 PROJECTS = ("packaging", "more-itertools", "attrs")
@@ -148,7 +148,7 @@ def outcomes(root: Path, python: Path, chosen: str = "tests") -> Mapping[str, Ca
     for line in records.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         phases.setdefault(record["id"], []).append(record)
-    return {case: result(case, mine) for case, mine in phases.items()}
+    return {case: case_result(case, mine) for case, mine in phases.items()}
 
 
 def called(command: list[str]) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from greenloop.core.records import Environment, Failure
+from greenloop.core.records.sandbox import Environment
+from greenloop.core.records.verdict import Failure
 from greenloop.project import workspace
 from greenloop.project.environment_faults import environment_fault
 from greenloop.project.settings import Settings

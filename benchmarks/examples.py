@@ -19,7 +19,7 @@ import tomllib
 from pathlib import Path
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Outcome
+from greenloop.core.records.outcome import Outcome
 from greenloop.engine import refine
 from greenloop.project import settings
 

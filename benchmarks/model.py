@@ -27,7 +27,7 @@ from typing import Any
 
 import psutil
 
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models.embedded import client, hardware, server, weights
 from greenloop.models.providers import local
 
@@ -81,12 +81,12 @@ def chat(tag: str, question: str, *, tokens: int = 40, temperature: float = 0.0,
         Message(role="system", content=f"You write Python. {tag}"),
         Message(role="user", content=f"```python\n{CODE}```\n{question}"),
     )
-    return local.chat(Completion(messages=messages, max_tokens=tokens, temperature=temperature, seed=seed))
+    return local.chat(ChatRequest(messages=messages, max_tokens=tokens, temperature=temperature, seed=seed))
 
 
 def hole(tag: str, number: int) -> dict[str, Any]:
     prefix = f"# {tag}\n" + "".join(LINES[:number])
-    return local.hole(Hole(prefix=prefix, suffix="".join(LINES[number + 1 :]), max_tokens=32, stop=("\n",)))
+    return local.hole(InfillRequest(prefix=prefix, suffix="".join(LINES[number + 1 :]), max_tokens=32, stop=("\n",)))
 
 
 CHATS, HOLED = "/v1/chat/completions", "/completion"

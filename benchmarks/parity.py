@@ -31,9 +31,10 @@ import differences
 import parity_table
 from parity_table import Row, summary, table
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import CaseResult, Execution, Run
-from greenloop.core.report import case_results, collected, end_of
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import case_results, collected_cases, describe_end
 from greenloop.engine import refine
 from greenloop.project import interpreters, settings
 from greenloop.verdict import canary
@@ -145,7 +146,7 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
     try:
         executions = []
         for baseline in (True, False):
-            executions.append(await session.run(Run(selectors=(), seconds=seconds, baseline=baseline)))
+            executions.append(await session.run(TestRun(selectors=(), seconds=seconds, baseline=baseline)))
             if executions[-1].broken:
                 raise RuntimeError(executions[-1].broken)
             if executions[-1].seconds > AGAIN:
@@ -164,7 +165,7 @@ def outcomes(execution: Execution) -> dict[str, CaseResult]:
 def canaried(folder: Path, execution: Execution) -> float:
     """The share of the suite's test functions for which a canary can be made."""
     texts = []
-    for path in sorted({case.path for case in collected(execution)}):
+    for path in sorted({case.path for case in collected_cases(execution)}):
         with contextlib.suppress(OSError, UnicodeDecodeError):
             texts.append((folder / path).read_text(encoding="utf-8"))
     have, total = canary.share(texts)
@@ -184,7 +185,7 @@ def compared(project: Project, cache: Path) -> Row:
     except subprocess.TimeoutExpired:
         row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"
         return row
-    except (RuntimeError, OSError, CannotVerify) as error:
+    except (RuntimeError, OSError, CannotVerifyError) as error:
         row.problem = str(error)
         return row
     row.sandbox = min(execution.seconds for execution in executions)
@@ -194,7 +195,7 @@ def compared(project: Project, cache: Path) -> Row:
     every = dict.fromkeys([*host, *(case for found in inside for case in found)])
     row.ids, row.flaky = len(every), len(flaky)
     row.canaried = canaried(folder, executions[0])
-    row.problem = next((f"the sandbox ended a run: {end_of(each)}" for each in executions if each.killed), "")
+    row.problem = next((f"the sandbox ended a run: {describe_end(each)}" for each in executions if each.killed), "")
     words = []
     for case in every:
         other = next((found for found in inside if _word(found, case) != _word(host, case)), None)

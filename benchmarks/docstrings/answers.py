@@ -17,8 +17,11 @@ from benchmarks.docstrings import task
 from benchmarks.docstrings.task import Docstring
 
 from greenloop.core import registry
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Attempt, Completion, Draft, Move, Problem, Role, Status, Verdict
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import ChatRequest, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.tokens import estimate
 from greenloop.drafting.prompt import assemble
 from greenloop.models.providers import local
@@ -34,12 +37,12 @@ TOKENS = 500  # of a candidate
 SEED = 7
 
 
-async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, Completion]]:
+async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, ChatRequest]]:
     """Each with its name."""
     found = [(f"designer-{number}", asked) for number, asked in enumerate(_designed(wanted), 1)]
     head = signature.read(wanted.region, wanted.text)
     found += [("properties-1", properties.question(head))] if head else []
-    tools: Any = Tools(ask=None, run=None, session=None, user=Nobody(), rng=random.Random(0))  # type: ignore[arg-type]
+    tools: Any = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))  # type: ignore[arg-type]
     excerpts = [each for name in CONTEXT for each in await registry.load("context", name).gather(problem, tools)]
     first = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]
     settings = Settings()
@@ -54,12 +57,12 @@ async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, Comp
             budget=settings.prompt.tokens,
             count=estimate,
         )
-        asked = Completion(messages=messages, role=Role.DRAFTER, temperature=temperature, max_tokens=TOKENS)
+        asked = ChatRequest(messages=messages, role=Role.DRAFTER, temperature=temperature, max_tokens=TOKENS)
         found.append((f"candidate-{number}", asked))
     return [(name, replace(asked, seed=SEED + number)) for number, (name, asked) in enumerate(found)]
 
 
-def _designed(wanted: Docstring) -> Iterator[Completion]:
+def _designed(wanted: Docstring) -> Iterator[ChatRequest]:
     about = outline(wanted.region, wanted.text)
     if about is not None:
         yield from designer.requests(about)

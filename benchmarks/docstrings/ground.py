@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.ports import Session
-from greenloop.core.records import CaseResult, Run
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 SECONDS = 5.0
 PASSED, NEVER = "passed", "never"  # never: it did not end
@@ -37,7 +38,7 @@ class Ground:
 
     async def _once(self, files: Mapping[str, str], selectors: Sequence[str], seconds: float) -> dict[str, str]:
         laid = {path: text.encode() for path, text in files.items()}
-        execution = await self.session.run(Run(selectors=tuple(selectors), files=laid, seconds=seconds))
+        execution = await self.session.run(TestRun(selectors=tuple(selectors), files=laid, seconds=seconds))
         if execution.broken:
             raise RuntimeError(execution.broken)
         ended = [result for result in case_results(execution) if result.outcome != "missing"]
@@ -58,9 +59,9 @@ def seen(result: CaseResult) -> str:
 
 @asynccontextmanager
 async def opened(root: Path) -> AsyncIterator[Ground]:
-    settings, pool = Settings(), Keeper()
+    settings, pool = Settings(), SandboxPool()
     place = await refine.place_of(root, settings)
-    _sandbox, session = await selection.opened(place, settings, refine.quiet, pool)
+    _sandbox, session = await selection.open_first(place, settings, refine.quiet, pool)
     try:
         yield Ground(session=session)
     finally:

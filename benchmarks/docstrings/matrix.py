@@ -20,7 +20,12 @@ from benchmarks.docstrings.task import Docstring
 from greenloop.bench.ast_edits import Source, applied
 from greenloop.bench.operators import edits
 from greenloop.core.compose import compose
-from greenloop.core.records import Attempt, Draft, Move, Problem, Reply, Role, Spec, Status, Usage, Verdict
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.gate import check
 from greenloop.engine.attempt_steps import read
 from greenloop.project import sources

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.records import Problem, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 from greenloop.specs.kinds import doctest
 
 

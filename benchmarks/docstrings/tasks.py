@@ -19,7 +19,7 @@ from benchmarks.docstrings.task import Docstring
 
 from greenloop.bench import hidden_inputs, mbpp
 from greenloop.bench.mbpp import JUDGE, MODULE, Row
-from greenloop.core.records import Provenance
+from greenloop.core.records.spec import Provenance
 
 SEED, HALF = 20_26, 20
 MOST = 200  # cases that judge

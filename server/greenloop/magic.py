@@ -23,9 +23,11 @@ from weakref import WeakKeyDictionary
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from greenloop.core import spec_summary
-from greenloop.core.errors import GreenloopError, UsageProblem
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Specified, Started, Tested
-from greenloop.core.records import Attempt, Outcome, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import counted, wall
 from greenloop.core.text.diff import unified
 from greenloop.core.text.redact import clean
@@ -108,10 +110,10 @@ def refined(earlier: Mapping[int, str], cell: str, words: Sequence[str], *, say:
     chosen = [goal for goal in in_cell if goal.test] or in_cell
     if (broken := notebook.cells[last].reading.broken) is not None:
         row, why = broken
-        raise UsageProblem(f"The cell cannot be read in row {row + 1}: {why}.")
+        raise UsageError(f"The cell cannot be read in row {row + 1}: {why}.")
     if len(chosen) != 1:
         what = "several functions" if chosen else "neither an assert nor a function"
-        raise UsageProblem(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")
+        raise UsageError(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")
     prepared = adapter.prepare(notebook, replace(chosen[0], last=last))
     settings = adapter.settings_for(_settings(root, words, say))
     request = refine.Request(root=root, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)

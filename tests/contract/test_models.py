@@ -8,15 +8,15 @@ import pytest
 
 import openai_api
 from greenloop.core import registry
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models.providers import replay
 from greenloop.project.settings import ApiSettings, Settings
 
-ASK = Completion(messages=(Message(role="user", content="Write f."),))
-HOLE = Hole(prefix="def f():\n    return ", suffix="\n", stop=("\n",))
-OTHER = Completion(messages=(Message(role="user", content="Write g."),))
+ASK = ChatRequest(messages=(Message(role="user", content="Write f."),))
+HOLE = InfillRequest(prefix="def f():\n    return ", suffix="\n", stop=("\n",))
+OTHER = ChatRequest(messages=(Message(role="user", content="Write g."),))
 FILLED = "'ä'"
 TEXT = "```python\ndef f():\n    return 'ä'\n```\n"
 
@@ -62,8 +62,8 @@ async def test_a_filled_hole_is_told_as_an_answer_is(model):
     assert reply.text == FILLED == "".join(pieces)
     assert reply.usage.prompt_tokens > 0
     assert reply.model
-    with pytest.raises(ModelProblem) as caught:
-        await model.infill(Hole(prefix="never", suffix="asked"), str)
+    with pytest.raises(ModelError) as caught:
+        await model.infill(InfillRequest(prefix="never", suffix="asked"), str)
     assert caught.value.remedy
 
 
@@ -73,7 +73,7 @@ async def test_there_is_at_least_one_slot(model):
 
 async def test_no_answer_is_a_model_problem_with_a_remedy(model):
     await model.complete(ASK, str)
-    with pytest.raises(ModelProblem) as caught:
+    with pytest.raises(ModelError) as caught:
         await model.complete(OTHER, str)
     assert str(caught.value).endswith(".")
     assert caught.value.remedy

@@ -46,6 +46,7 @@ def go(name, editor):
     (editor.root / f"{name}.go").write_text("go")
 
 
+@pytest.mark.story("a red test becomes a verified edit")
 def test_a_red_test_becomes_a_verified_edit_that_one_undo_takes_back(editor):
     files = red("plus")
     answers = code(double("x * 3", "plus")), waiting("x * 4", "plus", editor.root), code(double("x * 2", "plus"))
@@ -104,6 +105,7 @@ def test_a_test_written_first_gets_its_module(editor):
     assert editor.disk("fresh.py") in (None, "")
 
 
+@pytest.mark.story("a docstring becomes an implementation")
 def test_a_docstring_becomes_an_implementation(editor):
     head = 'def triple(x):\n    """Three times x.\n\n    >>> triple(2)\n    6\n    """\n'
     before = f"{head}    raise NotImplementedError\n"
@@ -116,6 +118,7 @@ def test_a_docstring_becomes_an_implementation(editor):
     assert editor("text", "told.py") == before
 
 
+@pytest.mark.story("text typed meanwhile is merged and verified again")
 def test_what_is_typed_meanwhile_stays(editor):
     files = red("typed")
     editor.put(waiting("x * 4", "typed", editor.root), code(double("x * 2", "typed")), **files)
@@ -146,6 +149,7 @@ def test_what_is_typed_in_the_same_lines_wins(editor):
     editor.becomes("clash.py", double("x * 2", "clash"))
 
 
+@pytest.mark.story("cancelling leaves nothing behind", only=("action",))
 @pytest.mark.parametrize("by", ["action", "name"])
 def test_a_run_is_cancelled(editor, by):
     name = f"halt_{by}"
@@ -226,6 +230,7 @@ def test_lenses_stand_above_tests(editor):
     editor.wait("lens of the result", lambda: "✓ verified" in shown())
 
 
+@pytest.mark.story("a killed server is started again")
 def test_a_killed_server_is_started_again(editor):
     files = red("killed")
     editor.put(waiting("x * 4", "killed", editor.root), code(double("x * 2", "killed")), **files)
@@ -246,6 +251,7 @@ def test_a_killed_server_is_started_again(editor):
     assert editor.disk("killed.py") == files["killed"]
 
 
+@pytest.mark.story("a server ends with its editor")
 def test_the_end_leaves_nothing(editor):
     family = [each for server in editor.servers() for each in (server, *server.children(recursive=True))]
     assert family

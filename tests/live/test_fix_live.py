@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.events import Token
-from greenloop.core.records import Verified
+from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.models.embedded import server
 from greenloop.project import settings
@@ -31,6 +31,7 @@ def _state(tmp_path_factory):
 
 
 # Small enough for a model of 1.5 billion parameters; benchmarks/examples.py shows all of them.
+@pytest.mark.story("the embedded model repairs an example", only=("fibonacci",))
 @pytest.mark.parametrize("name", ["fibonacci", "unittest_project", "docstring_stub"])
 async def test_an_example_goes_green(name, tmp_path, bare_python):
     project = tmp_path / name

@@ -8,23 +8,11 @@ from lsprotocol.converters import get_converter
 
 from editor_runs import a_run, set_state
 from greenloop.core.events import Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Failure,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Target,
-    TargetKind,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec, Target, TargetKind
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.server import create_server
 from greenloop.lsp.state.run import Phase

@@ -13,36 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from attempting import attempted
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Planned, Specified, Started, Tested, Token
-from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Completion,
-    Draft,
-    Estimate,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Message,
-    Move,
-    Note,
-    Outcome,
-    Problem,
-    Provenance,
-    Region,
-    Role,
-    Span,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.generated_tests import Check, build_test_file
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
+from greenloop.core.records.model import ChatRequest, Message, Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Estimate, Quantiles, Usage
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.lsp import process_end
 from greenloop.lsp.connection import client
 from greenloop.lsp.features import doctor, pull_model
@@ -86,7 +66,7 @@ class Play:
 
     async def run_tests(self, root, selectors, *, buffers, settings, pool, traced, seconds=0.0):
         """One test, red until `double` doubles; a text with WAIT in it holds it up until `test/go`."""
-        from greenloop.core.report import Collected, Reach
+        from greenloop.core.report import CollectedCase, ReachedFunction
         from greenloop.engine.run_tests import Report
 
         text = (buffers.get("m.py") or (root / "m.py").read_bytes()).decode()
@@ -97,10 +77,10 @@ class Play:
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
-        reach = (Reach(path="m.py", firstlineno=1, name="double", depth=1),)
+        reach = (ReachedFunction(path="m.py", firstlineno=1, name="double", depth=1),)
         return Report(
             results=verdict(None if "x * 2" in text else 6).cases,
-            places={TEST: Collected(id=TEST, path="test_m.py", line=4)},
+            places={TEST: CollectedCase(id=TEST, path="test_m.py", line=4)},
             reach={TEST: reach} if traced else {},
             files=tuple(each for each in selectors if "::" not in each),
             seconds=0.1,
@@ -152,7 +132,7 @@ class Play:
 
     def start(self, request, settings, emit, estimate=None):
         problem = self.problem(request)
-        baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError", group=Group.LOGIC)
+        baseline = Attempt(number=0, verdict=verdict(6), error_class="AssertionError", group=ErrorGroup.LOGIC)
         emit(
             Started(
                 problem=problem,
@@ -207,7 +187,7 @@ class Play:
         problem, baseline = self.start(request, settings, emit)
         model = self.opener(settings.model, settings)
         messages = (Message(role="system", content="You mend."), Message(role="user", content="Double x."))
-        completion = Completion(messages=messages, max_tokens=100, temperature=0.5, stop=("STOP",))
+        completion = ChatRequest(messages=messages, max_tokens=100, temperature=0.5, stop=("STOP",))
         told = []
 
         def token(piece):
@@ -258,7 +238,7 @@ class Play:
         bodies = ("assert double(2) == 4", "assert double(0) == 1", 'assert double("a") == "aa"')
         checks = [Check(body=body, line=1, provenance=Provenance.DESIGNED, batch="1") for body in bodies]
         yes = [Check(body="assert double(7) == 14", line=1, provenance=Provenance.CONFIRMED)]
-        spec = sheet(region, "m", "designed", checks) + sheet(region, "m", "confirmed", yes)
+        spec = build_test_file(region, "m", "designed", checks) + build_test_file(region, "m", "confirmed", yes)
         spec = replace(spec, doubts=("The docstring does not say what double(None) is.",))
         emit(Specified(spec=spec))
         if more.get("wait"):
@@ -269,7 +249,7 @@ class Play:
             outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         else:
             lost = replace(spec, cases=(spec.cases[0], *spec.cases[2:]), outvoted=(spec.cases[1],))
-            emit(Specified(spec=lost, said="2 of 3 tests that were written for the docstring are believed."))
+            emit(Specified(spec=lost, reason="2 of 3 tests that were written for the docstring are believed."))
             attempts = [baseline, self.attempt(problem, emit, 1, "x * 2", verdict(None))]
             evidence = Evidence(sandbox="play", cases={"designed": (2, 3)})
             outcome = self.outcome(problem, attempts, verified=Verified.PARTIALLY, evidence=evidence)
@@ -306,7 +286,7 @@ class Play:
         spec = Spec(cases=tuple(Case(id=each, path="test_m.py", line=4) for each in ids), selectors=(TEST,))
         failed = Verdict(status=Status.FAILED, cases=tuple(replace(result, id=each) for each in ids))
         problem = replace(problem, spec=spec)
-        baseline = Attempt(number=0, verdict=failed, error_class="AssertionError", group=Group.LOGIC)
+        baseline = Attempt(number=0, verdict=failed, error_class="AssertionError", group=ErrorGroup.LOGIC)
         names = {"model": settings.model, "preset": settings.preset, "sandbox": "play", "attempts": 5}
         emit(Started(problem=problem, baseline=baseline, **names))
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", failed)]
@@ -356,9 +336,9 @@ class Play:
         """Says what is to come, and waits."""
         known = Estimate(
             prompt_tokens=300,
-            tokens=Span(400, 912, 3219),
-            seconds=Span(8, 14, 55),
-            cost=Span(0.0, 0.0, 0.0),
+            tokens=Quantiles(400, 912, 3219),
+            seconds=Quantiles(8, 14, 55),
+            cost=Quantiles(0.0, 0.0, 0.0),
             runs=34,
             solved=24,
         )
@@ -400,7 +380,7 @@ class Play:
                 await asyncio.Event().wait()
 
     async def refuse(self, request, settings, emit, report_status):
-        raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
+        raise CannotVerifyError("No sandbox can be used here.", remedy="Install bubblewrap.")
 
     async def crash(self, request, settings, emit, report_status):
         raise RuntimeError("boom")
@@ -428,7 +408,7 @@ class Play:
     async def explained(self, request, settings, emit, report_status):
         problem, baseline = self.start(request, settings, emit)
         why = "It multiplies by three ![x](http://x/y.png). " * 4
-        note = Note(text=why, fields={"explanation": why}, usage=Usage(prompt_tokens=70, completion_tokens=10))
+        note = FeedbackNote(text=why, fields={"explanation": why}, usage=Usage(prompt_tokens=70, completion_tokens=10))
         attempts = [baseline, self.attempt(problem, emit, 1, "x * 3", verdict(15), notes=(note,))]
         outcome = self.outcome(problem, attempts, solved=False, verified=Verified.UNVERIFIED, expression="x * 3")
         emit(Finished(outcome=outcome))

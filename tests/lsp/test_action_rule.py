@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from lsprotocol import types as lsp
 
-from greenloop.core.records import CaseResult
+from greenloop.core.records.verdict import CaseResult
 from greenloop.lsp.runs import command_arguments
 from greenloop.lsp.state.questions import Question
 from greenloop.lsp.state.run import Phase

@@ -23,6 +23,7 @@ async def unsolved(editor):
     await editor.diagnosed(lambda items: any(item.get("code") == "unsolved" for item in items))
 
 
+@pytest.mark.story("an action stands at each red test")
 async def test_on_a_test_it_is_a_quick_fix_and_on_a_function_a_rewrite(editor):
     capabilities = await editor.start()
     kinds = capabilities["capabilities"]["codeActionProvider"]["codeActionKinds"]
@@ -219,6 +220,7 @@ async def test_one_run_for_a_target(editor):
     assert (await editor.state())["calls"] == ["test_m.py::test_double"]
 
 
+@pytest.mark.story("the embedded model is fetched on request")
 async def test_no_model_asks_once_and_downloads_with_progress(modelless):
     modelless.answers["window/showMessageRequest"] = {"title": "Download (1.1 GB)"}
     await modelless.start(model="")

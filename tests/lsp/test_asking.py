@@ -37,6 +37,7 @@ def titles(actions):
     return [action["title"] for action in actions]
 
 
+@pytest.mark.story("you are asked about generated tests")
 async def test_a_client_that_answers(editor):
     editor.answers["window/showMessageRequest"] = answering("It is 10", "No")
     assert await answers(editor, await begun(editor)) == [["It is 10", None], ["No", None]]
@@ -57,6 +58,7 @@ async def test_no_more_than_the_setting_says(editor):
     assert len(editor.got("window/showMessageRequest")) == 1
 
 
+@pytest.mark.story("you are asked about generated tests")
 @pytest.mark.parametrize("capabilities", [NO_DIALOGUE, without(NO_DIALOGUE, "textDocument.codeAction")])
 async def test_a_client_that_cannot_ask_has_code_actions(editor, capabilities):
     number = await begun(editor, capabilities)

@@ -43,6 +43,7 @@ async def opened(editor, count=1):
 # -- stepping -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_the_attempts_are_stepped_through(editor):
     await refined(editor, model="play:stuck")
     assert await step(editor, "previous") == 0
@@ -130,6 +131,7 @@ async def test_where_nothing_was_tried_that_is_said(editor):
 # -- pages --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
     editor.answers["window/showDocument"] = {"success": True}
     await refined(editor, model="play:explained")

@@ -196,6 +196,7 @@ def test_nothing_is_shown_where_there_is_no_file(host):
     assert host.sent == []
 
 
+@pytest.mark.story("diagnostics stand at their lines")
 @pytest.mark.parametrize("seed", range(40))
 def test_whatever_is_typed_a_diagnostic_stands_at_its_own_line_or_nowhere(host, seed):
     dice = random.Random(seed)

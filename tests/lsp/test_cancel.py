@@ -15,6 +15,7 @@ def target(editor):
     return {"uri": editor.uri("test_m.py"), "position": {"line": 3, "character": 0}}
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 async def test_by_command_for_the_document(editor):
     await editor.start(model="play:hold")
     await editor.action("Refine")
@@ -44,6 +45,7 @@ async def test_by_code_action_which_takes_the_place_of_refine(editor):
     await editor.diagnosed(lambda items: not items)
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 async def test_cancel_request_ends_the_run_and_is_answered(editor):
     await editor.start(model="play:hold")
     number = editor.request("greenloop/refine", target(editor))
@@ -80,6 +82,7 @@ async def test_who_joins_a_run_does_not_end_it(editor):
     assert (await editor.state())["calls"] == ["test_m.py::test_double"]
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 async def test_by_the_progress_button(editor):
     await editor.start(model="play:hold")
     await editor.action("Refine")
@@ -110,6 +113,7 @@ async def test_after_shutdown_requests_are_refused_and_not_ignored(editor):
     assert await editor.ended() == 0
 
 
+@pytest.mark.story("a server ends with its editor")
 async def test_end_of_input_ends_everything(editor):
     await editor.start(model="play:hold")
     await editor.action("Refine")
@@ -136,6 +140,7 @@ async def test_death_of_the_client_ends_everything_though_the_input_stays_open(e
     assert await editor.ended() == 1
 
 
+@pytest.mark.story("a server ends with its editor", only=("SIGTERM",))
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_signals_clean_up_first(editor, number):
     await editor.start(model="play:hold")
@@ -170,6 +175,7 @@ async def ended_run(editor):
     return await editor.wait(lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "end")
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 async def test_closing_the_document_that_it_was_asked_from(editor):
     await editor.start(model="play:hold")
     await editor.action("Refine")

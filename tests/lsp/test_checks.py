@@ -75,6 +75,7 @@ async def test_what_a_refinement_put_right_is_shown_no_more(editor):
     await editor.wait(lambda m: m.get("method") == PUBLISHED and not editor.shown())
 
 
+@pytest.mark.story("a save runs the tests that came through the file")
 async def test_saves_run_the_tests_of_the_buffers_and_say_nothing(editor):
     await editor.start(**SAVE)
     save(editor, "m.py", "def double(x):\n    return x + 2\n")

@@ -49,6 +49,7 @@ def written():
         Path(WRITE).write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
 
 
+@pytest.mark.story("every editor gets what it can show")
 async def test_the_whole_story(clients):
     client = await clients()
     seen = {"tested": "really and as declared" if client.manners.real else "as declared"}

@@ -65,6 +65,7 @@ def apply(text, edits, encoding):
     return documents.get_text_document(URI).source
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("seed", range(60))
 def test_edits_make_the_new_text_of_the_old(seed, encoding):
@@ -73,6 +74,7 @@ def test_edits_make_the_new_text_of_the_old(seed, encoding):
     assert apply(before, text_edits(before, after, PositionCodec(encoding)), encoding) == after
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 @pytest.mark.parametrize("seed", range(60))
 def test_the_lines_after_a_change_are_those_of_the_whole_text(seed):
     rng = random.Random(seed)
@@ -184,6 +186,6 @@ async def test_a_pause_in_the_typing_is_waited_for(monkeypatch, typing, quiet, a
     monkeypatch.setattr("greenloop.lsp.documents.open_documents.asyncio.sleep", clock.sleep)
     if typing:
         await clock.sleep(0.0)
-    assert await documents.quiet(0.3, 5.0) is quiet
+    assert await documents.wait_for_quiet(0.3, 5.0) is quiet
     if at is not None:
         assert clock.now - 100.0 == pytest.approx(at)

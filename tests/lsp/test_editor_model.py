@@ -164,6 +164,7 @@ async def real(project, tmp_path):
         yield editor
 
 
+@pytest.mark.story("the editor's own model can be used")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(240)
 async def test_a_real_run_by_the_editors_model(real, tmp_path):
@@ -190,6 +191,7 @@ async def test_a_real_run_by_the_editors_model(real, tmp_path):
     assert real.text("m.py") == "def double(x):\n    return x * 2\n"
 
 
+@pytest.mark.story("cancelling leaves nothing behind")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(240)
 async def test_a_real_run_that_is_cancelled_withdraws_it_too(real):

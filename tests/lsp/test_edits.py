@@ -18,6 +18,7 @@ def refine(editor):
     return editor.call("greenloop/refine", target(editor))
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 async def test_versioned_where_declared_and_minimal(editor):
     await editor.start()
     assert (await refine(editor))["applied"]
@@ -38,6 +39,7 @@ async def test_plain_changes_where_not(editor):
     assert editor.text("m.py") == FIXED
 
 
+@pytest.mark.story("text typed meanwhile is merged and verified again")
 async def test_text_typed_meanwhile_is_kept_and_verified_again(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -51,6 +53,7 @@ async def test_text_typed_meanwhile_is_kept_and_verified_again(editor):
     assert editor.edits[0]["edit"]["documentChanges"][0]["textDocument"]["version"] == 1
 
 
+@pytest.mark.story("text typed meanwhile is merged and verified again")
 async def test_a_merge_that_fails_its_tests_is_kept_and_not_applied(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -75,6 +78,7 @@ async def test_of_two_equal_lines_one_goes_while_something_is_typed_elsewhere(ed
     assert editor.text("m.py") == "import os\n\n\ndef double(x):\n    x += x\n    return x\n"
 
 
+@pytest.mark.story("text typed in the same lines stays")
 async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -90,6 +94,7 @@ async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
     assert editor.text("m.py") == FIXED
 
 
+@pytest.mark.story("a result counts as applied when the text has it")
 async def test_applied_true_without_a_change_is_not_believed(editor):
     """Neovim answers true and changes nothing when the version is stale."""
     editor.answers["workspace/applyEdit"] = {"applied": True}
@@ -127,6 +132,7 @@ async def test_a_change_reported_much_later_counts_too(editor):
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
+@pytest.mark.story("a result that was not applied is offered")
 async def test_refused_by_the_editor_it_is_kept(editor):
     editor.answers["workspace/applyEdit"] = Exception("no edits")
     await editor.start()
@@ -166,6 +172,7 @@ async def test_two_clicks_apply_once(editor):
     assert (editor.text("m.py"), len(editor.edits)) == (FIXED, 1)
 
 
+@pytest.mark.story("one undo takes a result back")
 async def test_after_undo_it_can_be_applied_again(editor):
     await editor.start()
     assert (await refine(editor))["applied"]
@@ -225,6 +232,7 @@ async def test_applied_where_nothing_waits(editor):
     await editor.told("No result waits to be applied here.")
 
 
+@pytest.mark.story("only the editor writes")
 async def test_a_closed_file_is_changed_by_the_editor_and_not_on_the_disk(editor, project):
     editor.answers["window/showMessageRequest"] = {"title": "Open"}
     editor.answers["window/showDocument"] = {"success": True}
@@ -243,6 +251,7 @@ async def test_a_closed_file_that_the_editor_does_not_open_is_believed(editor):
     assert (await refine(editor))["applied"]
 
 
+@pytest.mark.story("a result can need a new file")
 async def test_a_new_file_is_created_where_declared(editor, project):
     await editor.start(model="play:create")
     assert (await refine(editor))["applied"]
@@ -252,6 +261,7 @@ async def test_a_new_file_is_created_where_declared(editor, project):
     assert not (project / "fresh.py").exists()
 
 
+@pytest.mark.story("one undo takes a result back")
 async def test_code_and_tests_land_in_one_edit_with_one_undo(editor, project):
     """A changed test file and a new one go with the code: one request, so that one undo takes all of it back."""
     await editor.start(model="play:tests")
@@ -293,6 +303,7 @@ async def test_a_new_file_is_offered_where_not(editor):
     await editor.told("cannot create fresh.py")
 
 
+@pytest.mark.story("a result is one edit of the text that the editor has")
 async def test_no_edits_declared_the_action_carries_it(editor):
     """Kate, JupyterLab and ALE declare no workspace/applyEdit."""
     await editor.start(without(EVERYTHING, "workspace.applyEdit"))
@@ -344,6 +355,7 @@ async def test_without_edits_declared_a_merge_that_fails_is_not_offered(editor):
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
+@pytest.mark.story("everything else of the text stays")
 @pytest.mark.parametrize("shown", ["\n", "\r\n"])
 async def test_line_ends_of_the_editor_are_kept(editor, project, shown):
     """Some editors show a file's CRLF as LF; the edit speaks as the editor does."""
@@ -356,6 +368,7 @@ async def test_line_ends_of_the_editor_are_kept(editor, project, shown):
     assert (await editor.state())["buffers"] == {}
 
 
+@pytest.mark.story("unsaved text is what runs")
 async def test_unsaved_text_is_what_runs(editor):
     await editor.start()
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 1  # typed"))
@@ -380,12 +393,14 @@ async def test_encodings_are_those_of_the_file(editor, project):
     assert state["buffers"] == {"m.py": text.replace("grün", "über"), "bom.py": "\xef\xbb\xbfx = 2\n"}
 
 
+@pytest.mark.story("a result with new imports is offered")
 async def test_new_imports_are_offered_and_not_applied_by_themselves(editor):
     await editor.start(model="play:imports")
     assert not (await refine(editor))["applied"]
     await editor.told("newly imports os")
 
 
+@pytest.mark.story("the setting apply decides")
 async def test_apply_ask(editor):
     editor.answers["window/showMessageRequest"] = {"title": "Keep"}
     await editor.start(apply="ask")
@@ -425,6 +440,7 @@ async def test_by_test_id_and_preset(editor):
 # -- the disk behind the editor ---------------------------------------------------------------------------------
 
 
+@pytest.mark.story("a stale document is refused")
 async def test_a_buffer_older_than_its_file_is_left_alone(editor, project):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))
@@ -492,6 +508,7 @@ async def test_a_whole_text_with_a_range_of_null_is_a_whole_text(editor):
     assert editor.text("m.py") == "# typed\n" + FIXED
 
 
+@pytest.mark.story("a stale document is refused")
 @pytest.mark.parametrize("declared", [EVERYTHING, without(EVERYTHING, "workspace.workspaceEdit.documentChanges")])
 async def test_over_a_text_of_which_a_change_could_not_be_read_nothing_lands(editor, declared):
     await editor.start(declared)
@@ -574,6 +591,7 @@ async def test_a_closed_file_that_changed_on_disk_is_merged(editor, project):
     assert len((await editor.state())["reverified"]) == 1
 
 
+@pytest.mark.story("a stale document is refused")
 @pytest.mark.parametrize("opened", [("test_m.py",), ("m.py", "test_m.py")])
 async def test_renamed_or_deleted_meanwhile(editor, project, opened):
     await editor.start(model="play:holdend", opened=opened)
@@ -589,6 +607,7 @@ async def test_renamed_or_deleted_meanwhile(editor, project, opened):
     assert not editor.edits
 
 
+@pytest.mark.story("text typed meanwhile is merged and verified again")
 async def test_a_test_changed_meanwhile_is_run_again_before_its_result_lands(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))

@@ -49,6 +49,7 @@ async def test_the_model_is_fetched_with_megabytes_and_a_message(bare):
     assert next(each for each in found["models"] if each["name"] == "local")["needs"] != "pull"
 
 
+@pytest.mark.story("the embedded model is fetched on request")
 async def test_a_download_is_cancelled_by_its_progress_and_can_go_on(bare):
     await bare.start(able())
     await bare.execute("greenloop.pullModel")
@@ -89,6 +90,7 @@ async def test_a_server_that_ends_in_a_download_ends(bare):
     assert await bare.stop() == 0
 
 
+@pytest.mark.story("the doctor examines the installation")
 async def test_the_doctor_opens_a_read_only_page(bare):
     bare.answers["window/showDocument"] = {"success": True}
     await bare.start(able("model"), model="editor")

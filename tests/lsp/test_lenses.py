@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from greenloop.core.records import Verified
+from greenloop.core.records.outcome import Verified
 from greenloop.lsp.features.code_lens import LensRefresher
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase
@@ -204,6 +204,7 @@ def test_in_broken_and_empty_files(tmp_path, monkeypatch, text):
     assert set(inside.lenses("test_m.py")) == wanted
 
 
+@pytest.mark.story("a lens stands above each test")
 async def test_over_the_wire_they_are_whole_and_the_editor_is_told_of_changes(editor):
     editor.answers["workspace/codeLens/refresh"] = None
     result = await editor.start(LENSES)

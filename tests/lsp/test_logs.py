@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.lsp.connection import logs
 
 from .conftest import EVERYTHING, Editor, spawn, without
@@ -93,6 +93,7 @@ async def test_a_client_that_cannot_be_told_is_told_no_more(fresh):
     assert asked == ["greenloop.test: one"]
 
 
+@pytest.mark.story("logs hold none of your code")
 async def test_nothing_of_the_users_is_told_or_kept(fresh, capfd):
     logs.start(level="info")
     secret = "sk-THE-SECRET"
@@ -152,7 +153,7 @@ def test_files_of_ended_servers_are_removed_and_those_of_living_ones_are_not(fre
 
 
 def test_a_named_file_that_cannot_be_written_is_an_error_with_a_remedy(fresh, tmp_path):
-    with pytest.raises(UsageProblem, match=r"cannot be written: No such file") as caught:
+    with pytest.raises(UsageError, match=r"cannot be written: No such file") as caught:
         logs.start(file=str(tmp_path / "absent/here.log"))
     assert "--log-file" in caught.value.remedy
 
@@ -205,6 +206,7 @@ async def test_the_log_is_opened_or_its_path_is_named(editor, declared, tmp_path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.story("logs hold none of your code")
 async def test_serve_takes_a_log_file_and_a_level(project, tmp_path):
     file = tmp_path / "here.log"
     process = await spawn(tmp_path, "-m", "greenloop", "serve", "--log-file", str(file), "--log-level", "info")

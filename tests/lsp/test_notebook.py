@@ -103,6 +103,7 @@ async def an_edit(editor):
     await editor.wait(lambda m: m.get("method") == "workspace/applyEdit", "an edit", seconds=WAIT)
 
 
+@pytest.mark.story("cells of a notebook are targets")
 async def test_checks_in_a_cell_mend_the_function_in_another(notebooks, tmp_path):
     result = await begin(notebooks, tmp_path)
     assert result["capabilities"]["notebookDocumentSync"]["notebookSelector"]
@@ -125,6 +126,7 @@ async def test_without_document_changes(notebooks, tmp_path):
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
 
 
+@pytest.mark.story("cells of a notebook are targets")
 async def test_failures_stand_in_their_cells_and_hover_tells_the_attempts(notebooks, tmp_path):
     await begin(notebooks, tmp_path, BROKEN.replace("+ 1", "* 3"), attempts=1)
     await notebooks.action("Refine", **AT)

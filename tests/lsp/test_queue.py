@@ -60,6 +60,7 @@ async def under_way(editor, count):
     await editor.diagnosed(lambda items: sum("attempt 1/" in item["source"] for item in items) == count)
 
 
+@pytest.mark.story("several refinements run, others wait")
 async def test_as_many_at_once_as_set_and_the_others_are_seen_to_wait(crowd):
     await crowd.start(model="play:hold", editor={"runs": 2})
     for name in NAMES:
@@ -84,6 +85,7 @@ async def test_first_come_first_served(crowd):
     await called(crowd, *NAMES)
 
 
+@pytest.mark.story("several refinements run, others wait")
 async def test_a_queued_run_can_be_cancelled_and_those_behind_move_up(crowd):
     await crowd.start(model="play:hold", editor={"runs": 1})
     await refine(crowd, "double")

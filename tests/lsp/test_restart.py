@@ -8,24 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Environment,
-    Evidence,
-    Failure,
-    Outcome,
-    Place,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.engine.history.provenance import here
 from greenloop.engine.history.store import History
 from greenloop.lsp.runs.history_runs import OLDEST
@@ -81,7 +69,7 @@ def kept(project, tmp_path):
             source="test",
             has_pytest=True,
         )
-        basis = replace(here(Place(root=project, environment=python)), spec=SPEC)
+        basis = replace(here(SandboxSpec(root=project, environment=python)), spec=SPEC)
         number = history.begin(project, target, preset="default", model="play", sandbox="play", basis=basis)
         for each in attempts:
             history.attempt(number, each)
@@ -121,6 +109,7 @@ async def applies(editor, **where):
     return [title for title in await titles(editor, **where) if title.startswith("Apply")]
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_a_solved_result_is_offered_again_and_lands(editor, kept):
     number = kept()
     await begin(editor)
@@ -195,6 +184,7 @@ async def test_on_the_function_as_well(editor, kept):
     assert await applies(editor, name="m.py", line=0)
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_what_stands_in_the_file_already_is_not_offered(editor, kept, project):
     kept()
     (project / "m.py").write_text("import os\n\n\n" + FIXED)
@@ -210,6 +200,7 @@ async def test_what_does_not_fit_any_more_is_not_offered(editor, kept, project):
     assert not await applies(editor)
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_moved_on_meanwhile_it_is_merged_and_verified_again(editor, kept, project):
     kept()
     (project / "m.py").write_text("import os\n\n\n" + FILES["m.py"])
@@ -300,6 +291,7 @@ async def test_discarded_it_does_not_come_back(editor, kept, tmp_path, project):
     second.reader.cancel()
 
 
+@pytest.mark.story("a result is offered again after a restart")
 async def test_an_interrupted_run_shows_its_attempts_and_offers_the_best(editor, kept, project):
     """Killed in the middle: nothing is left on the screen, the history says what became of it."""
     number = kept(None, attempts=ATTEMPTS[:2])
@@ -357,6 +349,7 @@ async def test_the_preset_that_writes_results_by_hand_is_offered_too(editor, kep
     assert await applies(editor, name="m.py", line=0)
 
 
+@pytest.mark.story("the history opens")
 async def test_a_history_that_cannot_be_read_is_no_trouble(editor, kept):
     kept()
     kept.path.write_bytes(b"no database" * 1000)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.sandboxes.backends._supervisor import alive
+from greenloop.sandboxes.backends._supervisor import is_alive
 
 from .conftest import EVERYTHING, served
 
@@ -78,6 +78,7 @@ def children(pid):
     return found + [inner for child in found for inner in children(child)]
 
 
+@pytest.mark.story("a test runs in the sandbox on request")
 async def test_asked_for_it_says_one_sentence_and_shows_what_failed(real):
     await begin(real)
     await real.execute("greenloop.runTest", {"uri": real.uri("test_m.py")})
@@ -191,6 +192,7 @@ async def test_what_is_no_test_is_refused_with_a_sentence(real, argument):
     assert error["message"].endswith(".")
 
 
+@pytest.mark.story("a save runs the tests that came through the file")
 async def test_a_save_shows_what_it_broke_and_clears_what_it_mended(real):
     await begin(real, **SAVE)
     save(real, "m.py", RED)
@@ -267,7 +269,7 @@ async def test_cancelled_it_leaves_nothing_behind(real):
     pids = children(real.process.pid)
     assert pids
     assert await real.stop() == 0
-    assert not [pid for pid in pids if alive(pid)]
+    assert not [pid for pid in pids if is_alive(pid)]
     assert len(real.got("window/showMessage")) == 1
     assert real.got(PUBLISHED) == []
 
@@ -306,6 +308,7 @@ async def test_a_missing_package_is_told_with_its_remedy(real):
     await cleared(real)
 
 
+@pytest.mark.story("a save runs the tests that came through the file")
 async def test_the_whole_way_from_a_save_to_a_refinement(real):
     await begin(real, **SAVE, **scripted(real, GREEN))
     save(real, "m.py", RED)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Finding
+from greenloop.core.records.attempt import Finding
 from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
@@ -28,6 +28,7 @@ async def test_a_test_that_is_not_there_is_named_as_it_was_asked_for(editor):
     await editor.told("Refining test_gone[1] until its tests pass")
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_each_failing_case_at_its_line(editor):
     await unsolved(editor)
     case, summary = editor.shown("test_m.py")
@@ -54,6 +55,7 @@ async def test_each_failing_case_at_its_line(editor):
     ]
 
 
+@pytest.mark.story("a faked pass is named")
 async def test_a_faked_pass_is_shown_with_the_reason(editor):
     await unsolved(editor, model="play:tampered")
     why = "Tampered: test_m.py::test_double does not fail as it must."
@@ -86,6 +88,7 @@ async def test_a_line_that_only_the_attempt_has_is_never_shown_as_the_users(edit
     assert case["message"].endswith("\nat m.py:2 of attempt 1")
 
 
+@pytest.mark.story("diagnostics stand at their lines")
 async def test_they_follow_what_is_typed(editor):
     await editor.start(model="play:hold")
     number = editor.request("greenloop/refine", target(editor))
@@ -193,6 +196,7 @@ def refusal(editor, name="test_m.py"):
     return item["code"], item["message"], item["range"]["start"]["line"]
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy")
 @pytest.mark.parametrize(
     ("model", "code", "message"),
     [
@@ -234,6 +238,7 @@ async def test_without_a_model_the_remedy_stands_at_the_target(modelless):
     assert message.startswith("No model is configured and none was found. Run `greenloop model pull`")
 
 
+@pytest.mark.story("a refusal is a sentence with a remedy")
 async def test_a_project_that_is_too_wide_is_an_information_and_invalid_params(editor, tmp_path, monkeypatch):
     await editor.start(opened=())
     (tmp_path / "home").mkdir()
@@ -272,6 +277,7 @@ async def test_a_new_run_clears_the_old_ones(editor):
     assert sources == ["greenloop attempt 1/5", "greenloop"]
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_hover_is_the_history(editor):
     await editor.start()
     assert await editor.hover() is None
@@ -319,6 +325,7 @@ async def test_hover_is_silent_inside_bodies(editor):
     assert await editor.hover("m.py", 1) is None
 
 
+@pytest.mark.story("text of a model is never more than text")
 async def test_foreign_text_is_fenced_and_clean(editor):
     await unsolved(editor, model="play:controls")
     value = (await editor.hover())["value"]
@@ -332,6 +339,7 @@ async def test_foreign_text_is_fenced_and_clean(editor):
     assert {row.count("|") for row in rows} == {8}
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_progress_says_what_goes_on(editor):
     await editor.start(model="play:holdend")
     number = editor.request("greenloop/refine", target(editor))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Region
+from greenloop.core.records.spec import Region
 from greenloop.core.text.uris import path_from_uri
 from greenloop.specs import stored_tests
 
@@ -32,6 +32,7 @@ async def opened(editor):
     return Path(path_from_uri(shown["params"]["uri"]))
 
 
+@pytest.mark.story("what only generated tests confirm is offered")
 async def test_what_only_designed_tests_speak_for_is_offered_and_never_applied_by_itself(editor):
     result = await over(editor)
     assert (result["solved"], result["verified"], result["applied"]) == (True, "partially", False)

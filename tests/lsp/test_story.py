@@ -1,8 +1,11 @@
 """The one path: action, command, diagnostics, edit, message, hover, shutdown."""
 
+import pytest
+
 from .conftest import FILES
 
 
+@pytest.mark.story("a red test becomes a verified edit")
 async def test_red_test_becomes_a_verified_edit(editor, project):
     await editor.start()
     await editor.action("Refine until tests pass: test_double")

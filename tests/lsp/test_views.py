@@ -43,6 +43,7 @@ async def refused_request(editor, method, params):
 # -- runs ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_every_run_is_told_from_its_start_to_its_end(editor):
     await editor.start(able("runs"), model="play:hold")
     number = editor.request("greenloop/refine", target(editor))
@@ -148,6 +149,7 @@ async def test_where_the_same_lines_were_typed_in_it_is_the_attempts_own_text(ed
     assert found["text"] == "def double(x):\n    return x * 3\n"
 
 
+@pytest.mark.story("every attempt can be seen")
 async def test_the_result_has_all_files_that_it_would_change(editor):
     await editor.start(able("review"), model="play:tests", apply="ask")
     await editor.call("greenloop/refine", target(editor))
@@ -274,6 +276,7 @@ async def test_others_get_the_message_as_ever(editor):
 # -- review -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("the setting apply decides")
 async def test_a_review_takes_the_place_of_the_question(editor):
     await editor.start(able("review", "runs"), apply="ask")
     reply = await editor.call("greenloop/refine", target(editor))

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from editor_runs import a_run
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection import stdio
 from greenloop.lsp.connection.stdio import Inbox, Outbox
 from greenloop.lsp.presenters.progress import RunProgressLine
@@ -113,6 +113,7 @@ def test_a_line_without_end_is_read_in_pieces(monkeypatch):
     assert Inbox(stream).read() == b""
 
 
+@pytest.mark.story("the server reads messages however they come")
 async def test_byte_by_byte_and_several_at_once(editor):
     await editor.start()
     for byte in frame(hover("slow")):
@@ -144,6 +145,7 @@ NO_MESSAGES = [
 ]
 
 
+@pytest.mark.story("the server survives whatever is sent to it")
 async def test_what_is_no_message_gets_one_reply_without_an_id(editor):
     await editor.start()
     for number, (body, code) in enumerate(NO_MESSAGES):
@@ -167,6 +169,7 @@ async def test_a_length_of_two_gigabytes_allocates_nothing(editor):
     assert await editor.ended() == 1
 
 
+@pytest.mark.story("a server ends with its editor")
 async def test_input_that_ends_within_a_message_ends_the_server(editor):
     await editor.start()
     editor.process.stdin.write(frame(hover(1))[:-3])
@@ -175,6 +178,7 @@ async def test_input_that_ends_within_a_message_ends_the_server(editor):
     assert "Traceback" not in await editor.errors()
 
 
+@pytest.mark.story("nothing but the protocol is written to standard output")
 async def test_noise_in_the_server_never_reaches_the_protocol(editor):
     """Prints with and without an end, bytes, C's own output and children; the fixture checks every byte that came."""
     await editor.start(model="play:din")
@@ -186,6 +190,7 @@ async def test_noise_in_the_server_never_reaches_the_protocol(editor):
         assert noise in errors
 
 
+@pytest.mark.story("a slow editor stops nothing")
 async def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(editor):
     """A suspended terminal editor: the server works on, leaves progress out, and nothing else is lost."""
     editor.reader.cancel()

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core import registry
-from greenloop.core.records import Group
+from greenloop.core.records.verdict import ErrorGroup
+from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import keys
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -96,9 +97,9 @@ def test_every_part_has_a_variant():
     assert {part for part, _name in variants()} == set(registry.CONTRACTS) == set(PARAMETERS)
 
 
-@pytest.mark.parametrize("name", registry.presets())
+@pytest.mark.parametrize("name", load_presets())
 def test_presets_name_what_exists(name):
-    preset = registry.preset(name, harness=True)
+    preset = find_preset(name, harness=True)
     for part, chosen in (
         ("context", preset.context),
         ("feedback", preset.feedback),
@@ -107,7 +108,7 @@ def test_presets_name_what_exists(name):
         ("trust", (preset.trust,)),
     ):
         assert set(chosen) <= set(registry.names(part))
-    assert set(preset.treat) <= set(Group)
+    assert set(preset.treat) <= set(ErrorGroup)
     assert {name for names in preset.treat.values() for name in names} <= set(registry.names("feedback"))
     prompts = HOUSE / "server/greenloop/drafting/prompts" / preset.prompt
     assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}

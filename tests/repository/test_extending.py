@@ -16,28 +16,18 @@ from doubling import PROBLEM, RIGHT, WRONG, code, executed, unwritten
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Completion,
-    Environment,
-    Execution,
-    Finding,
-    Move,
-    Place,
-    Problem,
-    Region,
-    Reply,
-    Run,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt, Finding, Move
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, Execution, SandboxSpec, TestRun
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.engine import loop
+from greenloop.engine import loop, presets
+from greenloop.engine.presets import find_preset, load_presets
 from greenloop.project.settings import Settings
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/extending.md").read_text(encoding="utf-8")
@@ -60,7 +50,7 @@ def part(tmp_path, monkeypatch):
         place = tmp_path / folder
         place.mkdir(exist_ok=True)
         (place / file).write_text(FILES[name], encoding="utf-8")
-        package = importlib.import_module(registry.PACKAGES[folder])
+        package = importlib.import_module(registry.PACKAGES[folder][0])
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(place)])
         importlib.invalidate_caches()
         module = registry.load(folder, file.removesuffix(".py"))
@@ -104,7 +94,7 @@ async def test_search_and_feedback_work_in_a_loop(part):
 
     parts = loop.Parts(
         plan=plan,
-        assemble=lambda _problem, draft, _attempts: Completion(
+        assemble=lambda _problem, draft, _attempts: ChatRequest(
             messages=(), role=draft.role, temperature=draft.temperature
         ),
         ask=ask,
@@ -141,15 +131,15 @@ def test_the_preset_is_read_and_names_what_exists(part, tmp_path, monkeypatch):
     part("search/fresh.py")
     part("feedback/shortest.py")
     (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    built_in = registry.files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
+    built_in = presets.files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8")
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine/presets.toml").write_text(f"{built_in}\n{block}", encoding="utf-8")
-    monkeypatch.setattr(registry, "files", lambda _package: tmp_path)
-    registry.presets.cache_clear()
+    monkeypatch.setattr(presets, "files", lambda _package: tmp_path)
+    load_presets.cache_clear()
     try:
-        preset = registry.preset("fresh")
+        preset = find_preset("fresh")
     finally:
-        registry.presets.cache_clear()
+        load_presets.cache_clear()
     assert preset.search in registry.names("search")
     assert set(preset.feedback) <= set(registry.names("feedback"))
     assert set(preset.context) <= set(registry.names("context"))
@@ -160,9 +150,9 @@ class Collecting:
 
     def __init__(self, *names: str) -> None:
         self.names = names
-        self.asked: list[Run] = []
+        self.asked: list[TestRun] = []
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         self.asked.append(run)
         cases = [{"id": f"test_m.py::{name}", "path": "test_m.py", "line": n} for n, name in enumerate(self.names, 1)]
         return Execution(records=({"kind": "collected", "seq": 0, "cases": cases},), status=0)
@@ -170,11 +160,11 @@ class Collecting:
 
 async def test_the_spec_takes_the_tests_that_bear_the_functions_name(part):
     session = Collecting("test_double", "test_double_of_none[1]", "test_half", "TestAll::test_double_twice")
-    tools = Tools(ask=None, run=None, session=session, user=Nobody(), rng=random.Random(0))
+    tools = Tools(ask=None, run=None, session=session, user=NoUser(), rng=random.Random(0))
     region = Region(path="m.py", qualname="double", start=1, end=3)
     problem = Problem(root=Path(), spec=Spec(), regions=(region,), originals={}, files={"m.py": ""})
     spec = await part("specs/conventional.py").collect(problem, tools)
-    assert session.asked == [Run(selectors=("test_m.py",), collect=True)]
+    assert session.asked == [TestRun(selectors=("test_m.py",), collect=True)]
     assert spec.selectors == (
         "test_m.py::test_double",
         "test_m.py::test_double_of_none[1]",
@@ -200,9 +190,9 @@ async def test_the_sandbox_runs_tests_and_writes_down_that_it_did(part, tmp_path
         source="test",
         has_pytest=True,
     )
-    session = await sandbox.open(Place(root=root, environment=environment))
+    session = await sandbox.open(SandboxSpec(root=root, environment=environment))
     await session.warm()
-    execution = await session.run(Run(selectors=("test_m.py",)))
+    execution = await session.run(TestRun(selectors=("test_m.py",)))
     await session.pause()
     await session.close()
     assert execution.status == 0, execution

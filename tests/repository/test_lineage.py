@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core import registry
+from greenloop.engine.presets import load_presets
 from greenloop.project import settings
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -55,7 +56,7 @@ def test_what_a_row_names_exists(row):
 
 def exists(name: str) -> bool:
     if name.startswith("preset="):
-        return name.removeprefix("preset=") in registry.presets()
+        return name.removeprefix("preset=") in load_presets()
     if name.endswith(".py"):
         return (HOUSE / "server" / "greenloop" / name).is_file()
     part, slash, variant = name.partition("/")

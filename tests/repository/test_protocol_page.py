@@ -11,28 +11,13 @@ from lsprotocol import types as lsp
 
 from greenloop.cli import events_json
 from greenloop.core.events import Checked, Planned, Proposed, Specified, Started, Tested
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Draft,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Move,
-    Outcome,
-    Problem,
-    Provenance,
-    Region,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.connection import messages
 from greenloop.lsp.connection.capabilities import read_capabilities
@@ -47,7 +32,7 @@ ATTEMPT = Attempt(
     parent=0,
     verdict=Verdict(status=Status.FAILED, cases=(CaseResult(id="t.py::t", outcome="failed", failure=FAILURE),)),
     error_class="AssertionError",
-    group=Group.LOGIC,
+    group=ErrorGroup.LOGIC,
 )
 PROBLEM = Problem(
     root=Path("/w"),
@@ -106,7 +91,7 @@ def test_parts_of_fields_are_on_the_page_too():
     assert parts <= set(re.findall(r"`(\w+)`", page))
 
 
-@pytest.mark.parametrize("words", [StopReason, Status, Group, Move, Role, Verified, Provenance])
+@pytest.mark.parametrize("words", [StopReason, Status, ErrorGroup, Move, Role, Verified, Provenance])
 def test_every_word_is_on_the_page(words):
     assert {word.value for word in words} <= set(re.findall(r"`([\w-]+)`", PAGE))
 

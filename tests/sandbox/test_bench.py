@@ -11,8 +11,9 @@ from greenloop.bench import arms, mbpp, mutants, mutate_project, results
 from greenloop.bench.figures import figures
 from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment, run
-from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.records import Reply, Usage
+from greenloop.core.errors import GreenloopError, UsageError
+from greenloop.core.records.model import Reply
+from greenloop.core.records.usage import Usage
 from greenloop.project import settings
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
@@ -77,6 +78,7 @@ def quiet(_text):
     pass
 
 
+@pytest.mark.story("bench judges by what was not shown")
 async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     model = Model([RIGHT], [FIRST_ONLY], [WRONG, WRONG, RIGHT])
     done = await run(replace(experiment, model=model), quiet)
@@ -102,6 +104,7 @@ async def test_a_run_is_judged_by_what_was_not_shown(experiment, tmp_path):
     assert not (tmp_path / "state" / "greenloop" / "history.sqlite3").exists()
 
 
+@pytest.mark.story("bench goes on where it was")
 async def test_a_killed_run_goes_on_where_it_was(experiment):
     model = Model([RIGHT], [WRONG], [RIGHT])
     whole = await run(replace(experiment, model=model), quiet)
@@ -119,7 +122,7 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
     def plan(_problem, _attempts):
         raise KeyError("x")
 
-    monkeypatch.setattr("greenloop.drafting.search.patient.plan", plan)
+    monkeypatch.setattr("greenloop.drafting.search.published.patient.plan", plan)
     both = arms.checked([arms.parse("plain:search=patient"), arms.parse("plain")])
     experiment = replace(experiment, arms=both, tasks=experiment.tasks[:2], model=Model([RIGHT], [RIGHT]))
     done = await run(experiment, quiet)
@@ -179,10 +182,10 @@ async def test_an_arm_may_have_parts_of_its_own(experiment):
 async def test_other_settings_under_the_same_name_are_refused(experiment):
     model = Model([RIGHT], [RIGHT], [RIGHT])
     await run(replace(experiment, model=model), quiet)
-    with pytest.raises(UsageProblem, match="the arm 'plain' with other settings"):
+    with pytest.raises(UsageError, match="the arm 'plain' with other settings"):
         await run(replace(experiment, model=model, settings={**experiment.settings, "attempts": 4}), quiet)
     changed = [replace(task, origin="elsewhere") for task in experiment.tasks]
-    with pytest.raises(UsageProblem, match="another task of the name 'mbpp-1'"):
+    with pytest.raises(UsageError, match="another task of the name 'mbpp-1'"):
         await run(replace(experiment, model=model, tasks=changed), quiet)
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from greenloop.bench import arms, mbpp, mutate_project, plans, projects, sources, tasks
 from greenloop.bench.run import Experiment, run
-from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Reply, Role, Usage
+from greenloop.core.errors import UsageError
+from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.usage import Usage
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(240)]
 
@@ -91,6 +92,7 @@ def table(bare_python):
     return {"interpreter": str(bare_python), "sandbox.kind": "bubblewrap", "model": "reference"}
 
 
+@pytest.mark.story("bench breaks functions of your project")
 async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_path, snapshot):
     before = snapshot(project)
     found = await made(project, table)
@@ -124,7 +126,7 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
     experiment = Experiment(
         tasks=found, arms=[arms.parse("plain")], out=tmp_path / "out", answers=tmp_path / "answers", settings=table
     )
-    with pytest.raises(UsageProblem, match="is not what it was"):
+    with pytest.raises(UsageError, match="is not what it was"):
         await run(experiment, quiet)
 
 
@@ -137,7 +139,7 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
     ],
 )
 async def test_a_folder_that_gives_no_task_is_told(files, why, tmp_path, lay, table):
-    with pytest.raises(UsageProblem, match=why):
+    with pytest.raises(UsageError, match=why):
         await sources.tasks_of(sources.Wanted(names=[str(lay(tmp_path / "p", files))]), table, quiet)
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from containers import BUSY, own_containers, place, tried, until
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import TestRun
 from greenloop.core.report import case_results
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends import docker
@@ -66,20 +66,20 @@ async def test_a_pytest_session_is_opened_before_the_fork_once_both_ways_agreed(
     session = await opened()
 
     async def outcomes(text: str, **more) -> list[str]:
-        execution = await session.run(Run(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
+        execution = await session.run(TestRun(selectors=("test_m.py",), files={"m.py": text.encode()}, **more))
         assert not execution.broken, execution.broken
         return [result.outcome for result in case_results(execution)]
 
     assert await outcomes("v = 1\n", baseline=True) == ["passed"]
     await session._learning
-    assert session.learnt.agreed == {"test_m.py", "test_m.py::test_v"}
-    assert session._box.session
+    assert session.warmup.agreed_selectors == {"test_m.py", "test_m.py::test_v"}
+    assert session._connection.session
     assert await outcomes("v = 1\n") == ["passed"]
     assert await outcomes("v = 2\n") == ["failed"]
     # Another configuration: another supervisor, which has the session again.
     (root / "pytest.ini").write_text("[pytest]\npython_functions = none_*\n")
     assert await outcomes("v = 1\n") == []
-    assert session._box.session
+    assert session._connection.session
     # Another hash seed likewise; what is learnt is shared by all sessions of the back end.
     (root / "pytest.ini").write_text("[pytest]\n")
     assert await outcomes("v = 2\n", hash_seed=7) == ["failed"]
@@ -144,6 +144,7 @@ def source(folder: Path, name: str, version: str, witness: Path) -> None:
             tar.addfile(member, io.BytesIO(text.encode()))
 
 
+@pytest.mark.story("Docker gets an image for each lock")
 async def test_a_lock_gets_its_image_once_and_tests_find_its_packages(opened, root, index, forget, caplog):
     caplog.set_level(logging.INFO, "greenloop")
     wheel(index, "unwanted", "1.0")
@@ -210,7 +211,7 @@ def _fill_setuptools(index: Path) -> bool:
 async def test_a_package_that_cannot_be_had_is_named(opened, root, index, lines, said):
     wheel(index, "glsample", "1.0")
     (root / "requirements.txt").write_text(lines)
-    with pytest.raises(CannotVerify, match=said) as caught:
+    with pytest.raises(CannotVerifyError, match=said) as caught:
         await opened()
     assert caught.value.remedy
     assert own_containers() == []
@@ -237,11 +238,11 @@ async def test_only_images_of_greenloop_that_nobody_used_for_long_are_removed(op
     before = {tag for found in client.images.list() for tag in found.tags}
     known = {name: time.time() for name in before}
     prune._write({**known, session.image: time.time() - 31 * prune.DAY})
-    assert prune.daily(session.engine) == []  # in use
+    assert prune.prune_daily(session.engine) == []  # in use
     await session.close()
-    assert prune.daily(docker.connect(60)) == []  # looked already today
+    assert prune.prune_daily(docker.connect(60)) == []  # looked already today
     prune._write({**known, session.image: time.time() - 31 * prune.DAY})
-    assert prune.daily(docker.connect(60)) == [session.image]
+    assert prune.prune_daily(docker.connect(60)) == [session.image]
     after = {tag for found in docker.connect(60).client.images.list() for tag in found.tags}
     assert before - after == {session.image}
 
@@ -264,14 +265,14 @@ async def test_an_installed_project_is_found_without_being_installed(opened, roo
     )
     assert (await tried(session, body)).passed
     files = {"test_given.py": b"def test_given(given): assert given == 5\n"}
-    assert case_results(await session.run(Run(selectors=("test_given.py",), files=files)))[0].passed
+    assert case_results(await session.run(TestRun(selectors=("test_given.py",), files=files)))[0].passed
 
 
 # -- runtimes and other engines ---------------------------------------------------------------------------------
 
 
 async def test_a_runtime_that_the_engine_does_not_know_is_named(opened):
-    with pytest.raises(CannotVerify, match="runsc-of-nowhere of `sandbox.runtime`"):
+    with pytest.raises(CannotVerifyError, match="runsc-of-nowhere of `sandbox.runtime`"):
         await opened(runtime="runsc-of-nowhere")
     assert own_containers() == []
 
@@ -284,7 +285,7 @@ async def test_the_runtime_is_passed_on(opened):
 
 async def test_an_engine_behind_tcp_needs_no_mounts(root, monkeypatch):
     (root / "m.py").write_text("X = 1\n")
-    there = docker._socket()
+    there = docker._find_socket()
 
     async def forward(reader, writer):
         other_reader, other_writer = await asyncio.open_unix_connection(there)
@@ -303,7 +304,7 @@ async def test_an_engine_behind_tcp_needs_no_mounts(root, monkeypatch):
     monkeypatch.delenv("DOCKER_HOST")
     try:
         assert (await tried(session, "import m\nassert m.X == 1")).passed
-        about = docker.connect(10).client.api.inspect_container(session._box.container.id)
+        about = docker.connect(10).client.api.inspect_container(session._connection.container.id)
         assert about["Mounts"] == []
         assert not about["HostConfig"]["Binds"]
     finally:
@@ -332,7 +333,7 @@ async def test_a_paused_container_that_went_away_costs_nothing_but_time(opened):
     session = await opened()
     await session.pause()
     await asyncio.to_thread(docker.connect(10).client.containers.get(own_containers()[0]).remove, force=True)
-    execution = await session.run(Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
+    execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "from outside" in execution.broken
     assert (await tried(session, "pass")).passed
 
@@ -347,7 +348,9 @@ async def test_ten_sessions_at_once(opened, tmp_path):
     found = await asyncio.gather(*(tried(*pair) for pair in zip(sessions, bodies, strict=True)))
     assert all(result.passed for result in found)
     running = [
-        asyncio.create_task(session.run(Run(selectors=("b_test.py",), files={"b_test.py": BUSY.encode()}, seconds=60)))
+        asyncio.create_task(
+            session.run(TestRun(selectors=("b_test.py",), files={"b_test.py": BUSY.encode()}, seconds=60))
+        )
         for session in sessions
     ]
     containers = docker.connect(30).client.containers
@@ -371,7 +374,7 @@ async def test_an_image_deleted_meanwhile_is_said(opened, root, index, forget):
     await asyncio.to_thread(client.containers.get(own_containers()[0]).remove, force=True)
     await until(lambda: own_containers() == [])
     await asyncio.to_thread(client.images.remove, session.image, force=True)
-    run = Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"})
+    run = TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"})
     broken = [(await session.run(run)) for _ in range(2)]
     assert all(execution.broken and not execution.records for execution in broken)
     assert "is not there (any more)" in broken[-1].broken
@@ -387,7 +390,7 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
         raise APIError("mkdir /var/lib/docker: no space left on device")
 
     monkeypatch.setattr(image, "ensure", full)
-    with pytest.raises(CannotVerify, match="no space left") as caught:
+    with pytest.raises(CannotVerifyError, match="no space left") as caught:
         await docker.create(Settings()).open(place(root))
     assert "docker system df" in caught.value.remedy
 
@@ -395,16 +398,16 @@ async def test_a_full_disk_of_the_engine_is_said(root, monkeypatch):
 async def test_an_attachment_that_hangs_is_given_up(opened, monkeypatch):
     session = await opened()
     monkeypatch.setattr("greenloop.sandboxes.container.connection.START_SECONDS", 0.5)
-    monkeypatch.setattr("greenloop.sandboxes.container.connection.Box.supervise", _silent)
+    monkeypatch.setattr("greenloop.sandboxes.container.connection.ContainerConnection.supervise", _silent)
     session.end()
-    execution = await session.run(Run(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
+    execution = await session.run(TestRun(selectors=("test_x.py",), files={"test_x.py": b"def test_x(): pass\n"}))
     assert "did not answer in time" in execution.broken
     monkeypatch.undo()
     assert (await tried(session, "pass")).passed
 
 
 def _silent(box, hash_seed, *, anew=False):
-    box._reply(time.monotonic() + 0.2)
+    box._receive(time.monotonic() + 0.2)
 
 
 def test_the_key_tells_base_python_and_packages(tmp_path):
@@ -415,9 +418,9 @@ def test_the_key_tells_base_python_and_packages(tmp_path):
     (tmp_path / "requirements.txt").write_text("b\n")
     second = locks.find(tmp_path)
     names = {
-        environment.name("sha256:1", (3, 11), first),
-        environment.name("sha256:2", (3, 11), first),
-        environment.name("sha256:1", (3, 12), first),
-        environment.name("sha256:1", (3, 11), second),
+        environment.image_name("sha256:1", (3, 11), first),
+        environment.image_name("sha256:2", (3, 11), first),
+        environment.image_name("sha256:1", (3, 12), first),
+        environment.image_name("sha256:1", (3, 11), second),
     }
     assert len(names) == 4

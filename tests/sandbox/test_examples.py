@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Verified
+from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.project import settings
 
@@ -22,6 +22,10 @@ CHOSEN += [
 ]
 
 
+@pytest.mark.story(
+    "the examples go green",
+    only=("bubblewrap-fibonacci", "bubblewrap-docstring_stub", "bubblewrap-unittest_project", "docker-fibonacci"),
+)
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("kind", "name"), CHOSEN)
 async def test_example(kind, name, tmp_path, monkeypatch):

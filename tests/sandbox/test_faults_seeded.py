@@ -16,8 +16,8 @@ from typing import Any
 import psutil
 import pytest
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import StopReason
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.outcome import StopReason
 from greenloop.engine import refine
 from greenloop.project import settings
 
@@ -37,7 +37,7 @@ class Unasked:
 
     async def complete(self, request: Any, on_token: Callable[[str], None]) -> Any:
         self.calls += 1
-        raise CannotVerify("The model was asked.")
+        raise CannotVerifyError("The model was asked.")
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4
@@ -460,7 +460,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         request = refine.Request(root=root, target=seed.target)
         try:
             outcome = await refine.refine(request, settings=found, emit=lambda _event: None, model=model)
-        except CannotVerify as error:
+        except CannotVerifyError as error:
             return Told(f"{error} {error.remedy}", model.calls)
         if outcome.reason is not StopReason.ENVIRONMENT:
             return Told(f"{outcome.reason}: {outcome.message}", model.calls, outcome.solved)
@@ -487,6 +487,7 @@ async def test_a_seeded_fault_is_named_with_its_remedy_and_no_model_is_asked(pla
 FUNCTION = 'def f():\n    """Two.\n\n    >>> f()\n    1\n    """\n    return 2\n'
 
 
+@pytest.mark.story("a fault of the environment is named and no model asked")
 @pytest.mark.parametrize(
     ("files", "says"),
     [
@@ -506,6 +507,7 @@ async def test_a_function_without_a_test_that_runs_for_the_environments_sake(pla
     assert told.calls == 0
 
 
+@pytest.mark.story("a fault of the environment is named and no model asked")
 async def test_an_environment_whose_base_python_is_gone(play, tmp_path):
     venv = Venv(tmp_path / "venv")
     (venv.folder / "pyvenv.cfg").write_text("home = /opt/gone/bin\nversion = 3.11.7\n")

@@ -48,6 +48,7 @@ def run(shell, tmp_path, capsys):
     return run
 
 
+@pytest.mark.story("%%refine works in Jupyter")
 def test_asserts_in_a_cell_mend_a_function_that_was_executed_before(run):
     text, said = run("%pdb off", "import math", BROKEN, "y = double(5)", "%%refine\nassert y == 10")
     assert text == f"{RIGHT}\n\n\nassert y == 10"

@@ -49,6 +49,7 @@ def greenloop_(work, *words, answer=RIGHT):
     )
 
 
+@pytest.mark.story("cells of a notebook are targets")
 def test_a_cell_of_asserts_mends_the_function_that_an_earlier_cell_calls(work):
     """The value under test was computed by a cell before, from a file beside the notebook."""
     file = work / "nb-1.ipynb"
@@ -69,6 +70,7 @@ def test_by_cell_id_and_by_name(work):
     assert "user tests 1/1" in by_name.stdout
 
 
+@pytest.mark.story("tests are never changed")
 def test_checks_are_never_changed_whatever_the_project_calls_its_test_files(work):
     (work.parent / "pyproject.toml").write_text('[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n')
     (work / "nb.ipynb").write_text(notebook(*CELLS))
@@ -183,6 +185,7 @@ def test_programs_and_people_are_told_of_cells(work):
     assert "_ipynb" not in other
 
 
+@pytest.mark.story("a stale document is refused")
 def test_a_kept_result_is_written_later_but_not_over_other_cells(work):
     file = work / "nb.ipynb"
     file.write_text(text := notebook(*CELLS))

@@ -6,8 +6,9 @@ import platform
 
 import pytest
 
-from greenloop.core.records import Run, Status
-from greenloop.core.report import case_results, of_kind
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.verdict import Status
+from greenloop.core.report import case_results, records_of_kind
 from greenloop.core.verdict import judge
 
 pytestmark = [
@@ -107,16 +108,17 @@ def run(opened, lay, tmp_path):
 
     async def go(files, oracle=("sums",), seconds=20.0, **about):
         session = await opened(lay(tmp_path / "work", files), **about)
-        return await session.run(Run(selectors=("test_m.py",), oracle=oracle, seconds=seconds))
+        return await session.run(TestRun(selectors=("test_m.py",), oracle=oracle, seconds=seconds))
 
     return go
 
 
 def told(execution):
-    (record,) = of_kind(execution, "oracle")
+    (record,) = records_of_kind(execution, "oracle")
     return record
 
 
+@pytest.mark.story("an isolated re-run counts")
 async def test_plain_values_and_exceptions_cross(run):
     execution = await run({"sums.py": SUMS, "test_m.py": HONEST})
     assert [(result.id, result.failure) for result in case_results(execution) if not result.passed] == []
@@ -209,6 +211,7 @@ def double(x):
 """
 
 
+@pytest.mark.story("an isolated re-run counts")
 @pytest.mark.parametrize("reach", REACHES)
 async def test_the_candidates_process_reaches_nothing(run, reach):
     execution = await run({"sums.py": REACHING.format(statement=REACHES[reach]), "test_m.py": PLAIN})
@@ -238,6 +241,7 @@ async def test_only_the_pipes_are_open_and_the_report_is_not_among_them(run):
     assert judge(["test_m.py::test_a"], {}, execution).status is Status.PASSED, case_results(execution)
 
 
+@pytest.mark.story("an isolated re-run counts")
 @pytest.mark.parametrize(
     "source",
     [

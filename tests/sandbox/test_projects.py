@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report import case_results, collect_errors
 from greenloop.engine import refine
 from greenloop.project import settings
@@ -578,14 +578,17 @@ async def in_sandbox(root: Path, **options) -> list[Execution]:
     back_end, place = await refine.prepare(root, found)
     session = await back_end.open(place)
     try:
-        first = await session.run(Run(selectors=(), seconds=SECONDS, baseline=True))
+        first = await session.run(TestRun(selectors=(), seconds=SECONDS, baseline=True))
         if session._learning is not None:
             await session._learning
-        return [first, await session.run(Run(selectors=(), seconds=SECONDS))]
+        return [first, await session.run(TestRun(selectors=(), seconds=SECONDS))]
     finally:
         await session.close()
 
 
+@pytest.mark.story(
+    "a project's tests end in the sandbox as on the host", only=("asyncio", "xdist", "conftest at several levels")
+)
 @pytest.mark.parametrize("trait", PROJECTS)
 async def test_same_outcomes_as_on_the_host(trait, laid, parity, full_python, tmp_path, snapshot):
     root = laid(PROJECTS[trait])

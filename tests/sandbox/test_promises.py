@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Environment
+from greenloop.core.records.sandbox import Environment
 from greenloop.engine.doctor import isolation
 from greenloop.engine.doctor.isolation import PROMISES, ProbeResult
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes.backends.bubblewrap import Bubblewrap
 from greenloop.sandboxes.backends.docker import DockerSandbox
-from greenloop.sandboxes.backends.none import NoWall
+from greenloop.sandboxes.backends.none import NoIsolation
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -39,6 +39,7 @@ async def found(sandbox, environment) -> dict[str, ProbeResult]:
     return {finding.promise: finding for finding in await isolation.run_probes(sandbox, probe, environment)}
 
 
+@pytest.mark.story("the doctor tries what the sandbox promises")
 @pytest.mark.parametrize(
     "sandbox",
     [
@@ -56,7 +57,7 @@ async def test_a_wall_keeps_every_promise(sandbox, bare):
 
 @pytest.mark.needs("bubblewrap")
 async def test_without_a_wall_the_same_programs_get_through(bare):
-    findings = await found(NoWall(Settings(sandbox=SandboxSettings(unsafe=True))), bare)
+    findings = await found(NoIsolation(Settings(sandbox=SandboxSettings(unsafe=True))), bare)
     broken = {name for name, finding in findings.items() if finding.held is False}
     assert PROMISES["files"] in broken
     assert PROMISES["privileges"] in broken

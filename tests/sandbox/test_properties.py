@@ -13,22 +13,15 @@ import pytest
 
 from containers import place
 from greenloop.core.compose import compose
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Environment,
-    Place,
-    Problem,
-    Region,
-    Reply,
-    Run,
-    Spec,
-    Status,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, SandboxSpec, TestRun
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
-from greenloop.drafting.feedback import counterexample
+from greenloop.drafting.feedback.published import counterexample
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import bundled_hypothesis
 from greenloop.sandboxes.backends import docker, none
@@ -63,7 +56,7 @@ def _lent() -> None:
 
 
 @pytest.fixture
-def at(bare_python: Path, tmp_path: Path) -> Place:
+def at(bare_python: Path, tmp_path: Path) -> SandboxSpec:
     """A project whose Python has no Hypothesis."""
     root = tmp_path / "w"
     root.mkdir()
@@ -75,10 +68,10 @@ def at(bare_python: Path, tmp_path: Path) -> Place:
         source="test",
         has_pytest=False,
     )
-    return Place(root=root, environment=environment)
+    return SandboxSpec(root=root, environment=environment)
 
 
-def problem(at: Place, text: str = STUB, name: str = "sort") -> Problem:
+def problem(at: SandboxSpec, text: str = STUB, name: str = "sort") -> Problem:
     (at.root / "m.py").write_text(text)
     rows = text.split("\n")
     start = next(number for number, row in enumerate(rows, 1) if row.startswith(f"def {name}("))
@@ -95,7 +88,7 @@ class Tried:
 
     async def verdict(self, candidate: str, **more) -> Verdict:
         files = {path: text.encode() for path, text in {**self.spec.files, "m.py": candidate}.items()}
-        run = Run(selectors=self.spec.selectors, files=files, **{"seconds": 60.0, **more})
+        run = TestRun(selectors=self.spec.selectors, files=files, **{"seconds": 60.0, **more})
         execution = await self.session.run(run)
         return judge([case.id for case in self.spec.cases], {}, execution)
 
@@ -108,7 +101,7 @@ class Tried:
 
 
 @asynccontextmanager
-async def opened(sandbox, at: Place, asked: Problem, answer: str = ANSWER):
+async def opened(sandbox, at: SandboxSpec, asked: Problem, answer: str = ANSWER):
     async def ask(_request):
         return Reply(text=answer, usage=Usage(), model="scripted")
 
@@ -120,6 +113,7 @@ async def opened(sandbox, at: Place, asked: Problem, answer: str = ANSWER):
         await session.close()
 
 
+@pytest.mark.story("properties are specifications")
 @bubblewrap
 async def test_a_sort_that_drops_duplicates_is_told_by_the_property_and_a_minimal_input(at):
     async with opened(Bubblewrap(), at, problem(at)) as tried:

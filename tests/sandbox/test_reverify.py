@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records import Case, Problem, Region, Spec, Status
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
 from greenloop.engine import refine
 from greenloop.project.settings import SandboxSettings, Settings
 
@@ -37,6 +39,7 @@ def problem(tmp_path):
     )
 
 
+@pytest.mark.story("execution decides")
 @pytest.mark.parametrize("opened", [False, True], ids=["test file closed", "test file open"])
 @pytest.mark.parametrize(("text", "status"), [(GREEN, Status.PASSED), (RED, Status.FAILED), (LIAR, Status.TAMPERED)])
 async def test_the_whole_proof(problem, text, status, opened):

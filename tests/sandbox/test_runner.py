@@ -65,6 +65,7 @@ def driven(tmp_path, lay):
         yield found
 
 
+@pytest.mark.story("nothing of a run reaches the next")
 def test_runs_follow_one_another_without_a_trace(driven):
     text = "import sys, tempfile\nfrom m import v\ndef test_a():\n    tempfile.mkstemp(dir={!r})\n    print('noise'); sys.stdout.flush()\n    assert v == 1\n"
     files = {"test_m.py": text.format(str(driven.scratch)).encode(), "m.py": b"v = 1\n", "keep.txt": b"over"}

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from greenloop.core.events import Finished, Started, Tested
-from greenloop.core.records import Status
+from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import unified
 from greenloop.engine import refine
 from greenloop.project import settings
-from greenloop.sandboxes.backends._one_shot import ColdSession
+from greenloop.sandboxes.backends._one_shot import OneShotSession
 from greenloop.sandboxes.backends._resident import ResidentSession
 from greenloop.verdict import inputs
 
@@ -55,6 +55,7 @@ def answer(*parts):
     return "```python\n" + "\n\n".join(parts) + "```\n"
 
 
+@pytest.mark.story("several functions are changed by one edit")
 async def test_two_functions_with_a_bug_each_are_mended_by_one_edit_with_two_hunks(play):
     files = {"shop.py": BEFORE, "test_shop.py": SUM_TEST}
     outcome, events = await play(files, "test_shop.py::test_sum", answer(NET), answer(NET, TAX))
@@ -68,6 +69,7 @@ async def test_two_functions_with_a_bug_each_are_mended_by_one_edit_with_two_hun
     assert len(changed) == 4
 
 
+@pytest.mark.story("a repository may lower limits")
 async def test_the_repository_may_lower_how_many_functions_are_changed(play):
     project = "[tool.greenloop]\nregions = 1\n"
     files = {"shop.py": BEFORE, "test_shop.py": SUM_TEST, "pyproject.toml": project}
@@ -95,7 +97,7 @@ CALLER = "from m import clamp\n\n\ndef level(x):\n    return clamp(x, 0, 9)\n"
 
 async def test_the_whole_related_suite_runs_before_an_edit_is_offered(play, monkeypatch):
     ran = []
-    for kind in (ResidentSession, ColdSession):
+    for kind in (ResidentSession, OneShotSession):
 
         async def run(self, run, real=kind.run):
             ran.append(run)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from greenloop.core.records import Verified
+from greenloop.core.records.outcome import Verified
 from greenloop.engine import refine
 from greenloop.project import settings
 
@@ -134,6 +134,9 @@ SHAPES = {
 }
 
 
+@pytest.mark.story(
+    "tests and functions of many shapes", only=("method", "decorated", "nested", "unittest", "two functions deep")
+)
 @pytest.mark.parametrize("name", SHAPES)
 async def test_shape(name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

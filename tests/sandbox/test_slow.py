@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import Execution, Limits, Place, TargetKind
+from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec
+from greenloop.core.records.spec import TargetKind
 from greenloop.core.run_state import Baseline
 from greenloop.localize import context
 from greenloop.localize.baseline import calibrate
@@ -48,7 +49,7 @@ async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baselin
     for name, text in files.items():
         (root / name).write_text(text)
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
-    place = Place(
+    place = SandboxSpec(
         root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=values["seconds"])
     )
     session = await Bubblewrap().open(place)
@@ -73,6 +74,7 @@ def _interpreter(bare_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 Plain = settings.Settings
 
 
+@pytest.mark.story("candidates run within limits")
 async def test_a_slow_test_is_run_once_more_with_the_longest_time(tmp_path):
     known, said = await measured(tmp_path, {"m.py": CODE, "test_m.py": SLOW}, seconds=1.0, longest=20.0)
     assert not known.fault

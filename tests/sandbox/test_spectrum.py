@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records import Limits, Place
+from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.localize import context
 from greenloop.localize.baseline import calibrate
 from greenloop.project import interpreters, settings
@@ -28,7 +28,9 @@ def measured(tmp_path, lay):
     async def run(module: str, tests: str, *, target: str = "test_m.py::test_f", seconds: float = 10.0):
         root = lay(tmp_path / "w", {"m.py": module, "test_m.py": tests})
         found = settings.Settings()
-        place = Place(root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=seconds))
+        place = SandboxSpec(
+            root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=seconds)
+        )
         session = Counting(await Bubblewrap().open(place))
         try:
             table = context.Bed(
@@ -66,6 +68,7 @@ def _interpreter(bare_python, monkeypatch) -> None:
     monkeypatch.setattr(settings, "Settings", lambda **keys: plain(interpreter=str(bare_python), **keys))
 
 
+@pytest.mark.story("the most suspicious line comes first")
 async def test_the_line_that_only_the_failing_case_runs_comes_first(measured):
     known, runs = await measured(SIGN, TESTS)
     scores = known.problem.suspicion["m.py"]

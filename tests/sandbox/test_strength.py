@@ -6,20 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import UsageProblem
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
+from greenloop.core.errors import UsageError
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine
 from greenloop.project import settings
 from greenloop.verdict.mutation_testing import Mutant, Strength, mutants, report, told
@@ -61,6 +53,7 @@ def walled(bare_python: Path) -> settings.Settings:
     return settings.load(None, command_line=line, environ={})[0]
 
 
+@pytest.mark.story("what weak tests would also accept is shown")
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.timeout(180)
 async def test_what_weak_tests_would_also_accept_is_shown(tmp_path, walled):
@@ -92,7 +85,7 @@ async def test_a_test_of_the_boundary_kills_its_changes(tmp_path, walled):
 async def test_only_a_solved_result_can_be_tried(tmp_path, walled):
     problem, _outcome = result(tmp_path)
     unsolved = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=StopReason.STALLED, message="", attempts=())
-    with pytest.raises(UsageProblem, match="no solved result"):
+    with pytest.raises(UsageError, match="no solved result"):
         await refine.strength_of(problem, unsolved, settings=walled)
 
 

@@ -43,6 +43,7 @@ def play(tmp_path, monkeypatch, lay):
     return run
 
 
+@pytest.mark.story("errors are traced for the model")
 async def test_logic_errors_are_traced_and_made_up_names_looked_up(play):
     treat = {"feedback.logic": "runtime_trace", "feedback.runtime": "docs"}
     outcome, notes = await play(HALF, MADE_UP, RIGHT, **treat)

@@ -15,8 +15,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from greenloop.cli.main import main
-from greenloop.core.errors import BaselineChanged, CannotVerify, UsageProblem
-from greenloop.core.records import Attempt, Case, Outcome, Problem, Spec, Status, StopReason, Verdict, Verified
+from greenloop.core.errors import BaselineChangedError, CannotVerifyError, UsageError
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.engine import refine
 from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
@@ -92,6 +96,7 @@ def command(work, bare_python, monkeypatch, capsys):
 # -- honest -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_an_honest_change_is_verified(work, check):
     write(work, {"m.py": RIGHT})
     found = await check()
@@ -147,6 +152,7 @@ async def test_what_is_flaky_at_the_commit_is_named_and_not_counted(work, check)
     assert not (await check("tests")).verified
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_what_newly_fails_is_named(work, check):
     write(work, {"m.py": RIGHT.replace("return 1", "return 2")})
     found = await check()
@@ -199,6 +205,7 @@ async def test_a_change_of_tests_alone_is_not_verified(work, check):
     assert found.failed == (DOUBLE,)
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_the_commits_version_of_a_changed_test_file_is_used(work, check):
     write(work, {"m.py": RIGHT.replace("return 1", "return 2"), "tests/test_m.py": "def test_double():\n    pass\n"})
     found = await check()
@@ -214,6 +221,7 @@ async def test_a_deleted_test_file_is_named_and_run(work, check):
     assert found.failed == (ONE,)
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_a_conftest_and_configuration_that_force_a_pass_are_not_used(work, check):
     hook = (
         "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_pyfunc_call(pyfuncitem):\n"
@@ -260,6 +268,7 @@ async def test_bytecode_that_is_believed_without_its_source_is_not_used(work, ch
 # -- fakes ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_ending_the_process_is_tampering(work, check):
     write(work, {"m.py": RIGHT.replace("    return x * 2", "    import os\n    os._exit(0)")})
     found = await check()
@@ -268,6 +277,7 @@ async def test_ending_the_process_is_tampering(work, check):
     assert "ended itself with status 0" in found.reason
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_an_answer_that_equals_everything_is_caught(work, check):
     write(
         work,
@@ -287,7 +297,7 @@ async def test_an_answer_that_equals_everything_is_caught(work, check):
 async def test_a_missing_package_is_the_environments_fault(work, check):
     write(work, {"tests/test_m.py": "import numpy\n\n\ndef test_a():\n    pass\n"})
     commit(work)
-    with pytest.raises(CannotVerify, match="numpy"):
+    with pytest.raises(CannotVerifyError, match="numpy"):
         await check()
 
 
@@ -295,7 +305,7 @@ async def test_a_generated_module_is_named_and_can_be_kept(work, check):
     write(work, {"m.py": "from _version import V\n" + FILES["m.py"], ".gitignore": "_version.py\n"})
     commit(work)
     write(work, {"_version.py": "V = 1\n", "m.py": "from _version import V\n" + RIGHT})
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         await check()
     assert "--keep _version.py" in caught.value.remedy
     found = await check(keep=("_version.py",))
@@ -305,12 +315,12 @@ async def test_a_generated_module_is_named_and_can_be_kept(work, check):
 
 async def test_targets_that_the_commit_does_not_have(work, check):
     write(work, {"tests/test_new.py": "def test_new():\n    pass\n"})
-    with pytest.raises(UsageProblem, match="not in HEAD") as caught:
+    with pytest.raises(UsageError, match="not in HEAD") as caught:
         await check("tests/test_new.py")
     assert "--with-new" in caught.value.remedy
-    with pytest.raises(UsageProblem, match="no test"):
+    with pytest.raises(UsageError, match="no test"):
         await check("tests/test_m.py::test_nothing")
-    with pytest.raises(UsageProblem, match="There is no"):
+    with pytest.raises(UsageError, match="There is no"):
         await check("tests/test_z.py")
 
 
@@ -320,10 +330,11 @@ async def test_files_that_change_meanwhile_end_it(work, settings):
             write(work, {"m.py": RIGHT + "\n\n# later\n"})
 
     write(work, {"m.py": RIGHT})
-    with pytest.raises(BaselineChanged):
+    with pytest.raises(BaselineChangedError):
         await verify(Request(root=work), settings=settings, report_status=report_status)
 
 
+@pytest.mark.story("verify passes only what is honest")
 async def test_without_a_sandbox_nothing_is_verified(work, bare_python):
     write(work, {"m.py": RIGHT})
     settings = Settings(interpreter=str(bare_python), sandbox=SandboxSettings(kind="none", unsafe=True))
@@ -336,6 +347,7 @@ async def test_without_a_sandbox_nothing_is_verified(work, bare_python):
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.story("verify passes only what is honest")
 def test_the_command_in_a_repository_full_of_traps(work, command, tmp_path):
     mark, script = tmp_path / "sprung", tmp_path / "trap.sh"
     script.write_text(f"#!/bin/sh\ntouch '{mark}'\ncat\n")
@@ -460,6 +472,7 @@ def test_the_command_takes_a_number_for_a_run(work, past, command):
     assert f"run {past}" in out
 
 
+@pytest.mark.story("an earlier result is proved again")
 def test_what_fix_found_is_proved_again(work, command, tmp_path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text(json.dumps("```python\ndef double(x):\n    return x * 2\n```") + "\n")

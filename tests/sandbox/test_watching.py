@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.records import Lines, Run
-from greenloop.core.report import case_results, watched
+from greenloop.core.records.sandbox import TestRun, WatchedLines
+from greenloop.core.report import case_results, line_traces
 from greenloop.core.verdict import forged, judge
 
 pytestmark = pytest.mark.needs("bubblewrap")
-WHOLE = (Lines(path="m.py", start=1, end=100_000),)
+WHOLE = (WatchedLines(path="m.py", start=1, end=100_000),)
 
 
 @pytest.fixture
@@ -19,13 +19,14 @@ def watch(tmp_path, lay, opened):
     async def run(module: str, body: str, *, lines=WHOLE, seconds=60.0):
         test = "import m\n\ndef test_it():\n" + "".join(f"    {row}\n" for row in body.splitlines())
         session = await opened(lay(tmp_path / "w", {"m.py": module, "test_m.py": test}))
-        execution = await session.run(Run(selectors=("test_m.py",), watch=lines, seconds=seconds))
+        execution = await session.run(TestRun(selectors=("test_m.py",), watch=lines, seconds=seconds))
         assert (execution.broken, forged(execution)) == ("", "")
-        return watched(execution).get("test_m.py::test_it"), execution
+        return line_traces(execution).get("test_m.py::test_it"), execution
 
     return run
 
 
+@pytest.mark.story("errors are traced for the model")
 async def test_lines_and_changed_variables_of_a_failing_case(watch):
     found, execution = await watch(
         "def total(items):\n    s = 0\n    for i in items:\n        s = i\n    return s\n\ndef other():\n    return 1\n",
@@ -48,7 +49,7 @@ async def test_lines_and_changed_variables_of_a_failing_case(watch):
 
 async def test_only_the_lines_asked_for(watch):
     module = "def a():\n    x = 1\n    y = 2\n    return x + y\n\ndef b():\n    return 1\n"
-    found, _ = await watch(module, "m.a(); m.b()", lines=(Lines(path="m.py", start=3, end=3),))
+    found, _ = await watch(module, "m.a(); m.b()", lines=(WatchedLines(path="m.py", start=3, end=3),))
     assert found.lines == {"m.py": {3: 1}}
 
 
@@ -156,8 +157,8 @@ async def test_many_big_values_do_not_flood_the_report(watch):
 async def test_many_cases_tell_their_lines(tmp_path, lay, opened):
     test = "import pytest, m\n@pytest.mark.parametrize('n', range(40))\ndef test_it(n):\n    assert m.f(n) == n\n"
     session = await opened(lay(tmp_path / "w", {"m.py": "def f(n):\n    return n\n", "test_m.py": test}))
-    run = Run(selectors=("test_m.py",), watch=WHOLE)
-    found = watched(await session.run(run))
+    run = TestRun(selectors=("test_m.py",), watch=WHOLE)
+    found = line_traces(await session.run(run))
     assert len(found) == 40
     assert all(each.lines == {"m.py": {2: 1}} for each in found.values())
     assert [bool(each.steps) for each in found.values()] == [True] * 8 + [False] * 32
@@ -172,9 +173,9 @@ async def test_a_watched_run_in_a_session_opened_before_the_fork(tmp_path, lay, 
     session = await opened(
         lay(tmp_path / "w", {"m.py": "def f():\n    return 1\n", "test_m.py": "import m\ndef test_it():\n    m.f()\n"})
     )
-    await session.run(Run(selectors=("test_m.py",), baseline=True))
+    await session.run(TestRun(selectors=("test_m.py",), baseline=True))
     for _ in range(2):
-        found = watched(await session.run(Run(selectors=("test_m.py",), watch=WHOLE)))
+        found = line_traces(await session.run(TestRun(selectors=("test_m.py",), watch=WHOLE)))
         assert found["test_m.py::test_it"].lines == {"m.py": {2: 1}}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from cast import Cast, Knowing
 from greenloop.cli.apply_result import write
-from greenloop.core.records import Outcome, Verified
+from greenloop.core.records.outcome import Outcome, Verified
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
 pytestmark = [pytest.mark.needs("bubblewrap"), pytest.mark.timeout(180)]
@@ -28,6 +28,7 @@ def pytest_of(root, outcome: Outcome) -> str:
     return done.stdout.strip().splitlines()[-1].rpartition(" in ")[0]
 
 
+@pytest.mark.story("a docstring becomes an implementation")
 async def test_a_docstring_becomes_an_implementation_and_its_tests_in_one_edit(docstring):
     outcome = await docstring(STUB, cast(), user=Knowing(RIGHT), **{"spec.write": True})
     assert outcome.verified is Verified.VERIFIED

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from greenloop.core.events import Specified, Tested
-from greenloop.core.records import Completion, Outcome, Reply, Role, Usage
+from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.usage import Usage
 from greenloop.engine import refine
 from greenloop.project import settings
 
@@ -18,9 +20,9 @@ class Cast:
 
     def __init__(self, tester: Sequence[str], drafter: Sequence[str]) -> None:
         self.lists = {Role.TESTER: list(tester), Role.DRAFTER: list(drafter), Role.REFINER: []}
-        self.requests: list[Completion] = []
+        self.requests: list[ChatRequest] = []
 
-    async def complete(self, request: Completion, on_token) -> Reply:
+    async def complete(self, request: ChatRequest, on_token) -> Reply:
         self.requests.append(request)
         answers = self.lists[request.role]
         if request.role is Role.REFINER and not answers:

@@ -6,26 +6,14 @@ import re
 from dataclasses import replace
 
 from attempting import attempted
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Finished, Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Failure,
-    Frame,
-    Group,
-    Outcome,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
-from greenloop.core.report import Collected, Reach
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
+from greenloop.core.report import CollectedCase, ReachedFunction
 from greenloop.core.text.diff import lines, newline_of
 from greenloop.engine.run_tests import Report
 from greenloop.project.syntax import definitions
@@ -65,10 +53,10 @@ class Dice:
             text = _text(root, path, buffers) or ""
             found = [each for each in definitions.definitions(text, path) if each.name.startswith("test")]
             cases += [Case(id=f"{path}::{e.name}", path=path, line=e.end) for e in found if name in ("", e.name)]
-        reach = {case.id: (Reach(path=case.path, firstlineno=1, name="f0", depth=1),) for case in cases}
+        reach = {case.id: (ReachedFunction(path=case.path, firstlineno=1, name="f0", depth=1),) for case in cases}
         return Report(
             results=tuple(_verdict(case, dice.choice((None, 1))).cases[0] for case in cases),
-            places={case.id: Collected(id=case.id, path=case.path, line=case.line) for case in cases},
+            places={case.id: CollectedCase(id=case.id, path=case.path, line=case.line) for case in cases},
             reach=reach if traced else {},
             files=tuple(each for each in selectors if "::" not in each),
             seconds=0.1,
@@ -92,11 +80,11 @@ class Dice:
         await asyncio.sleep(dice.choice((0, 0, 0.01, 0.05)))
         problem = _problem(request)
         if end == "refuse":
-            raise CannotVerify("No sandbox can be used here.", remedy="Install bubblewrap.")
+            raise CannotVerifyError("No sandbox can be used here.", remedy="Install bubblewrap.")
         if end == "crash":
             raise Boom
         case = problem.spec.cases[0]
-        attempts = [Attempt(number=0, verdict=_verdict(case, 1), error_class="AssertionError", group=Group.LOGIC)]
+        attempts = [Attempt(number=0, verdict=_verdict(case, 1), error_class="AssertionError", group=ErrorGroup.LOGIC)]
         emit(
             Started(
                 problem=problem,
@@ -154,7 +142,7 @@ def _problem(request):
             texts[each] = text
     found = definitions.lookup(definitions.definitions(texts.get(module, ""), module), name)
     if found is None or not VALUE.search("".join(lines(texts[module])[found.start - 1 : found.end])):
-        raise CannotVerify(f"There is no function {name} in {module}.", remedy="Write it.")
+        raise CannotVerifyError(f"There is no function {name} in {module}.", remedy="Write it.")
     test = definitions.lookup(definitions.definitions(texts.get(tests, ""), tests), f"test_{name}")
     case = Case(id=f"{tests}::test_{name}", path=tests, line=test.end if test else 1)
     return Problem(

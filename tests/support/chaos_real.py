@@ -4,7 +4,8 @@ import asyncio
 import re
 
 from chaos_engine import VALUE, Dice
-from greenloop.core.records import Reply, Usage
+from greenloop.core.records.model import Reply
+from greenloop.core.records.usage import Usage
 from greenloop.engine import refine as real_engine
 from greenloop.engine import run_tests
 

@@ -7,9 +7,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.ports import Nobody, Tools, User
+from greenloop.core.ports import NoUser, Tools, User
 from greenloop.core.python.ast_source import definitions, start_of
-from greenloop.core.records import Problem, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 
 
 def about(root: Path, text: str, name: str, path: str = "m.py") -> Problem:
@@ -22,7 +23,7 @@ def about(root: Path, text: str, name: str, path: str = "m.py") -> Problem:
 
 
 def tools(user: User | None = None, **options: Any) -> Tools:
-    return Tools(ask=None, run=None, session=None, user=user or Nobody(), rng=random.Random(0), options=options)
+    return Tools(ask=None, run=None, session=None, user=user or NoUser(), rng=random.Random(0), options=options)
 
 
 class Answers:

@@ -9,12 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from doubling import PROBLEM, code, executed, unwritten
-from greenloop.core import registry
 from greenloop.core.events import Planned, Started
-from greenloop.core.ports import Nobody
-from greenloop.core.records import Attempt, Completion, Outcome, Problem, Reply, Role, Usage
+from greenloop.core.ports import NoUser
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline
 from greenloop.engine import loop
+from greenloop.engine.presets import find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.models.roles import Models
 from greenloop.project import settings
@@ -26,12 +30,12 @@ BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedErr
 class Fake:
     """A model that writes its requests into a common list and its answers from another."""
 
-    def __init__(self, name: str, log: list[tuple[str, Completion]], answers: list[str]) -> None:
+    def __init__(self, name: str, log: list[tuple[str, ChatRequest]], answers: list[str]) -> None:
         self.name = name
         self.log = log
         self.answers = answers
 
-    async def complete(self, request: Completion, on_token) -> Reply:
+    async def complete(self, request: ChatRequest, on_token) -> Reply:
         self.log.append((self.name, request))
         text = self.answers.pop(0) if request.role in (Role.DRAFTER, Role.REFINER) else "Think again."
         return Reply(text=text, usage=Usage(prompt_tokens=1, completion_tokens=1), model=self.name)
@@ -49,7 +53,7 @@ class Theatre:
     def __init__(self, answers: list[str], problem: Problem = PROBLEM, **told: Any) -> None:
         names = {f"fake/{letter}" for letter in "abcdefg"}
         self.problem = problem
-        self.log: list[tuple[str, Completion]] = []
+        self.log: list[tuple[str, ChatRequest]] = []
         answers = [text if "\n" in text else code(text) for text in answers]
         found, warnings = settings.load(None, command_line={"model": "fake/a", **told}, environ={})
         assert warnings == []
@@ -65,9 +69,9 @@ class Theatre:
             ),
             baseline=Baseline(problem=problem, attempt=BASELINE, outcomes={}),
             sandbox=None,
-            preset=registry.preset(found.preset),
+            preset=find_preset(found.preset),
             models=self.models,
-            user=Nobody(),
+            user=NoUser(),
             secrets=(SECRET,),
             trusted="",
         )

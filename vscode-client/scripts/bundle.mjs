@@ -11,6 +11,9 @@ export const BUILD = path.join(ROOT, ".vscode-test/build");
 /** Kinds of tests in VS Code, each a program of its own. */
 export const KINDS = ["host", "user", "interpreter", "live"];
 
+/** The kinds that have stories: tests of which each shows one promise. */
+export const STORIES = ["host", "user"];
+
 /** Run by `npm test` only on request: an installation downloads packages, and a measurement needs an idle machine. */
 export const ON_REQUEST = ["install", "activation"];
 

@@ -1,4 +1,5 @@
-// `npm test`: types, lint, the package, and its tests in a real VS Code. `npm test host` runs only that kind of test.
+// `npm test`: types, lint, the package, and its tests in a real VS Code. `npm test host` runs only that kind of test,
+// `npm test stories` one story for each promise.
 
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
@@ -6,7 +7,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { bundle, BUILD, KINDS, ON_REQUEST } from "./bundle.mjs";
+import { bundle, BUILD, KINDS, ON_REQUEST, STORIES } from "./bundle.mjs";
 import { pack } from "./package.mjs";
 import { vscode } from "./vscode.mjs";
 
@@ -15,12 +16,14 @@ const OUT = path.join(ROOT, ".vscode-test");
 const BIN = path.join(ROOT, "node_modules/.bin");
 
 const requested = process.argv.slice(2);
-const unknown = requested.filter((each) => ![...KINDS, ...ON_REQUEST].includes(each));
+const choices = [...KINDS, ...ON_REQUEST, "stories"];
+const unknown = requested.filter((each) => !choices.includes(each));
 if (unknown.length > 0) {
-  console.error(`There are no tests called ${unknown.join(", ")}; choose from ${[...KINDS, ...ON_REQUEST].join(", ")}.`);
+  console.error(`There are no tests called ${unknown.join(", ")}; choose from ${choices.join(", ")}.`);
   process.exit(2);
 }
-const kinds = requested.length > 0 ? requested : KINDS;
+const onlyStories = requested.includes("stories");
+const kinds = onlyStories ? STORIES : requested.length > 0 ? requested : KINDS;
 
 let running;
 function run(program, args, env = {}) {
@@ -32,7 +35,7 @@ function run(program, args, env = {}) {
 }
 
 // The tests drive a real editor: in a full run a failed kind is run once more, and reported as unsteady if it passes.
-const retriesFailures = requested.length === 0 && !process.env.GREENLOOP_STRICT;
+const retriesFailures = (onlyStories || requested.length === 0) && !process.env.GREENLOOP_STRICT;
 const times = [];
 let failed = 0;
 async function step(name, work) {
@@ -70,7 +73,7 @@ const ready = await step("VS Code and the tests", async () => {
 // Without these, every test would wait until it times out.
 if (vsix && ready && !times.some((each) => /^greenloop .*FAILED/.test(each))) {
   await rm(path.join(OUT, "failed"), { recursive: true, force: true });
-  const env = { GREENLOOP_VSIX: vsix, NODE_OPTIONS: "--enable-source-maps" };
+  const env = { GREENLOOP_VSIX: vsix, NODE_OPTIONS: "--enable-source-maps", GREENLOOP_TEST_STORIES: onlyStories ? "1" : "" };
   const names = { host: "tests in the extension host", user: "tests in Chromium", live: "the embedded model", interpreter: "the Python extension", install: "installing greenloop", activation: "activation time" };
   for (const kind of kinds) {
     const tests = () => run(process.execPath, [path.join(BUILD, `${kind}.js`)], env);

@@ -57,7 +57,7 @@ async function withTimeout(ended: Promise<number>, window: Window): Promise<numb
 }
 
 function forwardedVariables(): Record<string, string> {
-  const names = ["GREENLOOP_TEST_ONLY", "GREENLOOP_TEST_PATIENCE"];
+  const names = ["GREENLOOP_TEST_ONLY", "GREENLOOP_TEST_PATIENCE", "GREENLOOP_TEST_STORIES"];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from greenloop.bench import reference
 from greenloop.core import registry
-from greenloop.core.errors import SettingsProblem, UsageProblem
+from greenloop.core.errors import SettingsError, UsageError
+from greenloop.engine.presets import Preset, find_preset, load_presets
 from greenloop.project import settings as configuration
 from greenloop.project.settings import Settings
 
@@ -27,7 +28,7 @@ class Arm:
     """
 
     name: str
-    preset: registry.Preset
+    preset: Preset
     settings: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
     match: str = ""
@@ -36,7 +37,7 @@ class Arm:
 def parse(text: str) -> Arm:
     """Parses `PRESET` or `PRESET:key=value,key=value`: settings, parts (lists joined by `+`), `match=ARM`.
 
-    Raises `SettingsProblem`.
+    Raises `SettingsError`.
     """
     preset, _, rest = text.partition(":")
     words = [word for word in re.split(r",(?=[\w.]+=)", rest) if word]
@@ -48,20 +49,20 @@ def parse(text: str) -> Arm:
 
 
 def made(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
-    """An arm from its values. Raises `SettingsProblem` for an unknown preset, part or setting."""
+    """An arm from its values. Raises `SettingsError` for an unknown preset, part or setting."""
     parts = {key: value for key, value in values.items() if key in PARTS}
     for part in ("context", "feedback", "search"):
         named = parts.get(part, [])
         for each in [named] if isinstance(named, str) else named:
             registry.load(part, each)
     frozen: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in parts.items()}
-    if "prompt" in parts and parts["prompt"] not in {each.prompt for each in registry.presets().values()}:
-        raise SettingsProblem(f"There is no prompt '{parts['prompt']}'.")
+    if "prompt" in parts and parts["prompt"] not in {each.prompt for each in load_presets().values()}:
+        raise SettingsError(f"There is no prompt '{parts['prompt']}'.")
     settings = {key: value for key, value in values.items() if key not in {*PARTS, "match"}}
     configuration.load(None, command_line=settings, environ={})
     return Arm(
         name=name,
-        preset=replace(registry.preset(preset, harness=True), **frozen),
+        preset=replace(find_preset(preset, harness=True), **frozen),
         parts=parts,
         settings=settings,
         match=str(values.get("match", "")),
@@ -79,14 +80,14 @@ def settings_for(table: Mapping[str, Any], folder: Path | None) -> Settings:
 
 
 def checked(arms: Sequence[Arm]) -> list[Arm]:
-    """The arms, those that match others last. Raises `UsageProblem` for duplicate names or an unknown match."""
+    """The arms, those that match others last. Raises `UsageError` for duplicate names or an unknown match."""
     names = [arm.name for arm in arms]
     if duplicate := next((name for name in names if names.count(name) > 1), None):
-        raise UsageProblem(f"Two arms are named '{duplicate}'.", remedy="Leave one out, or give it other settings.")
+        raise UsageError(f"Two arms are named '{duplicate}'.", remedy="Leave one out, or give it other settings.")
     unmatched = {arm.name for arm in arms if not arm.match}
     for arm in arms:
         if arm.match and arm.match not in unmatched:
-            raise UsageProblem(
+            raise UsageError(
                 f"The arm '{arm.name}' matches '{arm.match}', which is no arm of this run with calls of its own.",
                 remedy=f"Name one of: {', '.join(sorted(unmatched)) or 'an arm without match='}.",
             )

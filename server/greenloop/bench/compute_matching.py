@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from greenloop.bench.results import Key
-from greenloop.core.records import StopReason
+from greenloop.core.records.outcome import StopReason
 
 
 def first(calls: Collection[int]) -> int:

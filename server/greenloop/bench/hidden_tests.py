@@ -9,13 +9,14 @@ from pathlib import Path
 
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
-from greenloop.core.records import Run, Status
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.verdict import Status
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import judge
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,15 +41,15 @@ class Judge:
     task: Task
     root: Path
     settings: Settings
-    pool: Keeper
+    pool: SandboxPool
     known: dict[str, Judgement] = field(default_factory=dict)
 
     async def __call__(self, texts: Mapping[str, str]) -> Judgement:
-        """Judges whole files by path, laid over the task. Raises `CannotVerify` where no sandbox can be used."""
+        """Judges whole files by path, laid over the task. Raises `CannotVerifyError` where no sandbox can be used."""
         key = json.dumps(sorted(texts.items()))
         if key not in self.known:
             sandbox_spec = await refine.place_of(self.root, self.settings)
-            _sandbox, session = await selection.opened(sandbox_spec, self.settings, refine.quiet, self.pool)
+            _sandbox, session = await selection.open_first(sandbox_spec, self.settings, refine.quiet, self.pool)
             try:
                 self.known[key] = await self._run(session, texts)
             finally:
@@ -58,7 +59,7 @@ class Judge:
     async def _run(self, session: Session, texts: Mapping[str, str]) -> Judgement:
         files = {**self.task.files, **texts, **self.task.judge}
         cases, shown = list(self.task.cases), list(self.task.shown)
-        run = Run(
+        run = TestRun(
             selectors=fit_selectors(list(dict.fromkeys([*cases, *shown]))),
             files={path: text.encode() for path, text in files.items()},
             seconds=max(SLOWER * self.settings.sandbox.seconds, self.settings.suite.seconds),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.bench.tasks import Task, rows
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 MODULE, TESTS, JUDGE = "solution.py", "test_solution.py", "test_judge.py"
 # pytest plugins of the harness's environment are not part of the tasks, and slow to import.
@@ -43,7 +43,7 @@ class Row:
 def load(path: Path, level: str = FULL) -> list[Row]:
     """Loads the full set (one row per line) or the sanitized one (a JSON list); `level` is one of `LEVELS`.
 
-    Raises `UsageProblem` naming the first invalid row.
+    Raises `UsageError` naming the first invalid row.
     """
     loaded = []
     for number, row in rows(path):
@@ -51,7 +51,7 @@ def load(path: Path, level: str = FULL) -> list[Row]:
             loaded.append(parse(varied(row, level)))
         except (KeyError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-            raise UsageProblem(
+            raise UsageError(
                 f"Line {number} of {path} is no row of MBPP: {reason}.",
                 remedy="Each needs task_id, text, code, test_list and test_setup_code, as in the published mbpp.jsonl.",
             ) from error

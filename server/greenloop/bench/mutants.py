@@ -21,12 +21,12 @@ from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
 from greenloop.bench.mutate_project import broken
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.report import case_results
 from greenloop.engine import refine
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 # A mutant that takes longer is discarded: one that never ends would cost every arm its whole time.
 SECONDS = 6.0
@@ -46,7 +46,7 @@ async def of_rows(
 ) -> list[Task]:
     """`count` mutants, one per row, of rows in a random order; fewer where there are no more.
 
-    Raises `CannotVerify` where no sandbox can be used.
+    Raises `CannotVerifyError` where no sandbox can be used.
     """
     tasks: list[Task] = []
     for row in random.Random(seed).sample(list(rows), len(rows)):  # noqa: S311
@@ -91,7 +91,7 @@ class _Ground:
         """Outcome by case; None where the run did not complete."""
         files = {path: each.encode() for path, each in {**self.files, MODULE: text}.items()}
         selectors = tuple(path for path in self.files if path.startswith("test_"))
-        run = Run(selectors=selectors, files=files, seconds=SECONDS, hash_seed=hash_seed)
+        run = TestRun(selectors=selectors, files=files, seconds=SECONDS, hash_seed=hash_seed)
         return outcomes(await self.session.run(run))
 
     async def fails(self, text: str) -> bool:
@@ -114,13 +114,13 @@ async def _of_row(
     tests, target, cases = mbpp.tests_shown(row, shown_tests)
     correct = module(row)
     hidden_files = {JUDGE: mbpp.tests_judging(row), **hidden_inputs.judging(row)}
-    pool = Keeper()
+    pool = SandboxPool()
     with TemporaryDirectory(prefix="greenloop-bench-") as name:
         root = Path(name) / "project"
         root.mkdir()
         (root / "pytest.ini").write_text(INI["pytest.ini"])
         sandbox_spec = await refine.place_of(root, settings)
-        _sandbox, session = await selection.opened(sandbox_spec, settings, refine.quiet, pool)
+        _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)
         try:
             trial = _Ground(session=session, files={TESTS: tests, **hidden_files}, shown=cases)
             if not await _sound(trial, correct, row):

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.bench.arms import Arm, made
-from greenloop.core.errors import SettingsProblem, UsageProblem
+from greenloop.core.errors import SettingsError, UsageError
 
 KEYS = {"about", "repeats", "settings", "arms"}
 
@@ -39,19 +39,19 @@ class Plan:
 
 
 def read(path: Path) -> Plan:
-    """Reads a plan. Raises `UsageProblem` naming the file and its fault."""
+    """Reads a plan. Raises `UsageError` naming the file and its fault."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name a plan.") from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy="Name a plan.") from error
     except ValueError as error:
-        raise UsageProblem(f"{path} is not TOML: {error}.") from error
+        raise UsageError(f"{path} is not TOML: {error}.") from error
     try:
         return _plan(table)
-    except SettingsProblem as error:
-        raise UsageProblem(f"{path}: {error}", remedy=error.remedy) from error
+    except SettingsError as error:
+        raise UsageError(f"{path}: {error}", remedy=error.remedy) from error
     except ValueError as error:
-        raise UsageProblem(f"{path}: {error}.", remedy="See docs/bench.md for what a plan holds.") from error
+        raise UsageError(f"{path}: {error}.", remedy="See docs/bench.md for what a plan holds.") from error
 
 
 def _plan(table: Mapping[str, Any]) -> Plan:

@@ -18,17 +18,17 @@ from greenloop.bench.mutants import OTHER_SEED, outcomes
 from greenloop.bench.mutate_project import broken
 from greenloop.bench.operators import Function
 from greenloop.bench.tasks import Task
-from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.ports import Session
-from greenloop.core.records import Execution, Run
-from greenloop.core.report import collect_errors, reached
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.report import collect_errors, reached_functions
 from greenloop.core.selectors import fit_selectors
 from greenloop.engine import refine
 from greenloop.project import workspace
 from greenloop.project.settings import Settings
 from greenloop.project.sources import file_patterns, is_trusted
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 # Bounds on the lines of a function, and on the number of its judging cases.
 SHORTEST, LONGEST, MOST_CASES = 3, 60, 200
@@ -59,16 +59,16 @@ async def of_folder(
 ) -> list[Task]:
     """`count` mutants, one per function; fewer where tests notice no more.
 
-    Raises `UsageProblem` where no test passes or none reaches a function, `CannotVerify` where tests cannot be run.
+    Raises `UsageError` where no test passes or none reaches a function, `CannotVerifyError` where tests cannot be run.
     """
     root = workspace.checked_root(folder)
-    pool = Keeper()
+    pool = SandboxPool()
     sandbox_spec = await refine.place_of(root, settings, report_status)
-    _sandbox, session = await selection.opened(sandbox_spec, settings, refine.quiet, pool)
+    _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)
     try:
         report_status(f"running the tests of {root}, unchanged")
         seconds = max(settings.suite.seconds, settings.sandbox.longest)
-        execution = await session.run(Run(selectors=(), trace=True, baseline=True, seconds=seconds))
+        execution = await session.run(TestRun(selectors=(), trace=True, baseline=True, seconds=seconds))
         functions = _functions(root, execution)
         random.Random(seed).shuffle(functions)  # noqa: S311
         tasks: list[Task] = []
@@ -86,31 +86,31 @@ async def of_folder(
         await pool.release(session)
         await pool.close()
     if not tasks:
-        raise UsageProblem(f"No change of a function in {root} was noticed by its tests.")
+        raise UsageError(f"No change of a function in {root} was noticed by its tests.")
     return tasks
 
 
 def _functions(root: Path, execution: Execution) -> list[Reached]:
     """Covered functions in the order of paths and lines. An interrupted run counts as far as it went."""
     if execution.broken:
-        raise CannotVerify(f"The tests of {root} cannot be run: {execution.broken}")
+        raise CannotVerifyError(f"The tests of {root} cannot be run: {execution.broken}")
     by_case = outcomes(execution, whole=False) or {}
     passing = [case for case, outcome in by_case.items() if outcome == "passed"]
     if not passing:
         errors = collect_errors(execution)
         reason = f": {errors[0].failure.type}: {errors[0].failure.message}" if errors else ""
-        raise UsageProblem(
+        raise UsageError(
             f"No test passes in {root}{reason}.",
             remedy="Name a folder with passing tests, and its interpreter with --set interpreter=... where needed.",
         )
     patterns = file_patterns(root)
     cases: dict[tuple[str, int], dict[str, int]] = {}
-    for case, hits in reached(execution).items():
+    for case, hits in reached_functions(execution).items():
         for hit in hits:
             if case in set(passing) and not hit.name.startswith("<") and not is_trusted(hit.path, patterns):
                 cases.setdefault((hit.path, hit.firstlineno), {}).setdefault(case, hit.depth)
     if not cases:
-        raise UsageProblem(f"The tests of {root} reach no function of it that may be changed.")
+        raise UsageError(f"The tests of {root} reach no function of it that may be changed.")
     return [
         Reached(path=path, line=line, cases=function_cases) for (path, line), function_cases in sorted(cases.items())
     ]
@@ -140,7 +140,7 @@ class _Ground:
 
     async def failing(self, text: str, *, hash_seed: int = 0) -> list[str] | None:
         """The failing cases; None where the run did not complete or a case neither passed nor failed."""
-        run = Run(
+        run = TestRun(
             selectors=fit_selectors(self.cases),
             files={self.path: text.encode()},
             seconds=self.seconds,

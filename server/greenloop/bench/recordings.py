@@ -16,9 +16,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.core.ports import Infiller, Model, slots
-from greenloop.core.records import Completion, Hole, Reply, Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.usage import Usage
 
 # Difference of the seeds of two repeats of a task.
 APART = 10_007
@@ -28,13 +29,13 @@ class Recordings:
     """The file of answers. A line that was cut off by a kill is ignored; the next one begins on a new line."""
 
     def __init__(self, path: Path) -> None:
-        """Raises `UsageProblem` where the file cannot be read."""
+        """Raises `UsageError` where the file cannot be read."""
         self._path = path
         self._replies: dict[str, Reply] = {}
         try:
             text = path.read_bytes().decode("utf-8", errors="replace") if path.exists() else ""
         except OSError as error:
-            raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name another file.") from error
+            raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy="Name another file.") from error
         for line in text.split("\n"):
             try:
                 row = json.loads(line)
@@ -56,13 +57,13 @@ class Recordings:
         self._begin = ""
 
 
-def key(model: str, request: Completion | Hole) -> str:
+def key(model: str, request: ChatRequest | InfillRequest) -> str:
     """The key of a request: a hash of the model, the prompt and the sampling, but not of the role."""
     fields: dict[str, Any] = {name: value for name, value in asdict(request).items() if name != "role"}
     if not request.temperature:
         del fields["seed"]
     # Files on disk have keys made with these names of the two kinds of request, so they never change.
-    kind = "Hole" if isinstance(request, Hole) else "Completion"
+    kind = "Hole" if isinstance(request, InfillRequest) else "Completion"
     text = json.dumps([model, kind, fields], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -131,7 +132,7 @@ class Shared:
     def count_tokens(self, text: str) -> int:
         return self.model.count_tokens(text)
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         request = self._moved(request)
         return await self._answer(request, on_token, lambda: self.model.complete(request, on_token))
 
@@ -144,7 +145,7 @@ class Shared:
         return replace(request, seed=request.seed + APART * self._repeat)
 
     async def _answer(
-        self, request: Completion | Hole, on_token: Callable[[str], None], ask: Callable[[], Awaitable[Reply]]
+        self, request: ChatRequest | InfillRequest, on_token: Callable[[str], None], ask: Callable[[], Awaitable[Reply]]
     ) -> Reply:
         self._meter.calls += 1
         wanted_key = key(self.name, request)
@@ -170,7 +171,7 @@ class Shared:
 class SharedInfiller(Shared):
     """A recorded model that does infills too."""
 
-    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
         model, shifted = self.model, self._moved(request)
         assert isinstance(model, Infiller)
         return await self._answer(shifted, on_token, lambda: model.infill(shifted, on_token))

@@ -8,7 +8,10 @@ from typing import Any
 from greenloop.bench.hidden_tests import WRONG, Judge, Judgement
 from greenloop.core.attempts import CHEAP, count_asked
 from greenloop.core.compose import compose
-from greenloop.core.records import Attempt, Outcome, Problem, Status, StopReason, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
 from greenloop.project import settings as configuration
 from greenloop.project.settings import Settings
 

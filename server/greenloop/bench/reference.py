@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable
 
 from greenloop.bench.tasks import Task
-from greenloop.core.records import Completion, Reply, Usage
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate, estimate_messages
 
 NAME = "reference"
@@ -22,7 +23,7 @@ class Reference:
     def name(self) -> str:
         return NAME
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         on_token(self._text)
         usage = Usage(prompt_tokens=estimate_messages(request.messages), completion_tokens=estimate(self._text))
         return Reply(text=self._text, usage=usage, model=NAME)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 FORMAT = 1
 _BEGIN = '{"format": '
@@ -35,7 +35,7 @@ class Done:
 def read(paths: Iterable[Path], *, missing: bool = False) -> list[Done]:
     """All task-runs, in the order of their first lines. `may_be_missing`: a file need not exist yet.
 
-    Raises `UsageProblem` for a file with anything else, or with results of another version.
+    Raises `UsageError` for a file with anything else, or with results of another version.
     """
     by_key: dict[Key, Done] = {}
     for path in paths:
@@ -58,7 +58,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     try:
         text = path.read_bytes().decode("utf-8", errors="replace")
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name a file of results.") from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy="Name a file of results.") from error
     rows = []
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
@@ -73,7 +73,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         if not isinstance(row, dict) or row.get("kind") not in {"attempt", "run"}:
             raise _foreign(path, number)
         if row.get("format") != FORMAT:
-            raise UsageProblem(
+            raise UsageError(
                 f"Line {number} of {path} is of format {row.get('format')}; this version reads format {FORMAT}.",
                 remedy="Make the results again, or read them with the version that made them.",
             )
@@ -81,12 +81,12 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _foreign(path: Path, number: int) -> UsageProblem:
-    return UsageProblem(f"Line {number} of {path} is no result.", remedy="Name a file that `greenloop bench` wrote.")
+def _foreign(path: Path, number: int) -> UsageError:
+    return UsageError(f"Line {number} of {path} is no result.", remedy="Name a file that `greenloop bench` wrote.")
 
 
 def append(path: Path, done: Done) -> None:
-    """Appends a task-run; it is on disk when this returns. Raises `UsageProblem` where it cannot be written."""
+    """Appends a task-run; it is on disk when this returns. Raises `UsageError` where it cannot be written."""
     lines = [json.dumps({"format": FORMAT, **row}, ensure_ascii=False) for row in (*done.attempts, done.run)]
     try:
         with path.open("a+b") as file:
@@ -99,4 +99,4 @@ def append(path: Path, done: Done) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be written: {error.strerror}.", remedy="Name another file.") from error
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", remedy="Name another file.") from error

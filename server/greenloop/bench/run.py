@@ -22,16 +22,18 @@ from greenloop.bench.recordings import Meter, Recordings, Shared, shared
 from greenloop.bench.records import BROKEN
 from greenloop.bench.results import Done, Key
 from greenloop.bench.tasks import Task
-from greenloop.core.errors import GreenloopError, UsageProblem
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Started
 from greenloop.core.ports import Model
-from greenloop.core.records import Outcome, Problem, Role, StopReason
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.problem import Problem
 from greenloop.engine import refine
 from greenloop.models import roles
 from greenloop.models.roles import Models
 from greenloop.project import sources
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 # Failed task-runs in a row, after which the fault is in the machine, not in the tasks.
 GIVE_UP = 3
@@ -56,7 +58,7 @@ class Experiment:
 async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[Done]:
     """Runs what is not yet in the file of results; returns all task-runs of these arms, tasks and repeats.
 
-    Raises `UsageProblem` where the file has a different arm or task of the same name, `GreenloopError` where nothing
+    Raises `UsageError` where the file has a different arm or task of the same name, `GreenloopError` where nothing
     can be measured.
     """
     return await _Bench(experiment, report_status).all()
@@ -131,7 +133,7 @@ class _Bench:
         elif done.run["digest"] != task.digest:
             difference = f"another task of the name '{task.id}'"
         if difference:
-            raise UsageProblem(
+            raise UsageError(
                 f"{self.experiment.out} has {difference}.",
                 remedy="Write to another file with --out, or remove this one.",
             )
@@ -141,7 +143,7 @@ class _Bench:
         return {"preset": arm.preset.name, "parts": dict(arm.parts), "settings": settings}
 
     async def _task(self, task: Task, runs: Sequence[TaskRun], place: str) -> None:
-        pool = Keeper()
+        pool = SandboxPool()
         with TemporaryDirectory(prefix="greenloop-bench-") as name:
             root = laid(task, Path(name))
             try:
@@ -183,7 +185,7 @@ class _Bench:
         override = reference.Reference(task) if known else self.experiment.model
         return Models(settings=settings, override=recorded(override) if override else None, opener=opener)
 
-    async def _measured(self, task: Task, arm: Arm, repeat: int, root: Path, pool: Keeper) -> Done:
+    async def _measured(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> Done:
         settings, arm_fields = self._settings(arm, task, root), self._told(arm)
         meter = Meter()
         models = self._models(
@@ -259,7 +261,7 @@ def laid(task: Task, folder: Path) -> Path:
         root = Path(task.folder)
         for path, text in task.solution.items():
             if sources.text(root, path) != text:
-                raise UsageProblem(
+                raise UsageError(
                     f"{root / path} is not what it was when {task.id} was made of it.", remedy="Make the tasks anew."
                 )
         return root

@@ -11,7 +11,7 @@ from typing import Any
 from greenloop.bench import mbpp, mutants, projects, tasks
 from greenloop.bench.arms import settings_for
 from greenloop.bench.tasks import Task
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 ReportStatus = Callable[[str], None]
 MUTANTS = 10
@@ -35,9 +35,9 @@ class Wanted:
 
 
 async def tasks_of(wanted: Wanted, table: Mapping[str, Any], report_status: ReportStatus) -> list[Task]:
-    """The selected tasks. Raises `UsageProblem` for an unknown source, or one without tasks."""
+    """The selected tasks. Raises `UsageError` for an unknown source, or one without tasks."""
     if (wanted.sample is not None and wanted.sample < 0) or (wanted.shown is not None and wanted.shown < 1):
-        raise UsageProblem("--sample must be at least 0 and --shown at least 1.")
+        raise UsageError("--sample must be at least 0 and --shown at least 1.")
     excluded_ids = excluded(wanted.exclude)
     collected: list[Task] = []
     for name in wanted.names:
@@ -45,13 +45,13 @@ async def tasks_of(wanted: Wanted, table: Mapping[str, Any], report_status: Repo
     if wanted.only:
         by_id = {task.id: task for task in collected}
         if unknown := next((name for name in wanted.only if name not in by_id), None):
-            raise UsageProblem(f"There is no task '{unknown}' among the {len(collected)} tasks.")
+            raise UsageError(f"There is no task '{unknown}' among the {len(collected)} tasks.")
         collected = [task for task in collected if task.id in wanted.only]
     if not collected:
-        raise UsageProblem("There is no task left to run.", remedy="Draw more with --sample, or exclude less.")
+        raise UsageError("There is no task left to run.", remedy="Draw more with --sample, or exclude less.")
     ids = [task.id for task in collected]
     if duplicate := next((name for name in ids if ids.count(name) > 1), None):
-        raise UsageProblem(f"The task '{duplicate}' is there twice.", remedy="Name each source once.")
+        raise UsageError(f"The task '{duplicate}' is there twice.", remedy="Name each source once.")
     return collected
 
 
@@ -69,7 +69,7 @@ async def _of(
         return [task for level in wanted.levels for task in _drafts(Path(rest), level, wanted, used)]
     path = Path(rest if kind == "mutants" and colon else name)
     if not path.exists():  # noqa: ASYNC240 - nothing else is running
-        raise UsageProblem(
+        raise UsageError(
             f"There is no {path}.",
             remedy="Tasks come from mbpp:FILE, mutants:FILE, mutants:FOLDER, a folder, or a file of --write-tasks.",
         )
@@ -107,7 +107,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be read: {error.strerror}.", remedy="Name results or tasks.") from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy="Name results or tasks.") from error
     objects = []
     for line in text.splitlines():
         try:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,22 +49,22 @@ class Task:
 
 
 def write(tasks: Iterable[Task], path: Path) -> None:
-    """Writes tasks to a file. Raises `UsageProblem` where it cannot be written."""
+    """Writes tasks to a file. Raises `UsageError` where it cannot be written."""
     text = "".join(json.dumps(asdict(task), ensure_ascii=False) + "\n" for task in tasks)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be written: {error.strerror}.", remedy="Name another file.") from error
+        raise UsageError(f"{path} cannot be written: {error.strerror}.", remedy="Name another file.") from error
 
 
 def read(path: Path) -> list[Task]:
-    """Reads a file of tasks. Raises `UsageProblem` naming the first invalid line."""
+    """Reads a file of tasks. Raises `UsageError` naming the first invalid line."""
     tasks = []
     for number, row in rows(path):
         try:
             tasks.append(_task(row))
         except (TypeError, ValueError) as error:
-            raise UsageProblem(
+            raise UsageError(
                 f"Line {number} of {path} is no task: {error}.",
                 remedy="Make the file with `greenloop bench --write-tasks FILE`.",
             ) from error
@@ -86,12 +86,12 @@ def _task(row: Mapping[str, Any]) -> Task:
 
 
 def rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """The number and the object of each line. Raises `UsageProblem` for a file that cannot be read."""
+    """The number and the object of each line. Raises `UsageError` for a file that cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise UsageProblem(
+        raise UsageError(
             f"{path} cannot be read: {reason}.", remedy="Name a file with one JSON object a line."
         ) from error
     numbered: list[tuple[int, dict[str, Any]]] = []
@@ -102,13 +102,13 @@ def rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise UsageProblem(f"Line {number} of {path} is not JSON: {error}.") from error
+            raise UsageError(f"Line {number} of {path} is not JSON: {error}.") from error
         if not isinstance(row, dict):
-            raise UsageProblem(f"Line {number} of {path} is not a JSON object.")
+            raise UsageError(f"Line {number} of {path} is not a JSON object.")
         numbered.append((number, row))
     numbered += enumerate(list_items or (), 1)
     if not numbered:
-        raise UsageProblem(f"{path} is empty.", remedy="Name a file with one JSON object a line.")
+        raise UsageError(f"{path} is empty.", remedy="Name a file with one JSON object a line.")
     return numbered
 
 

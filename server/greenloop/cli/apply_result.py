@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.errors import GreenloopError, WorkspaceProblem
-from greenloop.core.records import Outcome
+from greenloop.core.errors import GreenloopError, WorkspaceError
+from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import Encoding, declared, decode, encode
 from greenloop.project.workspace import write_atomically
@@ -34,7 +34,7 @@ def write(
     originals: Mapping[str, str | None] | None = None,
     verify: Callable[[dict[str, bytes]], bool] | None = None,
 ) -> list[str]:
-    """Writes the outcome's texts; returns the paths. Raises `WorkspaceProblem` when writing is impossible or unsafe.
+    """Writes the outcome's texts; returns the paths. Raises `WorkspaceError` when writing is impossible or unsafe.
 
     A file that changed since the run is merged when the changes do not overlap; `reverify` then runs the tests over
     all texts again, and nothing is written unless it returns True. `originals` are the other files the result relies
@@ -45,13 +45,11 @@ def write(
     if changed_paths:
         names = ", ".join(changed_paths)
         if verify is None:
-            raise WorkspaceProblem(f"{names} changed since the run.", remedy=KEPT)
+            raise WorkspaceError(f"{names} changed since the run.", remedy=KEPT)
         # The current text on the disk counts, not the one that the run saw.
         current = {path: data for path in changed_paths if (data := _bytes(root / path)) is not None}
         if not verify({**current, **{change.path: change.new for change in changes}}):
-            raise WorkspaceProblem(
-                f"{names} changed during the run, and the result does not hold over it.", remedy=KEPT
-            )
+            raise WorkspaceError(f"{names} changed during the run, and the result does not hold over it.", remedy=KEPT)
     _write_all(root, changes)
     return [change.path for change in changes]
 
@@ -65,12 +63,12 @@ def _change(root: Path, path: str, outcome: Outcome) -> Change:
     old_data = _bytes(root / path)
     if old_data is None:
         if before is not None:
-            raise WorkspaceProblem(f"{path} was deleted during the run.", remedy=KEPT)
+            raise WorkspaceError(f"{path} was deleted during the run.", remedy=KEPT)
         return Change(path=path, old=None, new=_encoded(path, after, declared(after)), moved=False)
     try:
         current, encoding = decode(old_data)
     except GreenloopError as error:
-        raise WorkspaceProblem(f"{path} changed during the run and cannot be read: {error}", remedy=KEPT) from error
+        raise WorkspaceError(f"{path} changed during the run and cannot be read: {error}", remedy=KEPT) from error
     if current == after:
         return Change(path=path, old=old_data, new=old_data, moved=False)
     if current == before:
@@ -78,7 +76,7 @@ def _change(root: Path, path: str, outcome: Outcome) -> Change:
     merged = merge(before, after, current) if before is not None else None
     if merged is None:
         event = "appeared" if before is None else "changed at the same place"
-        raise WorkspaceProblem(f"{path} {event} during the run.", remedy=KEPT)
+        raise WorkspaceError(f"{path} {event} during the run.", remedy=KEPT)
     return Change(path=path, old=old_data, new=_encoded(path, merged, encoding), moved=True)
 
 
@@ -100,15 +98,15 @@ def _write_all(root: Path, changes: list[Change]) -> None:
         for change in (change for change in changes if change.new != change.old):
             write_atomically(root / change.path, change.new, expected=change.old)
             done.append(change)
-    except WorkspaceProblem as error:
+    except WorkspaceError as error:
         for change in reversed(done):
             _restore(root, change)
-        raise WorkspaceProblem(str(error), remedy=f"Then: greenloop history apply. {KEPT}") from error
+        raise WorkspaceError(str(error), remedy=f"Then: greenloop history apply. {KEPT}") from error
 
 
 def _restore(root: Path, change: Change) -> None:
     """Restores one file, unless it was changed again in the meantime."""
-    with contextlib.suppress(OSError, WorkspaceProblem):
+    with contextlib.suppress(OSError, WorkspaceError):
         if change.old is not None:
             write_atomically(root / change.path, change.old, expected=change.new)
         elif _bytes(root / change.path) == change.new:
@@ -121,7 +119,7 @@ def _bytes(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise WorkspaceProblem(f"{path} cannot be read ({error.strerror}).", remedy=KEPT) from error
+        raise WorkspaceError(f"{path} cannot be read ({error.strerror}).", remedy=KEPT) from error
 
 
 def _text(data: bytes) -> str | None:
@@ -135,4 +133,4 @@ def _encoded(path: str, text: str, encoding: Encoding) -> bytes:
     try:
         return encode(text, encoding)
     except GreenloopError as error:
-        raise WorkspaceProblem(f"{path} cannot hold the result: {error}", remedy=KEPT) from error
+        raise WorkspaceError(f"{path} cannot hold the result: {error}", remedy=KEPT) from error

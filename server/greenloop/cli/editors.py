@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.cli import snippets
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Editor:
     """One editor. `snippet` makes its lines from the server's command; `config_file` takes them (None: by hand).
 
-    `merge` makes the file's new text from its current one (None: no file); it raises `UsageProblem` when the lines
+    `merge` makes the file's new text from its current one (None: no file); it raises `UsageError` when the lines
     cannot be added safely. `next_step` is what the user does then; `is_tested` says whether it was ever run.
     """
 
@@ -90,9 +90,9 @@ def _json_merged(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[s
         try:
             value = json.loads(present) if present and present.strip() else {}
         except ValueError as error:
-            raise UsageProblem(f"The present file is no plain JSON ({error}).", remedy=_BY_HAND) from error
+            raise UsageError(f"The present file is no plain JSON ({error}).", remedy=_BY_HAND) from error
         if not isinstance(value, dict):
-            raise UsageProblem("The present file holds no JSON object.", remedy=_BY_HAND)
+            raise UsageError("The present file holds no JSON object.", remedy=_BY_HAND)
         return snippets.as_json(_laid_over(value, make(argv)))
 
     return merge
@@ -114,7 +114,7 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
     try:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageProblem(f"The present file is no TOML ({error}).", remedy=_BY_HAND) from error
+        raise UsageError(f"The present file is no TOML ({error}).", remedy=_BY_HAND) from error
     python = [entry for entry in before.get("language", []) if entry.get("name") == "python"]
     configured = before.get("language-server", {}).get("greenloop")
     if configured is not None:
@@ -129,7 +129,7 @@ def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
         )
         result, count = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
         if count != 1:
-            raise UsageProblem("The present file has a python entry without language-servers.", remedy=_BY_HAND)
+            raise UsageError("The present file has a python entry without language-servers.", remedy=_BY_HAND)
         if configured is None:
             result = marked(result, snippets.helix_server(argv), "#", "helix")
     _check_helix(before, result)
@@ -143,12 +143,12 @@ def _helix_started(text: str, known: dict[str, Any], argv: Sequence[str]) -> str
     pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
     text, count = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
     if count != 1:
-        raise UsageProblem("The present file starts greenloop by another command.", remedy=_BY_HAND)
+        raise UsageError("The present file starts greenloop by another command.", remedy=_BY_HAND)
     return text
 
 
 def _check_helix(before: dict[str, Any], text: str) -> None:
-    """Checks that nothing changed except for the added server. Raises `UsageProblem`."""
+    """Checks that nothing changed except for the added server. Raises `UsageError`."""
     try:
         after = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -162,7 +162,7 @@ def _check_helix(before: dict[str, Any], text: str) -> None:
         or "greenloop" not in servers
         or not any("greenloop" in e.get("language-servers", []) for e in python)
     ):
-        raise UsageProblem("The present file cannot be changed safely.", remedy=_BY_HAND)
+        raise UsageError("The present file cannot be changed safely.", remedy=_BY_HAND)
 
 
 _BY_HAND = "Put the lines in by hand: greenloop setup prints them without --write."

@@ -11,7 +11,11 @@ from typing import Any
 
 from greenloop.cli import render
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records import Attempt, Case, CaseResult, Estimate, Outcome, Span, StopReason, Usage, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.spec import Case
+from greenloop.core.records.usage import Estimate, Quantiles, Usage
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.json_codec import to_json
 from greenloop.verdict.mutation_testing import Strength, told
 
@@ -29,7 +33,7 @@ def of_event(event: Event) -> dict[str, Any] | None:
                 "cases": [_specified(case, believed=True) for case in event.spec.cases]
                 + [_specified(case, believed=False) for case in event.spec.outvoted],
                 "doubts": list(event.spec.doubts),
-                "said": event.said,
+                "said": event.reason,
             }
         case Planned():
             draft = event.draft
@@ -151,7 +155,7 @@ def _started(event: Started) -> dict[str, Any]:
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
-    def span(known: Span | None) -> list[float] | None:
+    def span(known: Quantiles | None) -> list[float] | None:
         return [known.low, known.likely, known.high] if known else None
 
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from greenloop.core.records import Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
 
 VERIFIED = 0
 NOT_SOLVED = 1

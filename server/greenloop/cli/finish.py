@@ -13,8 +13,9 @@ from typing import Any
 from greenloop.cli import apply_result, events_json, exit_codes, interrupt, render
 from greenloop.cli.errors import tell, warn
 from greenloop.cli.screen import View, open_view
-from greenloop.core.errors import GreenloopError, WorkspaceProblem
-from greenloop.core.records import Outcome, Problem, Verified
+from greenloop.core.errors import GreenloopError, WorkspaceError
+from greenloop.core.records.outcome import Outcome, Verified
+from greenloop.core.records.problem import Problem
 from greenloop.engine import refine
 from greenloop.notebook.adapter import Prepared
 from greenloop.notebook.cell_labels import told
@@ -56,7 +57,7 @@ class Book:
 def ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
     """Shows the outcome, writes the files if wanted and allowed, and returns the exit code."""
     applied = False
-    write_error: WorkspaceProblem | None = None
+    write_error: WorkspaceError | None = None
     original_outcome = outcome
     outcome = outcome if job.book is None else job.book.prepared.shown(outcome)
     if job.put is None:
@@ -67,7 +68,7 @@ def ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
         try:
             _write(job, original_outcome, problem)
             applied = True
-        except WorkspaceProblem as error:
+        except WorkspaceError as error:
             write_error = error
     if applied and outcome.run is not None:
         _mark_applied(outcome.run)
@@ -85,7 +86,7 @@ def ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
     return exit_codes.of_outcome(outcome, job.arguments.accept)
 
 
-def _trouble(error: WorkspaceProblem | None) -> dict[str, Any]:
+def _trouble(error: WorkspaceError | None) -> dict[str, Any]:
     return {"message": str(error), "remedy": error.remedy} if error else {}
 
 
@@ -107,7 +108,7 @@ def _strength(job: Job, outcome: Outcome, problem: Problem) -> None:
 
 
 def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
-    """Raises `WorkspaceProblem`; a cancelled re-verification writes nothing."""
+    """Raises `WorkspaceError`; a cancelled re-verification writes nothing."""
 
     async def passes_again(files: dict[str, bytes]) -> bool:
         verdict = await refine.reverify(problem, _as_run(job, files), settings=job.settings)
@@ -128,7 +129,7 @@ def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
 
 
 def _as_run(job: Job, files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files as the sandbox needs them: a notebook becomes its module and tests. Raises `UsageProblem`."""
+    """The files as the sandbox needs them: a notebook becomes its module and tests. Raises `UsageError`."""
     if job.book is None:
         return files
     prepared = job.book.prepared

@@ -24,8 +24,8 @@ class Freezing:
         changed = [each for each in listed if self._known.get(each.source) != each.why]
         if not self._known:
             yield f"tests, frozen before any candidate: {spec_summary.census(event.spec)}"
-        elif event.said:
-            yield render.clean(event.said)
+        elif event.reason:
+            yield render.clean(event.reason)
         for each in changed[:MOST]:
             mark = "x" if each.lost else "=" if each.binding else "?"
             yield render.clean(f"  {mark} {each.source}  ({each.why})")

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree as ET  # only written, never read
 
-from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.core.records import CaseResult
+from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.report import Verification
 
 # Characters that XML 1.0 cannot hold, not even escaped.
@@ -16,22 +16,22 @@ _UNSAYABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def check(path: Path) -> Path:
-    """The path, if a file can be written there. Raises `UsageProblem` before anything is run."""
+    """The path, if a file can be written there. Raises `UsageError` before anything is run."""
     if path.is_symlink() or path.is_dir():
-        raise UsageProblem(f"{path} is no plain file.", remedy="Name a file of its own with --junit.")
+        raise UsageError(f"{path} is no plain file.", remedy="Name a file of its own with --junit.")
     if not path.parent.is_dir():
-        raise UsageProblem(f"There is no folder {path.parent}.", remedy="Make it first, or name another with --junit.")
+        raise UsageError(f"There is no folder {path.parent}.", remedy="Make it first, or name another with --junit.")
     return path
 
 
 def write(path: Path, result: Verification) -> None:
-    """Raises `WorkspaceProblem` when the file cannot be written."""
+    """Raises `WorkspaceError` when the file cannot be written."""
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
         with os.fdopen(os.open(path, flags, 0o644), "wb") as file:
             file.write(document(result))
     except OSError as error:
-        raise WorkspaceProblem(f"{path} could not be written: {error.strerror}.") from error
+        raise WorkspaceError(f"{path} could not be written: {error.strerror}.") from error
 
 
 def document(result: Verification) -> bytes:

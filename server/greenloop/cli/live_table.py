@@ -15,9 +15,10 @@ from rich.text import Text
 
 from greenloop.cli import render
 from greenloop.cli.frozen_tests import Freezing
-from greenloop.core.estimate import told
+from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records import Attempt, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.verdict import Status
 from greenloop.core.summary import label
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
@@ -110,10 +111,10 @@ class Terminal:
         self._activity.on(event)
         if isinstance(event, Started):
             self._title = self._named(title(event))
-            self._estimate = f"It takes {told(event.estimate)}." if event.estimate else ""
+            self._estimate = f"It takes {format_estimate(event.estimate)}." if event.estimate else ""
             self._attempts = [event.baseline]
         elif isinstance(event, Tested):
-            event.into(self._attempts)
+            event.record_in(self._attempts)
         elif isinstance(event, Specified):
             # Printed above the table, where it stays.
             for line in self._freezing.lines(event):
@@ -161,7 +162,7 @@ class Lines:
             self._attempts = event.attempts
             self._write(title(event))
             if event.estimate:
-                self._write(f"  it takes {told(event.estimate)}")
+                self._write(f"  it takes {format_estimate(event.estimate)}")
             self._write(f"  as it stands: {_line(event.baseline)}")
         elif isinstance(event, Tested):
             self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_line(event.attempt)}")

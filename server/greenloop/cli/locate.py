@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.project.workspace import find_root
 
 
@@ -14,14 +14,14 @@ def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, st
     """The workspace, and the target with its path relative to it.
 
     Without `root` it is the nearest folder above with a project file or a repository, else `cwd`.
-    Raises `UsageProblem` for a root that is not a folder, a file outside it, and when it would be `/` or the home
+    Raises `UsageError` for a root that is not a folder, a file outside it, and when it would be `/` or the home
     folder.
     """
     path = _file_of(target, cwd)
     if root is not None:
         folder = Path(os.path.abspath(cwd / root))  # noqa: PTH100 - keeps symlinks, as the user typed them
         if not folder.is_dir():
-            raise UsageProblem(f"{folder} is not a folder.", remedy="Name the workspace's folder with --root.")
+            raise UsageError(f"{folder} is not a folder.", remedy="Name the workspace's folder with --root.")
     else:
         inside = path is None or path.is_relative_to(cwd)
         folder = find_root(cwd if inside or path is None else path.parent)
@@ -53,4 +53,4 @@ def _relative(target: str | None, path: Path | None, root: Path) -> str | None:
     for file, folder in ((path, root), (path.resolve(), root.resolve())):
         if file.is_relative_to(folder):
             return file.relative_to(folder).as_posix() + split(target)[1]
-    raise UsageProblem(f"{path} is outside the workspace {root}.", remedy="Name the workspace's folder with --root.")
+    raise UsageError(f"{path} is outside the workspace {root}.", remedy="Name the workspace's folder with --root.")

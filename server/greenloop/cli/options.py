@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
 
 
 def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Settings:
-    """Merges all sources of settings; warns of each rejected key or prompt. Raises `SettingsProblem`."""
+    """Merges all sources of settings; warns of each rejected key or prompt. Raises `SettingsError`."""
     table: dict[str, Any] = configuration.parse_assignments(arguments.assignments)
     for flag, key in _ALIASES.items():
         value = getattr(arguments, flag, None)

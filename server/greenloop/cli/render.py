@@ -9,7 +9,9 @@ import re
 import time
 from collections.abc import Mapping
 
-from greenloop.core.records import Attempt, CaseResult, Outcome, Status, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, Verified
+from greenloop.core.records.verdict import CaseResult, Status
 from greenloop.core.text.diff import unified
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

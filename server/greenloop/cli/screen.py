@@ -9,7 +9,7 @@ from typing import Protocol, Self
 from greenloop.cli.terminal_user import Person
 from greenloop.cli.terminal_user import line as line  # noqa: PLC0414 - the only way to ask outside a run
 from greenloop.core.events import Event
-from greenloop.core.ports import Nobody, User
+from greenloop.core.ports import NoUser, User
 
 
 class Screen(Protocol):
@@ -33,7 +33,7 @@ class View:
 
     def __init__(self, screen: Screen | None) -> None:
         self._screen = screen
-        self.user: User = Person(self.paused) if screen is not None and View.can_ask() else Nobody()
+        self.user: User = Person(self.paused) if screen is not None and View.can_ask() else NoUser()
 
     def __enter__(self) -> Self:
         if self._screen is not None:

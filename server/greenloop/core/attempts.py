@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.records import Attempt, Move, Status
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.verdict import Status
 
 CHEAP = (Move.INFILL, Move.MUTATE)  # too many and too small to describe one by one
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from greenloop.core.records import Budget, Completion, Hole, Reply, StopReason, Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.usage import Budget, Usage
 
-Request = Completion | Hole
+Request = ChatRequest | InfillRequest
 Price = Callable[[int, int], float | None]  # US dollars for prompt and completion tokens, where known
 
-LEAST = 16  # tokens; a shorter answer is not worth asking for
+SHORTEST_ANSWER = 16  # tokens; a shorter answer is not worth asking for
 
 
-class Spent(Exception):
+class BudgetExceededError(Exception):
     """The budget does not allow another model call; `reason` is the limit that was reached."""
 
     def __init__(self, reason: StopReason) -> None:
@@ -25,14 +27,14 @@ class Spent(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class Reservation:
     """The most that a running call may use: tokens of its prompt and answer, and their price when it was made.
 
     The price may become known during the call, so the reservation must be released as it was made.
     """
 
-    prompt: int
-    granted: int
+    prompt_tokens: int
+    answer_tokens: int
     cost: float
 
 
@@ -43,28 +45,31 @@ class Ledger:
         self.budget = budget
         self.used = Usage()
         self.price = price
-        self._held = (0, 0.0)
+        self._reserved = (0, 0.0)
 
-    def hold(self, prompt: int, wanted: int) -> Held:
+    def reserve(self, prompt_tokens: int, answer_tokens: int) -> Reservation:
         """Reserves a prompt and up to `answer_tokens` of its answer until `settle`.
 
-        Raises `BudgetExceeded` where not even a short answer fits the limits.
+        Raises `BudgetExceededError` where not even a short answer fits the limits.
         """
-        reserved_tokens, reserved_cost = self._held
-        tokens_left = self.budget.tokens - self.used.tokens - reserved_tokens - prompt
-        granted_tokens = min(wanted, tokens_left)
-        if granted_tokens < min(LEAST, wanted):
-            raise Spent(StopReason.TOKENS)
-        cost = self._cost(prompt, granted_tokens)
+        reserved_tokens, reserved_cost = self._reserved
+        tokens_left = self.budget.tokens - self.used.tokens - reserved_tokens - prompt_tokens
+        granted_tokens = min(answer_tokens, tokens_left)
+        if granted_tokens < min(SHORTEST_ANSWER, answer_tokens):
+            raise BudgetExceededError(StopReason.TOKENS)
+        cost = self._cost(prompt_tokens, granted_tokens)
         if self.budget.cost and (self.used.cost or 0.0) + reserved_cost + cost > self.budget.cost:
-            raise Spent(StopReason.COST)
-        self._held = (reserved_tokens + prompt + granted_tokens, reserved_cost + cost)
-        return Held(prompt=prompt, granted=granted_tokens, cost=cost)
+            raise BudgetExceededError(StopReason.COST)
+        self._reserved = (reserved_tokens + prompt_tokens + granted_tokens, reserved_cost + cost)
+        return Reservation(prompt_tokens=prompt_tokens, answer_tokens=granted_tokens, cost=cost)
 
-    def bill(self, held: Held, usage: Usage | None) -> None:
+    def settle(self, reservation: Reservation, usage: Usage | None) -> None:
         """Ends a reservation; `usage` is that of the call (None: the call failed)."""
-        reserved_tokens, reserved_cost = self._held
-        self._held = (reserved_tokens - held.prompt - held.granted, reserved_cost - held.cost)
+        reserved_tokens, reserved_cost = self._reserved
+        self._reserved = (
+            reserved_tokens - reservation.prompt_tokens - reservation.answer_tokens,
+            reserved_cost - reservation.cost,
+        )
         if usage is not None:
             self.used += usage
 
@@ -72,26 +77,29 @@ class Ledger:
         return (self.price(prompt, completion) if self.price else None) or 0.0
 
 
-async def billed(
+async def ask_within_budget(
     ledger: Ledger,
     ask: Callable[[Request, Callable[[str], None]], Awaitable[Reply]],
     request: Request,
     on_token: Callable[[str], None],
     count: Callable[[str], int],
 ) -> Reply:
-    """Asks within the budget, for a shorter answer where little is left. Raises `BudgetExceeded`; always settles."""
-    reservation = ledger.hold(size(request, count), request.max_tokens)
+    """Asks within the budget, for a shorter answer where little is left.
+
+    Raises `BudgetExceededError`; always settles.
+    """
+    reservation = ledger.reserve(count_prompt_tokens(request, count), request.max_tokens)
     usage = None
     try:
-        reply = await ask(replace(request, max_tokens=reservation.granted), on_token)
+        reply = await ask(replace(request, max_tokens=reservation.answer_tokens), on_token)
         usage = reply.usage
         return reply
     finally:
-        ledger.bill(reservation, usage)
+        ledger.settle(reservation, usage)
 
 
-def size(request: Request, count: Callable[[str], int]) -> int:
+def count_prompt_tokens(request: Request, count: Callable[[str], int]) -> int:
     """Counts the tokens of a request's prompt."""
-    if isinstance(request, Hole):
+    if isinstance(request, InfillRequest):
         return count(request.prefix) + count(request.suffix)
     return sum(count(message.content) for message in request.messages)

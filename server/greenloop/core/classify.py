@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from greenloop.core.records import Attempt, CaseResult, Failure, Finding, Frame, Group, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Finding
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 
 _SYNTAX = {"SyntaxError", "IndentationError", "TabError"}
 _LOGIC = {
@@ -22,13 +23,19 @@ _RESOURCE = {"MemoryError", "OutputFlood", "BlockingIOError"}
 _TIMEOUT = {"Timeout", "TimeoutExpired"}
 
 _STATUS = {
-    Status.TIMEOUT: ("Timeout", Group.TIMEOUT),
-    Status.TAMPERED: ("Tampered", Group.TAMPERING),
-    Status.ENVIRONMENT: ("Environment", Group.ENVIRONMENT),
-    Status.REFUSED: ("Refused", Group.ANSWER),
+    Status.TIMEOUT: ("Timeout", ErrorGroup.TIMEOUT),
+    Status.TAMPERED: ("Tampered", ErrorGroup.TAMPERING),
+    Status.ENVIRONMENT: ("Environment", ErrorGroup.ENVIRONMENT),
+    Status.REFUSED: ("Refused", ErrorGroup.ANSWER),
 }
-_FINDINGS = {"UndefinedName": Group.RUNTIME, "EncodingError": Group.SYNTAX}
-_ORDER = [Group.SYNTAX, Group.RESOURCE, Group.RUNTIME, Group.TIMEOUT, Group.LOGIC]  # the most telling group first
+_FINDINGS = {"UndefinedName": ErrorGroup.RUNTIME, "EncodingError": ErrorGroup.SYNTAX}
+_ORDER = [
+    ErrorGroup.SYNTAX,
+    ErrorGroup.RESOURCE,
+    ErrorGroup.RUNTIME,
+    ErrorGroup.TIMEOUT,
+    ErrorGroup.LOGIC,
+]  # the most telling group first
 
 _NOISE = [
     (re.compile(r"\b0x[0-9a-fA-F]+\b"), "0x"),
@@ -42,7 +49,7 @@ _NOISE = [
 ]
 
 
-def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, Group | None, int | None]:
+def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, ErrorGroup | None, int | None]:
     """Error class, group and line of the most telling failing case.
 
     The line is that of the innermost frame in one of `paths`; without `paths`, in the workspace outside the test's
@@ -50,25 +57,25 @@ def classify(verdict: Verdict, paths: Collection[str] = ()) -> tuple[str, Group 
     """
     if verdict.status in _STATUS:
         name, group = _STATUS[verdict.status]
-        return name, group, _line(_told_most(verdict), paths)
-    case = _told_most(verdict)
+        return name, group, _line(_most_telling_case(verdict), paths)
+    case = _most_telling_case(verdict)
     if case is not None and case.failure is not None:
         return _name(case.failure), _group(case.failure), _line(case, paths)
     if verdict.status is Status.CRASHED:
         hit_limit = re.search(r"memory|output|disk|processes|oom", verdict.reason, re.IGNORECASE)
-        return "Crashed", Group.RESOURCE if hit_limit else Group.RUNTIME, None
+        return "Crashed", ErrorGroup.RESOURCE if hit_limit else ErrorGroup.RUNTIME, None
     if verdict.status is Status.NOT_COLLECTED:
-        return "NotCollected", Group.RUNTIME, None
+        return "NotCollected", ErrorGroup.RUNTIME, None
     if case is not None:
-        return (case.outcome.capitalize() or "Failed"), Group.LOGIC, None
+        return (case.outcome.capitalize() or "Failed"), ErrorGroup.LOGIC, None
     return "", None, None
 
 
-def signature(verdict: Verdict) -> str:
+def failure_signature(verdict: Verdict) -> str:
     """A text that is equal for equal failures: type, function, expected and observed, without run-specific parts."""
     rows = [f"{verdict.status}"]
     if verdict.status in (Status.CRASHED, Status.TAMPERED, Status.ENVIRONMENT, Status.NOT_COLLECTED):
-        rows.append(_calm(verdict.reason))
+        rows.append(_without_noise(verdict.reason))
     for case in _failing(verdict):
         failure = case.failure
         if failure is None:
@@ -78,27 +85,27 @@ def signature(verdict: Verdict) -> str:
         location = f"{frame.path}:{frame.function}" if frame else ""
         has_values = failure.expected is not None or failure.observed is not None
         difference = f"expected {failure.expected} observed {failure.observed}" if has_values else failure.message
-        rows.append(f"{case.id} {_name(failure)} {location} {_calm(difference)[:300]}".rstrip())
+        rows.append(f"{case.id} {_name(failure)} {location} {_without_noise(difference)[:300]}".rstrip())
     return "\n".join(rows)
 
 
-def mark(attempt: Attempt) -> str:
+def failure_key(attempt: Attempt) -> str:
     """A text that is equal for attempts that failed alike; rejected ones differ by their error class only."""
-    return attempt.error_class if attempt.finding else signature(attempt.verdict)
+    return attempt.error_class if attempt.finding else failure_signature(attempt.verdict)
 
 
-def finding_group(finding: Finding) -> Group:
+def finding_group(finding: Finding) -> ErrorGroup:
     """The error group of a candidate that was rejected before the sandbox."""
     if finding.error_class in _SYNTAX:
-        return Group.SYNTAX
-    return _FINDINGS.get(finding.error_class, Group.ANSWER)
+        return ErrorGroup.SYNTAX
+    return _FINDINGS.get(finding.error_class, ErrorGroup.ANSWER)
 
 
 def _failing(verdict: Verdict) -> list[CaseResult]:
     return [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
 
 
-def _told_most(verdict: Verdict) -> CaseResult | None:
+def _most_telling_case(verdict: Verdict) -> CaseResult | None:
     """The failing target case (else neighbour) whose group comes first in the order; the earliest of equals."""
     failing_targets = [case for case in verdict.cases if not case.passed]
     failing = failing_targets or [case for case in verdict.collateral if not case.passed]
@@ -118,25 +125,25 @@ def _name(failure: Failure) -> str:
     return name
 
 
-def _group(failure: Failure) -> Group:
+def _group(failure: Failure) -> ErrorGroup:
     name = _name(failure)
     for names, group in (
-        (_SYNTAX, Group.SYNTAX),
-        (_LOGIC, Group.LOGIC),
-        (_RESOURCE, Group.RESOURCE),
-        (_TIMEOUT, Group.TIMEOUT),
+        (_SYNTAX, ErrorGroup.SYNTAX),
+        (_LOGIC, ErrorGroup.LOGIC),
+        (_RESOURCE, ErrorGroup.RESOURCE),
+        (_TIMEOUT, ErrorGroup.TIMEOUT),
     ):
         if name in names:
             return group
-    return Group.RUNTIME
+    return ErrorGroup.RUNTIME
 
 
 def _line(case: CaseResult | None, paths: Collection[str]) -> int | None:
-    frame = _innermost(case, paths, outside=True) if case else None
+    frame = _innermost(case, paths, outside_test=True) if case else None
     return frame.line if frame else None
 
 
-def _innermost(case: CaseResult, paths: Collection[str], *, outside: bool = False) -> Frame | None:
+def _innermost(case: CaseResult, paths: Collection[str], *, outside_test: bool = False) -> Frame | None:
     """The innermost frame in the workspace; `outside_test`: not in the test's file."""
     frames: Sequence[Frame] = case.failure.frames if case.failure else ()
     test_file = case.id.split("::", 1)[0]
@@ -144,12 +151,12 @@ def _innermost(case: CaseResult, paths: Collection[str], *, outside: bool = Fals
         if paths and frame.path in paths:
             return frame
         in_workspace = not frame.path.startswith(("/", "<")) and ":" not in frame.path
-        if not paths and in_workspace and not (outside and frame.path == test_file):
+        if not paths and in_workspace and not (outside_test and frame.path == test_file):
             return frame
     return None
 
 
-def _calm(text: str) -> str:
+def _without_noise(text: str) -> str:
     for pattern, word in _NOISE:
         text = pattern.sub(word, text)
     return text.strip()

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.python.ast_source import docstring, start_of, tree
 from greenloop.core.python.names import bound_by, free_names, import_keys, parsable_prefix
-from greenloop.core.records import Candidate, Problem, Region
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import end_of, keep_ends, lines, newline_of
 
 _TOP = re.compile(r"^(?:async[ \t]+def|def|class|if|try|for|while|with|match)\b")
@@ -27,12 +29,12 @@ def compose(problem: Problem, candidate: Candidate) -> dict[str, str]:
     for path in dict.fromkeys(region.path for region in candidate.texts):
         texts = {region: text for region, text in candidate.texts.items() if region.path == path}
         has_several_files = len({region.path for region in candidate.texts}) > 1
-        needed = _needed(texts, candidate) if has_several_files else None
-        new_texts[path] = _composed(
+        needed = _needed_names(texts, candidate) if has_several_files else None
+        new_texts[path] = _compose_file(
             problem.files[path],
             texts,
-            [text for text in candidate.imports if needed is None or _binds(text) & needed],
-            [text for text in candidate.helpers if needed is None or _binds(text) & needed],
+            [text for text in candidate.imports if needed is None or _bound_names(text) & needed],
+            [text for text in candidate.helpers if needed is None or _bound_names(text) & needed],
         )
     return new_texts
 
@@ -48,26 +50,26 @@ def before_after(problem: Problem, candidate: Candidate) -> tuple[dict[str, str 
     return before, after
 
 
-def _needed(texts: Mapping[Region, str], candidate: Candidate) -> set[str]:
+def _needed_names(texts: Mapping[Region, str], candidate: Candidate) -> set[str]:
     """Names that these texts use, directly or through the candidate's helpers."""
     needed = set().union(*(free_names(text) for text in texts.values()))
     size = -1
     while size != len(needed):
         size = len(needed)
         for helper in candidate.helpers:
-            if _binds(helper) & needed:
+            if _bound_names(helper) & needed:
                 needed |= free_names(helper)
     return needed
 
 
-def _binds(statement: str) -> set[str]:
+def _bound_names(statement: str) -> set[str]:
     module = tree(statement)
     if isinstance(module, SyntaxError):
         return set()
     return set().union(*(bound_by(node) for node in module.body), {"annotations"} if "__future__" in statement else ())
 
 
-def _composed(text: str, texts: Mapping[Region, str], imports: Sequence[str], helpers: Sequence[str]) -> str:
+def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str], helpers: Sequence[str]) -> str:
     newline = newline_of(text)
     rows = lines(text)
     ends_with_newline = not rows or bool(end_of(rows[-1]))
@@ -129,28 +131,28 @@ def insert_imports(
     """Inserts imports into `rows`; `module` and `bare_rows` (without line ends) are the file without them."""
     future = [text for text in imports if text.startswith("from __future__")]
     plain = [text for text in imports if text not in future]
-    leading = _leading(module)
+    leading = _leading_imports(module)
     last_future = [node for node in leading if _is_future(node)]
     existing = [node for node in leading if not _is_future(node)]
-    first_line = _below_docstring(module, bare)
+    first_line = _first_import_position(module, bare)
     if not existing:
         at = (last_future[-1].end_lineno or 1) if last_future else first_line
         future_first = future if not last_future else []
         new = [*future_first, *([""] if future_first and plain else []), *plain]
         if new:
-            _insert(rows, at, _spaced(new, bare, at), newline)
+            _insert(rows, at, _add_blank_lines(new, bare, at), newline)
         future = [] if future_first else future
     rows_by_line: dict[int, list[str]] = {}
     for text in plain if existing else []:
-        rows_by_line.setdefault(_beside(text, existing), []).append(text)
+        rows_by_line.setdefault(_import_position(text, existing), []).append(text)
     for at in sorted(rows_by_line, reverse=True):
         _insert(rows, at, rows_by_line[at], newline)
     if future:
         at = (last_future[-1].end_lineno or 1) if last_future else first_line
-        _insert(rows, at, future if last_future else _spaced(future, bare, at), newline)
+        _insert(rows, at, future if last_future else _add_blank_lines(future, bare, at), newline)
 
 
-def _leading(module: ast.Module) -> list[ast.stmt]:
+def _leading_imports(module: ast.Module) -> list[ast.stmt]:
     """The imports at the top of a module (guarded ones too), up to the first other statement."""
     imports: list[ast.stmt] = []
     for node in module.body[1 if docstring(module) else 0 :]:
@@ -171,7 +173,7 @@ def _is_standard(keys: Mapping[str, str]) -> bool:
     return all(key.split(":")[0].split(".")[0] in sys.stdlib_module_names for key in keys.values()) and bool(keys)
 
 
-def _beside(text: str, block: Sequence[ast.stmt]) -> int:
+def _import_position(text: str, block: Sequence[ast.stmt]) -> int:
     """The line after which an import goes: that of its kind (standard library or not) where there is one."""
     module = tree(text)
     keys = import_keys(module.body[0]) if isinstance(module, ast.Module) and module.body else {}
@@ -182,7 +184,7 @@ def _beside(text: str, block: Sequence[ast.stmt]) -> int:
     return node.end_lineno or node.lineno
 
 
-def _below_docstring(module: ast.Module, bare: Sequence[str]) -> int:
+def _first_import_position(module: ast.Module, bare: Sequence[str]) -> int:
     """0-based line for the first import of a module without imports."""
     statement = docstring(module)
     if statement:
@@ -196,7 +198,7 @@ def _below_docstring(module: ast.Module, bare: Sequence[str]) -> int:
     return comment_end if comment_end == len(bare) or not bare[comment_end].strip() else line
 
 
-def _spaced(new: Sequence[str], bare: Sequence[str], at: int) -> list[str]:
+def _add_blank_lines(new: Sequence[str], bare: Sequence[str], at: int) -> list[str]:
     """Adds blank lines around a first block of imports where there are none."""
     result = list(new)
     if at and bare[at - 1].strip():

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import compose
-from greenloop.core.records import Attempt, Problem, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import changed
 
 
@@ -21,7 +23,7 @@ class Election:
     order: Sequence[int] = ()
 
 
-async def nearest(problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:  # noqa: ARG001
+async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final: bool) -> Election:  # noqa: ARG001
     """Any attempt that passes may be accepted; of several, the one nearest to the user's code comes first."""
     passing = [attempt for attempt in attempts if attempt.candidate and attempt.verdict.status is Status.PASSED]
 

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from greenloop.core.records import Attempt, Draft, Estimate, Outcome, Problem, Spec, Usage
+from greenloop.core.records.attempt import Attempt, Draft
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Estimate, Usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +36,7 @@ class Specified:
     """
 
     spec: Spec
-    said: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +85,7 @@ class Tested:
 
     attempt: Attempt
 
-    def into(self, attempts: list[Attempt]) -> None:
+    def record_in(self, attempts: list[Attempt]) -> None:
         """Appends the attempt, or replaces an earlier version of it."""
         attempts[self.attempt.number : self.attempt.number + 1] = [self.attempt]
 

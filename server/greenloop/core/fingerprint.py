@@ -11,26 +11,28 @@ from functools import lru_cache
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_dump import told
 from greenloop.core.python.ast_source import piece
-from greenloop.core.records import Candidate, Problem, Region
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 
 
-def same(problem: Problem, a: Candidate | None, b: Candidate | None) -> bool:
+def is_same_code(problem: Problem, a: Candidate | None, b: Candidate | None) -> bool:
     """Are two candidates the same code? None is the user's own code."""
-    return _different(problem, a) == _different(problem, b) and _beside(a) == _beside(b)
+    return _changed_digests(problem, a) == _changed_digests(problem, b) and _added_digests(a) == _added_digests(b)
 
 
 def fingerprint(problem: Problem, candidate: Candidate | None) -> str:
     """Equal for two candidates of one problem exactly when `is_same_code` holds. None is the user's own code."""
-    regions = _different(problem, candidate)
-    imports, helpers = _beside(candidate)
+    regions = _changed_digests(problem, candidate)
+    imports, helpers = _added_digests(candidate)
     region_lines = [*(f"{region.path}:{region.start}:{digest}" for region, digest in regions.items())]
     text = "\0".join([*sorted(region_lines), "", *sorted(imports), "", *sorted(helpers)])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=64)  # the user's own code is compared with every candidate
-def meaning(text: str) -> str:
+def code_digest(text: str) -> str:
     """A digest that is equal for equal code; for code that does not parse, of its lines that are not blank."""
     fragment = piece(text)
     if isinstance(fragment, SyntaxError):
@@ -40,13 +42,13 @@ def meaning(text: str) -> str:
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _different(problem: Problem, candidate: Candidate | None) -> dict[Region, str]:
+def _changed_digests(problem: Problem, candidate: Candidate | None) -> dict[Region, str]:
     """Digests of the regions where the candidate differs from the user's code."""
-    digests = {region: meaning(text) for region, text in (candidate.texts.items() if candidate else ())}
-    return {region: digest for region, digest in digests.items() if digest != meaning(region_text(problem, region))}
+    digests = {region: code_digest(text) for region, text in (candidate.texts.items() if candidate else ())}
+    return {region: digest for region, digest in digests.items() if digest != code_digest(region_text(problem, region))}
 
 
-def _beside(candidate: Candidate | None) -> tuple[frozenset[str], frozenset[str]]:
+def _added_digests(candidate: Candidate | None) -> tuple[frozenset[str], frozenset[str]]:
     if candidate is None:
         return frozenset(), frozenset()
-    return frozenset(map(meaning, candidate.imports)), frozenset(map(meaning, candidate.helpers))
+    return frozenset(map(code_digest, candidate.imports)), frozenset(map(code_digest, candidate.helpers))

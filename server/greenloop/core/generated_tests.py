@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from greenloop.core.records import Case, Provenance, Region, Spec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +42,14 @@ class Equation:
     raises: str = ""
 
 
-def sheet(region: Region, module: str, kind: str, checks: Sequence[Check]) -> Spec:
+def build_test_file(region: Region, module: str, kind: str, checks: Sequence[Check]) -> Spec:
     """A spec with the file `test_greenloop_KIND_MODULE.py` in the region's folder and a case for each check.
 
     `module` is the dotted name under which the region's file is imported. Without checks the spec is empty.
     """
     if not checks:
         return Spec()
-    path = path_of(region, kind)
+    path = generated_path(region, kind)
     name = region.qualname.partition(".")[0]
     # Each test has its own import: a module that cannot be imported must fail its tests, not their collection.
     import_line = f"from {module} import {name}"
@@ -75,13 +75,13 @@ def sheet(region: Region, module: str, kind: str, checks: Sequence[Check]) -> Sp
     return Spec(cases=tuple(cases), selectors=tuple(case.id for case in cases), files={path: text})
 
 
-def path_of(region: Region, kind: str) -> str:
+def generated_path(region: Region, kind: str) -> str:
     """The path of the generated test file of a kind in the sandbox."""
     own = PurePosixPath(region.path)
     return str(own.with_name(f"test_greenloop_{kind}_{re.sub(r'[^0-9a-zA-Z_]', '_', own.stem)}.py"))
 
 
-def equation(source: str) -> Equation | None:
+def parse_equation(source: str) -> Equation | None:
     """Parses the source of a check as an equation; None where it has another form.
 
     Known forms: `assert CALL == VALUE` (either way round, also by `is`, `pytest.approx` taken off), `assert CALL`
@@ -95,26 +95,27 @@ def equation(source: str) -> Equation | None:
         return None
     statement = tree.body[0]
     if isinstance(statement, ast.With) and len(statement.items) == 1 and len(statement.body) == 1:
-        return _raising(statement)
-    return _asserted(statement.test) if isinstance(statement, ast.Assert) else None
+        return _parse_raises(statement)
+    return _parse_assertion(statement.test) if isinstance(statement, ast.Assert) else None
 
 
-def stated(known: Equation) -> tuple[str, tuple[str, ...]]:
+def equation_test(equation: Equation) -> tuple[str, tuple[str, ...]]:
     """Body and imports of a test: the call raises, or equals the value; floats are compared approximately."""
-    if known.raises:
-        return f"with pytest.raises({known.raises}):\n    {known.call}", ("import pytest",)
+    if equation.raises:
+        return f"with pytest.raises({equation.raises}):\n    {equation.call}", ("import pytest",)
     try:
         has_floats = any(
-            isinstance(node, ast.Constant) and type(node.value) is float for node in ast.walk(ast.parse(known.expected))
+            isinstance(node, ast.Constant) and type(node.value) is float
+            for node in ast.walk(ast.parse(equation.expected))
         )
     except (SyntaxError, ValueError):
         has_floats = False
     if has_floats:
-        return f"assert {known.call} == pytest.approx({known.expected})", ("import pytest",)
-    return f"assert {known.call} == {known.expected}", ()
+        return f"assert {equation.call} == pytest.approx({equation.expected})", ("import pytest",)
+    return f"assert {equation.call} == {equation.expected}", ()
 
 
-def _raising(node: ast.With) -> Equation | None:
+def _parse_raises(node: ast.With) -> Equation | None:
     context, inner = node.items[0].context_expr, node.body[0]
     if not (isinstance(context, ast.Call) and context.args and isinstance(inner, ast.Expr)):
         return None
@@ -122,7 +123,7 @@ def _raising(node: ast.With) -> Equation | None:
     return Equation(call=ast.unparse(inner.value), raises=ast.unparse(context.args[0])) if is_raises else None
 
 
-def _asserted(test: ast.expr) -> Equation | None:
+def _parse_assertion(test: ast.expr) -> Equation | None:
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is):
         sides = [test.left, test.comparators[0]]
         if not _calls(sides[0]) and _calls(sides[1]):

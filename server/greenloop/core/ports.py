@@ -10,16 +10,18 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from greenloop.core.records import Attempt, Completion, Execution, Hole, Lines, Place, Probe, Reply, Run
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.sandbox import Execution, Probe, SandboxSpec, TestRun, WatchedLines
 
 
 class Model(Protocol):
-    """A language model. `complete` raises `ModelProblem` when it gets no answer; cancelling it stops the work."""
+    """A language model. `complete` raises `ModelError` when it gets no answer; cancelling it stops the work."""
 
     @property
     def name(self) -> str: ...
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply: ...
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply: ...
 
     def count_tokens(self, text: str) -> int: ...
 
@@ -30,10 +32,10 @@ class Model(Protocol):
 class Infiller(Protocol):
     """A model with a fill-in-the-middle mode. Errors and cancelling as in `Model.complete`."""
 
-    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply: ...
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply: ...
 
 
-class Keys(Protocol):
+class KeyStore(Protocol):
     """A store of API keys: returns that of a provider, which may also be in the environment variable. None: no key."""
 
     async def __call__(self, provider: str, variable: str) -> str | None: ...
@@ -53,7 +55,7 @@ class Session(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def run(self, run: Run) -> Execution: ...
+    async def run(self, run: TestRun) -> Execution: ...
 
     async def warm(self) -> None: ...
 
@@ -63,7 +65,7 @@ class Session(Protocol):
 
 
 class Sandbox(Protocol):
-    """A back end that isolates code. `probe` is the self-test; `open` raises `CannotVerify` with the remedy.
+    """A back end that isolates code. `probe` is the self-test; `open` raises `CannotVerifyError` with the remedy.
 
     `report_status` receives progress messages where opening takes long.
     """
@@ -75,7 +77,7 @@ class Sandbox(Protocol):
 
     async def probe(self) -> Probe: ...
 
-    async def open(self, place: Place) -> Session: ...
+    async def open(self, place: SandboxSpec) -> Session: ...
 
 
 class User(Protocol):
@@ -88,7 +90,7 @@ class User(Protocol):
     async def correct(self, question: str, text: str) -> str | None: ...
 
 
-class Nobody:
+class NoUser:
     """A user who never answers (scripts, CI, editors that cannot ask)."""
 
     async def confirm(self, question: str) -> bool | None:  # noqa: ARG002
@@ -106,14 +108,15 @@ class Tools:
     """The tools of a part: `ask` (the model of the request's role), the open sandbox session, the user, randomness.
 
     `run` runs selectors over the texts of an attempt and watches lines. The usage of an `ask` goes into the `usage` of
-    the part's `FeedbackNote`; `ask` raises `BudgetExceeded`, which the part must not catch. `sandbox_spec` is that of
-    the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they name.
+    the part's `FeedbackNote`; `ask` raises `BudgetExceededError`, which the part must not catch. `sandbox_spec` is that
+    of the session, if there is one. `options` are the settings `spec.*` by their last word, for the parts that they
+    name.
     """
 
-    ask: Callable[[Completion], Awaitable[Reply]]
-    run: Callable[[Attempt, Sequence[str], Sequence[Lines]], Awaitable[Execution]]
+    ask: Callable[[ChatRequest], Awaitable[Reply]]
+    run: Callable[[Attempt, Sequence[str], Sequence[WatchedLines]], Awaitable[Execution]]
     session: Session
     user: User
     rng: random.Random
-    place: Place | None = None
+    place: SandboxSpec | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

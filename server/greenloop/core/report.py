@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from greenloop.core.records import CaseResult, Execution, Failure, Frame
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
 
 Record = Mapping[str, Any]
 FAILING = frozenset({"failed", "error", "missing"})
@@ -27,7 +28,7 @@ _KILLED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collected:
+class CollectedCase:
     """A case as pytest collected it; `line` is 1-based."""
 
     id: str
@@ -44,12 +45,12 @@ class CollectError:
 
     id: str
     failure: Failure
-    name: str | None = None
-    local: bool = False
+    missing_name: str | None = None
+    is_local: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reach:
+class ReachedFunction:
     """A workspace function that a case called, directly (smallest `depth`) or through others.
 
     `firstlineno` is its first line (decorators included), `caller` the workspace frame that called it.
@@ -77,7 +78,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watched:
+class LineTrace:
     """The watched lines that a case ran: how often each, and the first and last steps in order.
 
     Where there were too many, `left_out` steps are missing before step number `gap`.
@@ -89,11 +90,11 @@ class Watched:
     left_out: int = 0
 
 
-def collected(execution: Execution) -> tuple[Collected, ...]:
+def collected_cases(execution: Execution) -> tuple[CollectedCase, ...]:
     """The cases in running order; empty where collection did not finish."""
-    for record in of_kind(execution, "collected"):
+    for record in records_of_kind(execution, "collected"):
         return tuple(
-            Collected(id=str(case["id"]), path=str(case["path"]), line=int(case["line"]))
+            CollectedCase(id=str(case["id"]), path=str(case["path"]), line=int(case["line"]))
             for case in record.get("cases", ())
         )
     return ()
@@ -105,40 +106,40 @@ def collect_errors(execution: Execution) -> tuple[CollectError, ...]:
         CollectError(
             id=str(record.get("id", "")),
             failure=failure(record),
-            name=record.get("name"),
-            local=bool(record.get("local")),
+            missing_name=record.get("name"),
+            is_local=bool(record.get("local")),
         )
-        for record in of_kind(execution, "collect_error")
+        for record in records_of_kind(execution, "collect_error")
     )
 
 
-def reached(execution: Execution) -> dict[str, tuple[Reach, ...]]:
+def reached_functions(execution: Execution) -> dict[str, tuple[ReachedFunction, ...]]:
     """The workspace functions that each case reached, by case id, nearest first; for traced executions only."""
     return {
         str(record["id"]): tuple(
             sorted((_reach(item) for item in record.get("functions", ())), key=lambda reach: reach.depth)
         )
-        for record in of_kind(execution, "trace")
+        for record in records_of_kind(execution, "trace")
     }
 
 
-def watched(execution: Execution) -> dict[str, Watched]:
+def line_traces(execution: Execution) -> dict[str, LineTrace]:
     """The watched lines that each case ran, by case id; for executions with `TestRun.watch`, also killed ones."""
-    return {str(record["id"]): _watched(record) for record in of_kind(execution, "watch")}
+    return {str(record["id"]): _watched(record) for record in records_of_kind(execution, "watch")}
 
 
 def case_results(execution: Execution) -> tuple[CaseResult, ...]:
     """One result for each case that was collected or begun, in order. A case that never ran is `missing`."""
     phases = _phases(execution)
-    began = [str(record["id"]) for record in of_kind(execution, "begin")]
-    ids = list(dict.fromkeys([case.id for case in collected(execution)] + began))
+    began = [str(record["id"]) for record in records_of_kind(execution, "begin")]
+    ids = list(dict.fromkeys([case.id for case in collected_cases(execution)] + began))
     unfinished = _unfinished(execution, phases, began)
     return tuple(
-        _interrupted(case, execution) if case == unfinished else result(case, phases.get(case, ())) for case in ids
+        _interrupted(case, execution) if case == unfinished else case_result(case, phases.get(case, ())) for case in ids
     )
 
 
-def result(case: str, phases: Sequence[Record]) -> CaseResult:
+def case_result(case: str, phases: Sequence[Record]) -> CaseResult:
     """The result of one case from all its phases; several `call` phases are subtests, and each of them counts."""
     seconds = sum(float(phase.get("seconds") or 0.0) for phase in phases)
     for when in ("setup", "call", "teardown"):
@@ -167,11 +168,11 @@ def failure(record: Record) -> Failure:
     )
 
 
-def of_kind(execution: Execution, kind: str) -> Iterator[Record]:
+def records_of_kind(execution: Execution, kind: str) -> Iterator[Record]:
     return (record for record in execution.records if record.get("kind") == kind)
 
 
-def end_of(execution: Execution) -> str:
+def describe_end(execution: Execution) -> str:
     """How the worker ended where pytest did not end it: one clause, or ""."""
     if execution.killed:
         return _KILLED.get(execution.killed, f"it was killed ({execution.killed})")
@@ -181,16 +182,16 @@ def end_of(execution: Execution) -> str:
             return f"it died of {signal.Signals(-status).name}"
         except ValueError:
             return f"it died of signal {-status}"
-    if not any(of_kind(execution, "finished")):
+    if not any(records_of_kind(execution, "finished")):
         return f"the process ended itself with status {status} before pytest was done"
     return ""
 
 
 def _phases(execution: Execution) -> dict[str, list[Record]]:
     """The phases of each case; where a plugin repeats failing cases, those of the last repetition only."""
-    reruns = any(record.get("reruns") for record in of_kind(execution, "start"))
+    reruns = any(record.get("reruns") for record in records_of_kind(execution, "start"))
     phases_by_case: dict[str, list[Record]] = {}
-    for record in of_kind(execution, "phase"):
+    for record in records_of_kind(execution, "phase"):
         case_phases = phases_by_case.setdefault(str(record.get("id")), [])
         if reruns and record.get("when") == "setup":
             case_phases.clear()
@@ -212,7 +213,11 @@ def _outcome(phase: Record) -> str:
 
 def _unfinished(execution: Execution, phases: Mapping[str, Sequence[Record]], began: Sequence[str]) -> str | None:
     """The case that was running when the worker ended abnormally."""
-    if began and end_of(execution) and not any(phase.get("when") == "teardown" for phase in phases.get(began[-1], ())):
+    if (
+        began
+        and describe_end(execution)
+        and not any(phase.get("when") == "teardown" for phase in phases.get(began[-1], ()))
+    ):
         return began[-1]
     return None
 
@@ -221,21 +226,21 @@ def _interrupted(case: str, execution: Execution) -> CaseResult:
     kind = {"timeout": "Timeout", "memory": "MemoryLimit", "processes": "ProcessLimit"}.get(execution.killed, "Crash")
     why = Failure(
         type=kind,
-        message=f"{end_of(execution)} (after {execution.seconds:.1f} s)",
-        frames=stack_of(execution),
+        message=f"{describe_end(execution)} (after {execution.seconds:.1f} s)",
+        frames=last_stack(execution),
         text=execution.output[-2000:],
     )
     return CaseResult(id=case, outcome="failed", failure=why, seconds=execution.seconds)
 
 
-def stack_of(execution: Execution) -> tuple[Frame, ...]:
+def last_stack(execution: Execution) -> tuple[Frame, ...]:
     """The workspace frames of the last stack that faulthandler printed, outermost first."""
     return tuple(frame for frame in whole_stack(execution) if not frame.path.startswith(("/", "<")))
 
 
 def whole_stack(execution: Execution) -> tuple[Frame, ...]:
     """All frames of this stack, outermost first; those outside the workspace have absolute paths."""
-    roots = [str(record.get("root", "")) for record in of_kind(execution, "start")]
+    roots = [str(record.get("root", "")) for record in records_of_kind(execution, "start")]
     _, marker, text = execution.output.rpartition("(most recent call first):\n")
     if not marker or not roots or not roots[0]:
         return ()
@@ -255,9 +260,9 @@ def _frame(value: Sequence[Any]) -> Frame:
     return Frame(path=str(value[0]), line=int(value[1]), function=str(value[2]))
 
 
-def _reach(item: Record) -> Reach:
+def _reach(item: Record) -> ReachedFunction:
     caller = item.get("caller")
-    return Reach(
+    return ReachedFunction(
         path=str(item["path"]),
         firstlineno=int(item["line"]),
         name=str(item["name"]),
@@ -266,7 +271,7 @@ def _reach(item: Record) -> Reach:
     )
 
 
-def _watched(record: Record) -> Watched:
+def _watched(record: Record) -> LineTrace:
     files = record["files"]
     lines: dict[str, dict[int, int]] = {}
     for file, line, times in record["hits"]:
@@ -277,4 +282,4 @@ def _watched(record: Record) -> Watched:
         for file, line, call, values in record["steps"]
         if 0 <= file < len(files)
     )
-    return Watched(lines=lines, steps=steps, gap=int(record.get("gap", 0)), left_out=int(record.get("left_out", 0)))
+    return LineTrace(lines=lines, steps=steps, gap=int(record.get("gap", 0)), left_out=int(record.get("left_out", 0)))

@@ -9,7 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from greenloop.core.budget import Ledger
-from greenloop.core.records import Attempt, Budget, Evidence, Limits, Problem
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits
+from greenloop.core.records.usage import Budget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +35,7 @@ class Baseline:
     passing: bool = False
 
     @property
-    def settled(self) -> bool:
+    def has_result(self) -> bool:
         """Is the request over before any model is asked?"""
         return self.passing or bool(self.fault)
 

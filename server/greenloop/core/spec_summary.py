@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from greenloop.core.records import OWN, Case, Provenance, Spec
+from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 
 WORDS = {
     Provenance.USER: "written by you",
@@ -56,7 +56,7 @@ def lines(spec: Spec, *, voted: bool, struck: tuple[str, ...] = ()) -> list[Line
     ]
 
 
-def one(provenance: Provenance) -> str:
+def describe_one(provenance: Provenance) -> str:
     """The label of a single test."""
     return _singular(WORDS[provenance])
 
@@ -68,8 +68,8 @@ def _singular(words: str) -> str:
 
 
 def _worth(case: Case) -> str:
-    word = one(case.provenance)
-    return word if case.provenance in OWN or not case.binding else f"{word}, must hold"
+    word = describe_one(case.provenance)
+    return word if case.provenance in USER_PROVENANCES or not case.binding else f"{word}, must hold"
 
 
 def _short(text: str) -> str:

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from greenloop.core.records import (
-    OWN,
-    Attempt,
-    Evidence,
-    Move,
-    Outcome,
-    Provenance,
-    Status,
-    StopReason,
-    Usage,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.spec import USER_PROVENANCES, Provenance
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status
 
 # Tests that are not the user's own.
 MADE_UP = (Provenance.DESIGNED, Provenance.PROPERTY)
@@ -42,7 +35,7 @@ def trust(evidence: Evidence) -> Verified:
         return Verified.UNVERIFIED
     passed = {kind for kind, (good, _every) in evidence.cases.items() if good}
     lacks_approval = Provenance.HUMAN in evidence.cases and Provenance.HUMAN not in passed
-    if evidence.neighbours_left_out or lacks_approval or not passed & OWN:
+    if evidence.neighbours_left_out or lacks_approval or not passed & USER_PROVENANCES:
         return Verified.PARTIALLY
     return Verified.VERIFIED
 

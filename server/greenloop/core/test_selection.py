@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from greenloop.core.records import Approach, Case, Region
-from greenloop.core.report import Reach
+from greenloop.core.records.problem import Approach
+from greenloop.core.records.spec import Case, Region
+from greenloop.core.report import ReachedFunction
 
-MOST = 5
+MOST_TESTS = 5
 
 
-def approaches(reach: Mapping[str, Sequence[Reach]], regions: Sequence[Region]) -> dict[str, Approach]:
+def find_approaches(reach: Mapping[str, Sequence[ReachedFunction]], regions: Sequence[Region]) -> dict[str, Approach]:
     """How each case reaches the regions, by the shortest path; only cases that reach one."""
     by_case = {}
     for case, hits in reach.items():
@@ -25,18 +26,18 @@ def approaches(reach: Mapping[str, Sequence[Reach]], regions: Sequence[Region]) 
     return by_case
 
 
-def _in(hit: Reach, region: Region) -> bool:
+def _in(hit: ReachedFunction, region: Region) -> bool:
     return hit.path == region.path and region.start <= hit.firstlineno <= region.end
 
 
-def choose(cases: Sequence[Case], known: Mapping[str, Approach], most: int = MOST) -> list[Case]:
+def select_tests(cases: Sequence[Case], approaches: Mapping[str, Approach], limit: int = MOST_TESTS) -> list[Case]:
     """At most `limit` cases with different callers, in their own order; without approaches the first ones.
 
     The nearest case represents its caller; files with callers take turns, the one with the nearest caller first.
     """
     nearest_by_caller: dict[tuple[str, str], tuple[int, int]] = {}
     for order, case in enumerate(cases):
-        if (approach := known.get(case.id)) is not None:
+        if (approach := approaches.get(case.id)) is not None:
             caller = _caller(case, approach)
             nearest_by_caller[caller] = min(
                 nearest_by_caller.get(caller, (approach.depth, order)), (approach.depth, order)
@@ -45,12 +46,12 @@ def choose(cases: Sequence[Case], known: Mapping[str, Approach], most: int = MOS
         by_function: dict[str, Case] = {}
         for case in cases:
             by_function.setdefault(_name(case), case)
-        return list(by_function.values())[:most]
+        return list(by_function.values())[:limit]
     by_file: dict[str, list[tuple[int, int]]] = {}
     for (path, _function), nearest in sorted(nearest_by_caller.items(), key=lambda item: item[1]):
         by_file.setdefault(path, []).append(nearest)
     turns = sorted((turn, *nearest) for nearest_cases in by_file.values() for turn, nearest in enumerate(nearest_cases))
-    return [cases[order] for order in sorted(order for _turn, _depth, order in turns[:most])]
+    return [cases[order] for order in sorted(order for _turn, _depth, order in turns[:limit])]
 
 
 def _caller(case: Case, approach: Approach) -> tuple[str, str]:

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.records import CaseResult, Execution, Failure, Status, Verdict
-from greenloop.core.report import case_results, collect_errors, collected, end_of, of_kind
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.report import case_results, collect_errors, collected_cases, describe_end, records_of_kind
 from greenloop.core.report_schema import well_formed
 
 
@@ -38,10 +39,10 @@ def _status(
     if execution.killed:
         return (
             Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED
-        ), f"The run was stopped: {end_of(execution)}."
-    if not collected(execution):
+        ), f"The run was stopped: {describe_end(execution)}."
+    if not collected_cases(execution):
         return _nothing_collected(execution)
-    finished = next(of_kind(execution, "finished"), None)
+    finished = next(records_of_kind(execution, "finished"), None)
     if finished is None:
         return _ended_early(execution)
     if tampering := _contradiction(expected, execution, finished):
@@ -72,33 +73,35 @@ def forged(execution: Execution) -> str:
         if not well_formed(record):
             return f"Record {number} of the report has a form that the test runner never writes."
     # Each subtest reports a call of its own, and all of them count; other phases are reported once.
-    phases = (record for record in of_kind(execution, "phase") if record.get("when") != "call")
+    phases = (record for record in records_of_kind(execution, "phase") if record.get("when") != "call")
     reports = Counter((record.get("id"), record.get("when")) for record in phases)
     repeated_case = next((case for (case, _when), times in reports.items() if times > 1), None)
-    if repeated_case and not any(record.get("reruns") for record in of_kind(execution, "start")):
+    if repeated_case and not any(record.get("reruns") for record in records_of_kind(execution, "start")):
         return f"{repeated_case} was reported twice."
-    for record in of_kind(execution, "phase"):
-        if contradiction := _lie(record):
+    for record in records_of_kind(execution, "phase"):
+        if contradiction := _misreported(record):
             return contradiction
     return ""
 
 
-def _lie(record: Mapping[str, object]) -> str:
+def _misreported(record: Mapping[str, object]) -> str:
     """The exception is from the call itself; the outcome is from a report that a candidate may have patched."""
     if record.get("type") is not None and record.get("outcome") == "passed" and record.get("wasxfail") is None:
         return f"{record.get('id')} raised {record.get('type')} and was reported as passed."
     return ""
 
 
-def _contradiction(expected: Sequence[str], execution: Execution, ended: Mapping[str, object]) -> str:
-    if execution.status != ended.get("status"):
-        return f"pytest reported status {ended.get('status')}, the process ended with {execution.status}."
-    if sum(1 for _ in of_kind(execution, "collected")) != 1:
+def _contradiction(expected: Sequence[str], execution: Execution, finished: Mapping[str, object]) -> str:
+    if execution.status != finished.get("status"):
+        return f"pytest reported status {finished.get('status')}, the process ended with {execution.status}."
+    if sum(1 for _ in records_of_kind(execution, "collected")) != 1:
         return "The collection was reported more than once."
-    ids = Counter(case.id for case in collected(execution))
+    ids = Counter(case.id for case in collected_cases(execution))
     if repeated := next((case for case, times in ids.items() if times > 1), None):
         return f"{repeated} was collected twice."
-    deselected = {str(case) for record in of_kind(execution, "collected") for case in record.get("deselected", ())}
+    deselected = {
+        str(case) for record in records_of_kind(execution, "collected") for case in record.get("deselected", ())
+    }
     if missing_case := next((case for case in expected if case in deselected), None):
         return f"{missing_case} was deselected."
     return ""
@@ -109,7 +112,7 @@ def _nothing_collected(execution: Execution) -> tuple[Status, str]:
     if errors:
         failure = errors[0].failure
         return Status.NOT_COLLECTED, f"{errors[0].id} cannot be collected: {failure.type}: {failure.message}"
-    if next(of_kind(execution, "finished"), None) is None:
+    if next(records_of_kind(execution, "finished"), None) is None:
         return _ended_early(execution)
     return Status.NOT_COLLECTED, "pytest collected no test."
 
@@ -143,5 +146,5 @@ def _missing(case: str, execution: Execution) -> CaseResult:
         return CaseResult(id=case, outcome="missing", failure=errors[0].failure)
     if execution.killed:
         kind = "Timeout" if execution.killed == "timeout" else "Killed"
-        return CaseResult(id=case, outcome="missing", failure=Failure(type=kind, message=end_of(execution)))
+        return CaseResult(id=case, outcome="missing", failure=Failure(type=kind, message=describe_end(execution)))
     return CaseResult(id=case, outcome="missing", failure=Failure(type="Missing", message="it was not collected"))

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from greenloop.core.records import Case
+from greenloop.core.records.spec import Case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Ballot:
 
     attempt: int
     passed: frozenset[str]
-    seen: Mapping[str, str] = field(default_factory=dict)
+    observed: Mapping[str, str] = field(default_factory=dict)
     weight: int = 1
     size: int = 0
 
@@ -39,9 +39,9 @@ class Poll:
 
     ballots: tuple[Ballot, ...]
     cases: tuple[Case, ...]
-    binding: int = 0
-    answers: int = 0
-    over: bool = False
+    binding_count: int = 0
+    answer_count: int = 0
+    is_final: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class Cluster:
     passed: frozenset[str]
 
 
-def clusters(poll: Poll) -> tuple[Cluster, ...]:
+def find_clusters(poll: Poll) -> tuple[Cluster, ...]:
     """Groups candidates by behaviour: heaviest first, then by passed cases, then the earliest."""
     groups: dict[tuple[str, ...], list[Ballot]] = defaultdict(list)
     for ballot in poll.ballots:
@@ -88,15 +88,15 @@ def clusters(poll: Poll) -> tuple[Cluster, ...]:
 
 
 def _behaviour(ballot: Ballot, case: str) -> str:
-    return ballot.seen.get(case) or ("passed" if case in ballot.passed else "failed")
+    return ballot.observed.get(case) or ("passed" if case in ballot.passed else "failed")
 
 
-def splitting(found: Sequence[Cluster], cases: Sequence[Case]) -> tuple[str, ...]:
+def rank_by_split(clusters: Sequence[Cluster], cases: Sequence[Case]) -> tuple[str, ...]:
     """Case ids, sorted by how evenly they split the clusters' weights; cases on which all agree come last."""
-    total = sum(cluster.weight for cluster in found) or 1
+    total = sum(cluster.weight for cluster in clusters) or 1
 
     def unevenness(case: Case) -> float:
-        yes = sum(cluster.weight for cluster in found if case.id in cluster.passed)
+        yes = sum(cluster.weight for cluster in clusters if case.id in cluster.passed)
         return abs(yes / total - 0.5)
 
     return tuple(case.id for case in sorted(cases, key=unevenness))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.stubs import unwritten
-from greenloop.core.records import Problem
+from greenloop.core.records.problem import Problem
 from greenloop.core.text.tokens import estimate
 
 AUTO, WHOLE, SEARCH_REPLACE = "auto", "whole", "search-replace"

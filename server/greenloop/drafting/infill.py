@@ -12,19 +12,10 @@ from string import Template
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Piece, blocks, docstring, piece
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Completion,
-    Draft,
-    Excerpt,
-    Finding,
-    Hole,
-    Mask,
-    Message,
-    Problem,
-    Region,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 from greenloop.drafting.candidates import code_blocks
 from greenloop.drafting.prompt import fenced
@@ -44,7 +35,7 @@ def rows_of(problem: Problem, attempt: Attempt, region: Region) -> list[str]:
     return flat(text).rstrip("\n").split("\n")
 
 
-def question(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> Hole:
+def question(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> InfillRequest:
     """The request to fill the masked lines of a draft.
 
     The context excerpts come first: they are the same for every infill, so a prompt cache reads them once.
@@ -58,7 +49,7 @@ def question(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequenc
     indent = margin_of(lines, mask)
     context = "\n\n".join(excerpt.text[:MOST_ABOUT] for excerpt in excerpts if not excerpt.own)
     head = "\n".join([*([context, "", ""] if context else []), *before])
-    return Hole(
+    return InfillRequest(
         prefix=f"{head}\n{indent}" if head else indent,
         suffix="\n" + "\n".join(after) + "\n",
         role=draft.role,
@@ -68,10 +59,10 @@ def question(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequenc
     )
 
 
-def as_chat(hole: Hole, template: str) -> Completion:
+def as_chat(hole: InfillRequest, template: str) -> ChatRequest:
     """The same request for a model without a fill-in-the-middle mode; `template` uses `$code` and `$blank`."""
     code = fenced(f"{hole.prefix}{BLANK}{hole.suffix}".strip("\n"))
-    return Completion(
+    return ChatRequest(
         messages=(Message(role="user", content=Template(template).substitute(code=code, blank=BLANK).strip()),),
         role=hole.role,
         temperature=hole.temperature,

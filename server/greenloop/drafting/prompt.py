@@ -11,7 +11,10 @@ from dataclasses import replace
 from string import Template
 
 from greenloop.core.compose import region_text
-from greenloop.core.records import Attempt, Draft, Excerpt, Message, Move, Problem, Region
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Message
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.truncate import Count, cut, most_characters
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests

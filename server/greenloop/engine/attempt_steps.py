@@ -12,10 +12,13 @@ from time import monotonic
 from greenloop.core.classify import classify, finding_group
 from greenloop.core.compose import compose
 from greenloop.core.events import Checked, Event
-from greenloop.core.records import Attempt, Candidate, Draft, Finding, Move, Note, Problem, Reply, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Finding, Move
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.candidates.gate import check, repetition, same
+from greenloop.drafting.candidates.gate import check, is_same_code, repetition
 from greenloop.drafting.candidates.mutate import mutants
 
 Files = Mapping[str, str]
@@ -83,7 +86,7 @@ def judged(attempt: Attempt, verdict: Verdict) -> Attempt:
 
 
 def _twin(problem: Problem, candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
-    return next((old for old in attempts if old.candidate and same(problem, candidate, old.candidate)), None)
+    return next((old for old in attempts if old.candidate and is_same_code(problem, candidate, old.candidate)), None)
 
 
 async def mutated(
@@ -120,7 +123,7 @@ async def mutated(
         draft=draft,
         model="one-token changes",
         verdict=Verdict(status=Status.REFUSED, seconds=seconds),
-        notes=(Note(text="", fields={"tried": tried}),),
+        notes=(FeedbackNote(text="", fields={"tried": tried}),),
     )
     if top is None:
         message = f"None of {tried} one-token changes passes more tests."

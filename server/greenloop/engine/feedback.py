@@ -11,33 +11,37 @@ from types import ModuleType
 
 from greenloop.core import registry
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Completion, Group, Note, Problem, Reply, Status
+from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import ErrorGroup, Status
 from greenloop.core.text.redact import redact
+from greenloop.engine.presets import Preset
 from greenloop.models.roles import sampled
 from greenloop.project.settings import Settings
 
 
 @dataclass(kw_only=True)
 class Feedback:
-    """The feedback parts of one run. Raises `SettingsProblem` where a setting names a part that does not exist."""
+    """The feedback parts of one run. Raises `SettingsError` where a setting names a part that does not exist."""
 
     settings: Settings
-    preset: registry.Preset
+    preset: Preset
     tools: Tools
     secrets: tuple[str, ...] = ()
-    parts: Mapping[Group | None, Sequence[ModuleType]] = field(init=False)
+    parts: Mapping[ErrorGroup | None, Sequence[ModuleType]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.parts = {
-            group: [registry.load("feedback", name) for name in self._names(group)] for group in (None, *Group)
+            group: [registry.load("feedback", name) for name in self._names(group)] for group in (None, *ErrorGroup)
         }
 
-    async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Note, ...]:
+    async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[FeedbackNote, ...]:
         """The notes on the newest attempt; none for one that passed."""
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
 
-        async def ask(request: Completion) -> Reply:
+        async def ask(request: ChatRequest) -> Reply:
             return await self.tools.ask(sampled(self.settings, request, attempts))
 
         tools = replace(self.tools, ask=ask)
@@ -45,7 +49,7 @@ class Feedback:
         notes = [await part.describe(problem, attempts, tools) for part in parts]
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
-    def _names(self, group: Group | None) -> Sequence[str]:
+    def _names(self, group: ErrorGroup | None) -> Sequence[str]:
         """Parts for a group of errors: those of the setting, else the preset's for it, else the preset's."""
         names = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
         return (getattr(self.settings.feedback, group, ()) if group else ()) or names

@@ -13,24 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from greenloop.core.attempts import CHEAP, best_attempt, count_asked
-from greenloop.core.budget import Request, Spent, billed, size
+from greenloop.core.budget import BudgetExceededError, Request, ask_within_budget, count_prompt_tokens
 from greenloop.core.compose import compose
-from greenloop.core.election import Election, nearest
+from greenloop.core.election import Election, elect_nearest
 from greenloop.core.events import Event, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records import (
-    Attempt,
-    Draft,
-    Finding,
-    Move,
-    Note,
-    Outcome,
-    Problem,
-    Reply,
-    Status,
-    StopReason,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Finding, Move
+from greenloop.core.records.model import Reply
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.engine import attempt_steps
 from greenloop.engine.attempt_steps import Files
@@ -53,11 +44,11 @@ class Parts:
     verify: Callable[[Files], Awaitable[Verdict]]
     glance: Callable[[Files], Awaitable[Verdict]]
     accept: Callable[[Files], Awaitable[Verdict]]
-    describe: Callable[[Problem, Sequence[Attempt]], Awaitable[tuple[Note, ...]]]
+    describe: Callable[[Problem, Sequence[Attempt]], Awaitable[tuple[FeedbackNote, ...]]]
     model_of: Callable[[Draft], str]
     count: Callable[[str], int]
     again: Callable[[Request, Reply, Finding], Request | None] = lambda _request, _reply, _finding: None
-    elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = nearest
+    elect: Callable[[Problem, Sequence[Attempt], bool], Awaitable[Election]] = elect_nearest
 
 
 async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
@@ -181,7 +172,7 @@ class _Loop:
     async def _answered(self, number: int, draft: Draft) -> Attempt | None:
         """The model's answer, read; one that cannot be read is asked for once more, shortly. None: out of budget."""
         request = replace(self.parts.assemble(self.state.problem, draft, self.state.attempts), seed=number)
-        tokens = size(request, self.parts.count)
+        tokens = count_prompt_tokens(request, self.parts.count)
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
         attempt = None
         try:
@@ -191,7 +182,7 @@ class _Loop:
                 reply = await self._count_asked(number, shorter)
                 again = attempt_steps.read(self.state.problem, number, draft, self.state.attempts, reply)
                 attempt = replace(again, usage=attempt.usage + again.usage)
-        except Spent as spent:
+        except BudgetExceededError as spent:
             self.exhausted = spent.reason
         return attempt
 
@@ -203,7 +194,7 @@ class _Loop:
             written += 1
             self.emit(Token(attempt=number, text=text, count=written))
 
-        reply = await billed(self.state.ledger, self.parts.ask, request, on_token, self.parts.count)
+        reply = await ask_within_budget(self.state.ledger, self.parts.ask, request, on_token, self.parts.count)
         self.emit(Proposed(attempt=number, answer=reply.text, usage=reply.usage))
         return reply
 
@@ -223,7 +214,7 @@ class _Loop:
             return attempt
         try:
             notes = await self.parts.describe(self.state.problem, [*self.state.attempts[: attempt.number], attempt])
-        except Spent as spent:
+        except BudgetExceededError as spent:
             self.exhausted = spent.reason
             return attempt
         sure = [note.fields["confidence"] for note in notes if "confidence" in note.fields]

@@ -10,28 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import Template
 
-from greenloop.core import registry
-from greenloop.core.budget import Request, billed
+from greenloop.core.budget import Request, ask_within_budget
 from greenloop.core.ports import Infiller, Model, slots
-from greenloop.core.records import (
-    Attempt,
-    Completion,
-    Draft,
-    Excerpt,
-    Finding,
-    Hole,
-    Message,
-    Move,
-    Problem,
-    Reply,
-    Role,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Finding, Move
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
+from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate
 from greenloop.drafting.edit_format import WHOLE, asking, chosen
 from greenloop.drafting.infill import as_chat, question
 from greenloop.drafting.prompt import assemble
+from greenloop.engine.presets import Preset
 from greenloop.models.roles import Models, failures, sampled
 from greenloop.project import templates
 from greenloop.project.settings import Settings
@@ -46,7 +36,7 @@ class ModelCalls:
     """The model calls of one run. `excerpts` are gathered before the first of them."""
 
     settings: Settings
-    preset: registry.Preset
+    preset: Preset
     models: Models
     state: RunState
     secrets: tuple[str, ...]
@@ -64,7 +54,7 @@ class ModelCalls:
             self.prompts = asking(self.whole, templates.preset(form.replace("-", "_")))
 
     async def drafter(self) -> Model:
-        """The model that drafts; its prices count from now on. Raises `ModelProblem` when there is none."""
+        """The model that drafts; its prices count from now on. Raises `ModelError` when there is none."""
         model = await self.models.of(Role.DRAFTER)
         self.state.ledger.price = getattr(model, "price", None)
         if self.first_drafter is None:
@@ -85,7 +75,7 @@ class ModelCalls:
             budget=self.settings.prompt.tokens,
             count=self.count_tokens,
         )
-        request = Completion(
+        request = ChatRequest(
             messages=self._redact(messages),
             role=draft.role,
             temperature=draft.temperature,
@@ -103,7 +93,7 @@ class ModelCalls:
 
     def reask(self, request: Request, reply: Reply, finding: Finding) -> Request | None:
         """A short second question after an answer that holds no candidate, where the preset has one."""
-        if isinstance(request, Hole) or finding.error_class not in UNREADABLE or "reask" not in self.prompts:
+        if isinstance(request, InfillRequest) or finding.error_class not in UNREADABLE or "reask" not in self.prompts:
             return None
         names = ", ".join(region.qualname for region in self.state.problem.regions)
         text = Template(self.prompts["reask"]).substitute(names=names, feedback=finding.message)
@@ -116,16 +106,16 @@ class ModelCalls:
         model = await self.models.of(request.role)
         gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
         async with gate:
-            if isinstance(request, Completion):
+            if isinstance(request, ChatRequest):
                 return await model.complete(request, on_token)
             assert isinstance(model, Infiller)
             return await model.infill(request, on_token)
 
-    async def ask_for_part(self, request: Completion) -> Reply:
+    async def ask_for_part(self, request: ChatRequest) -> Reply:
         """What a part asks, billed to the run; also before the loop, so the model may have to be chosen first."""
         await self.drafter()
         redacted = replace(request, messages=self._redact(request.messages))
-        return await billed(self.state.ledger, self.ask, redacted, _ignore_token, estimate)
+        return await ask_within_budget(self.state.ledger, self.ask, redacted, _ignore_token, estimate)
 
     def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """An infill request for a model that takes them, else the same as a chat request."""

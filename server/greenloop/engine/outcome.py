@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 
 from greenloop.core.attempts import best_attempt
 from greenloop.core.compose import before_after
-from greenloop.core.errors import BaselineChanged, GreenloopError, ModelProblem
-from greenloop.core.records import OWN, Attempt, Evidence, Outcome, Problem, StopReason, Usage, Verified
+from greenloop.core.errors import BaselineChangedError, GreenloopError, ModelError
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import USER_PROVENANCES
+from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.core.summary import caveat, solved, spent, trust, unsolved
 from greenloop.drafting.candidates import hardcoding
@@ -75,7 +79,7 @@ class OutcomeBuilder:
         """How far the user's own code may be trusted that passes everything."""
         if not baseline.passing or self.sandbox.sandbox == "none":
             return Verified.UNVERIFIED
-        own = any(case.provenance in OWN for case in baseline.problem.spec.cases)
+        own = any(case.provenance in USER_PROVENANCES for case in baseline.problem.spec.cases)
         return Verified.VERIFIED if own else Verified.PARTIALLY
 
 
@@ -95,9 +99,9 @@ def build_stopped(attempts: Sequence[Attempt], reason: StopReason, message: str)
 
 def stop_reason(error: GreenloopError) -> StopReason:
     """Why a run ended that an error ended."""
-    if isinstance(error, BaselineChanged):
+    if isinstance(error, BaselineChangedError):
         return StopReason.CHANGED
-    return StopReason.MODEL if isinstance(error, ModelProblem) else StopReason.ENVIRONMENT
+    return StopReason.MODEL if isinstance(error, ModelError) else StopReason.ENVIRONMENT
 
 
 def _last(attempts: Sequence[Attempt]) -> int | None:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from greenloop.core.events import Event, Tested
-from greenloop.core.records import Outcome, Past
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.usage import PastRun
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History
 
@@ -30,7 +31,7 @@ class RunRecorder:
             self.history.attempt(self.number, event.attempt)
         self.pass_on(event)
 
-    def begun(self, *, model: str, preset: str, move: str, prompt: int) -> list[Past]:
+    def begun(self, *, model: str, preset: str, move: str, prompt: int) -> list[PastRun]:
         """Keeps how the run begins; returns earlier runs that began alike."""
         past = self.history.like(model, preset, move)
         self.history.begun(self.number, move=move, prompt=prompt)

@@ -12,15 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core import registry
-from greenloop.core.errors import SandboxBroke, UsageProblem
+from greenloop.core.errors import SandboxBrokenError, UsageError
 from greenloop.core.events import Event, Finished
-from greenloop.core.ports import Model, Nobody, Sandbox, Session, User
-from greenloop.core.records import Failure, Limits, Outcome, Place, Problem, Run, Target, Verdict
+from greenloop.core.ports import Model, NoUser, Sandbox, Session, User
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Limits, SandboxSpec, TestRun
+from greenloop.core.records.spec import Target
+from greenloop.core.records.verdict import Failure, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.encoding import decode
+from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
 from greenloop.localize.baseline import calibrate
 from greenloop.localize.context import Bed
@@ -30,8 +34,8 @@ from greenloop.project.environment_faults import Fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
-from greenloop.sandboxes.timing import Stopwatch, Timed
+from greenloop.sandboxes.pool import SandboxPool
+from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.verdict import mutation_testing
 from greenloop.verdict.mutation_testing import Strength
 from greenloop.verdict.verifier import Verifier
@@ -59,7 +63,7 @@ class Request:
 class Harness:
     """What a measured run has in place of the user's own: any preset, models that record, a file for the history."""
 
-    preset: registry.Preset
+    preset: Preset
     models: Models
     history: Path | None = None
 
@@ -77,7 +81,7 @@ async def refine(
     user: User | None = None,
     model: Model | None = None,
     opener: Callable[[str, Settings], Model] | None = None,
-    pool: Keeper | None = None,
+    pool: SandboxPool | None = None,
     harness: Harness | None = None,
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
@@ -86,20 +90,20 @@ async def refine(
     `model` is asked in every role whatever the settings name; `opener` makes the model of a name where the caller has
     models or keys of its own (an editor's); `pool` keeps the sandbox open for the next request;
     `harness` stands for a preset, a history and models of the settings' and the user's own.
-    Raises `UsageProblem` for a target that does not exist (with the nearest that do), `CannotVerify` when no sandbox
-    or interpreter can be used, `ModelProblem` when no model is configured.
+    Raises `UsageError` for a target that does not exist (with the nearest that do), `CannotVerifyError` when no sandbox
+    or interpreter can be used, `ModelError` when no model is configured.
     """
-    preset = harness.preset if harness else registry.preset(settings.preset)
+    preset = harness.preset if harness else find_preset(settings.preset)
     root = workspace.checked_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
     if isinstance(target, str):
         target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
     place = await place_of(root, settings, report_status)
-    shared_pool = pool or Keeper()
+    shared_pool = pool or SandboxPool()
     watch = Stopwatch()
     with watch:
-        sandbox, session = await selection.opened(place, settings, report_status, shared_pool)
+        sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
     models = harness.models if harness else Models(settings=settings, override=model, opener=opener)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
@@ -107,7 +111,7 @@ async def refine(
         context = Bed(
             target=target,
             snapshot=snapshot,
-            session=Timed(session, watch),
+            session=TimedSession(session, watch),
             place=place,
             settings=settings,
             report_status=report_status,
@@ -120,37 +124,37 @@ async def refine(
             sandbox=sandbox,
             preset=preset,
             models=models,
-            user=user or Nobody(),
+            user=user or NoUser(),
             secrets=tuple(workspace.secrets(root, os.environ)),
             trusted=trusted,
             watch=watch,
             history=harness.history if harness else None,
         )
         outcome = await run.outcome(emit)
-    except SandboxBroke as error:
-        raise await selection.with_another(error, settings, sandbox.name) from error
+    except SandboxBrokenError as error:
+        raise await selection.suggest_other(error, settings, sandbox.name) from error
     finally:
         await asyncio.shield(asyncio.gather(_release(session, shared_pool, keep=pool is not None), models.close()))
     emit(Finished(outcome=outcome))
     return outcome
 
 
-async def warm(root: Path, settings: Settings, pool: Keeper) -> None:
+async def warm(root: Path, settings: Settings, pool: SandboxPool) -> None:
     """Opens a sandbox for this workspace where none waits, and keeps it, so that the next request finds it ready.
 
-    Raises `CannotVerify` where none can be used; the request itself will say so to the user.
+    Raises `CannotVerifyError` where none can be used; the request itself will say so to the user.
     """
     place = await place_of(workspace.checked_root(root), settings)
-    if pool.ready(place):
+    if pool.is_ready(place):
         return
-    _sandbox, session = await selection.opened(place, settings, quiet, pool)
+    _sandbox, session = await selection.open_first(place, settings, quiet, pool)
     try:
         await session.warm()
     finally:
         await asyncio.shield(pool.release(session))
 
 
-async def _release(session: Session, pool: Keeper, *, keep: bool) -> None:
+async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:
     await pool.release(session)
     if not keep:
         await pool.close()
@@ -158,16 +162,22 @@ async def _release(session: Session, pool: Keeper, *, keep: bool) -> None:
 
 async def prepare(
     root: Path, settings: Settings, report_status: Callable[[str], None] = quiet
-) -> tuple[Sandbox, Place]:
-    """The sandbox that passed its self-test and where it will run. Raises `CannotVerify` with each one's remedy."""
+) -> tuple[Sandbox, SandboxSpec]:
+    """The sandbox that passed its self-test and where it will run.
+
+    Raises `CannotVerifyError` with each one's remedy.
+    """
     place = await place_of(root, settings, report_status)
     return await selection.choose(settings, report_status), place
 
 
-async def place_of(root: Path, settings: Settings, report_status: Callable[[str], None] = quiet) -> Place:
-    """Where tests run: the workspace, its interpreter, what is hidden, limits. Raises `CannotVerify` without one."""
+async def place_of(root: Path, settings: Settings, report_status: Callable[[str], None] = quiet) -> SandboxSpec:
+    """Where tests run: the workspace, its interpreter, what is hidden, limits.
+
+    Raises `CannotVerifyError` without one.
+    """
     environment = await asyncio.to_thread(interpreters.environment, root, settings)
-    place = Place(
+    place = SandboxSpec(
         root=root,
         environment=environment,
         masked=workspace.masked(settings),
@@ -180,7 +190,7 @@ async def place_of(root: Path, settings: Settings, report_status: Callable[[str]
         network=settings.sandbox.network,
         variables={name: os.environ[name] for name in settings.sandbox.env if name in os.environ},
     )
-    return replace(place, limits=selection.fitting(place.limits, report_status))
+    return replace(place, limits=selection.clamp_limits(place.limits, report_status))
 
 
 async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
@@ -191,7 +201,9 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
     sandbox, place = await prepare(problem.root, settings)
     session = await sandbox.open(place)
     try:
-        run = Run(selectors=fit_selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds)
+        run = TestRun(
+            selectors=fit_selectors(problem.neighbours), files=problem.buffers, seconds=settings.suite.seconds
+        )
         outcomes = {}
         if problem.neighbours:
             outcomes = {result.id: result.outcome for result in case_results(await session.run(run))}
@@ -208,7 +220,7 @@ def past_run_verifier(
     outcomes: Mapping[str, str],
     *,
     sandbox: Sandbox,
-    place: Place,
+    place: SandboxSpec,
     settings: Settings,
     seconds: float = 0.0,
 ) -> Verifier:
@@ -231,7 +243,7 @@ def _decode(data: bytes) -> str | None:
     """A text as it is now; None where it cannot be read, which its run will say."""
     try:
         return decode(data)[0]
-    except UsageProblem:
+    except UsageError:
         return None
 
 
@@ -247,11 +259,11 @@ async def strength_of(
 
     At most `seconds` are spent on the changes.
 
-    Raises `UsageProblem` where the outcome has no result, `CannotVerify` where no sandbox can be used.
+    Raises `UsageError` where the outcome has no result, `CannotVerifyError` where no sandbox can be used.
     """
     candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
     if candidate is None or not outcome.solved:
-        raise UsageProblem("There is no solved result whose tests could be tried.", remedy="Run it first.")
+        raise UsageError("There is no solved result whose tests could be tried.", remedy="Run it first.")
     sandbox, place = await prepare(problem.root, settings, report_status)
     verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
     session = await sandbox.open(place)
@@ -266,13 +278,15 @@ async def strength_of(
 async def red_tests(root: Path, *, settings: Settings, report_status: Callable[[str], None] = quiet) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
     place = await place_of(workspace.checked_root(root), settings, report_status)
-    pool = Keeper()
-    sandbox, session = await selection.opened(place, settings, report_status, pool)
+    pool = SandboxPool()
+    sandbox, session = await selection.open_first(place, settings, report_status, pool)
     try:
         report_status("running the suite")
-        execution = await session.run(Run(selectors=(), seconds=max(settings.suite.seconds, settings.sandbox.seconds)))
+        execution = await session.run(
+            TestRun(selectors=(), seconds=max(settings.suite.seconds, settings.sandbox.seconds))
+        )
     finally:
         await _release(session, pool, keep=False)
     if execution.broken:
-        raise await selection.with_another(SandboxBroke(execution.broken), settings, sandbox.name)
+        raise await selection.suggest_other(SandboxBrokenError(execution.broken), settings, sandbox.name)
     return [result.id for result in case_results(execution) if result.outcome in {"failed", "error"}]

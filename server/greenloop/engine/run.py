@@ -13,27 +13,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from greenloop.core import registry
-from greenloop.core.budget import Ledger, Spent, size
+from greenloop.core.budget import BudgetExceededError, Ledger, count_prompt_tokens
 from greenloop.core.compose import region_text
-from greenloop.core.election import nearest
-from greenloop.core.errors import BaselineChanged, CannotVerify, ModelProblem, SandboxBroke
-from greenloop.core.estimate import EMBEDDED, foreseen
+from greenloop.core.election import elect_nearest
+from greenloop.core.errors import BaselineChangedError, CannotVerifyError, ModelError, SandboxBrokenError
+from greenloop.core.estimate import EMBEDDED, estimate_run
 from greenloop.core.events import Event, Specified, Started
 from greenloop.core.ports import Model, Sandbox, Session, Tools, User
-from greenloop.core.records import (
-    Budget,
-    Draft,
-    Estimate,
-    Evidence,
-    Move,
-    Outcome,
-    Past,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Verdict,
-)
+from greenloop.core.records.attempt import Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.usage import Budget, Estimate, PastRun
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import Baseline, RunState
 from greenloop.engine import loop
 from greenloop.engine.feedback import Feedback
@@ -41,6 +33,7 @@ from greenloop.engine.history import provenance
 from greenloop.engine.history.store import History
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
+from greenloop.engine.presets import Preset
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.specify import specify
 from greenloop.localize.context import Bed
@@ -49,7 +42,7 @@ from greenloop.models.roles import Models
 from greenloop.project import interpreters, workspace
 from greenloop.project.sources import imported_as
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.timing import Stopwatch, Timed
+from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.specs import host_checks, stored_tests, voting
 from greenloop.specs.voting import Voting
 from greenloop.verdict import persist_tests
@@ -65,7 +58,7 @@ class RefineRun:
     context: Bed
     baseline: Baseline
     sandbox: Sandbox
-    preset: registry.Preset
+    preset: Preset
     models: Models
     user: User
     secrets: tuple[str, ...]
@@ -80,7 +73,7 @@ class RefineRun:
     voting: Voting | None = None
 
     def __post_init__(self) -> None:
-        """Raises `SettingsProblem` where a setting names a feedback part that does not exist."""
+        """Raises `SettingsError` where a setting names a feedback part that does not exist."""
         settings = self.context.settings
         budget = Budget(
             attempts=settings.attempts or self.preset.attempts,
@@ -115,12 +108,12 @@ class RefineRun:
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
         """The whole run; every event but `Finished` is emitted."""
-        if not self.baseline.settled:
+        if not self.baseline.has_result:
             self.baseline = await specify(
                 self.context, self.baseline, self.tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
             )
             self.state.start_from(self.baseline)
-        if self.baseline.settled:
+        if self.baseline.has_result:
             return self._builder().without_model(self.baseline, self.context.target.selector)
         drafter = await self.calls.drafter()
         await self.models.of(Role.REFINER)
@@ -174,9 +167,9 @@ class RefineRun:
         """The loop; a model or a sandbox that gives up in the middle ends the run with its sentence."""
         try:
             return await loop.refine(self.state, started, parts, recorder.emit)
-        except (ModelProblem, CannotVerify) as error:
-            if isinstance(error, SandboxBroke):
-                await selection.with_another(error, self.context.settings, self.context.session.name)
+        except (ModelError, CannotVerifyError) as error:
+            if isinstance(error, SandboxBrokenError):
+                await selection.suggest_other(error, self.context.settings, self.context.session.name)
             return build_stopped(self.state.attempts, stop_reason(error), f"{error} {error.remedy}".strip())
 
     def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
@@ -189,7 +182,7 @@ class RefineRun:
             problem = self.state.problem = replace(self.state.problem, spec=spec)
             for message in stored_tests.update(problem.root, region, problem.files[region.path], spec, module):
                 self.context.report_status(message)
-            emit(Specified(spec=spec, said=sentence))
+            emit(Specified(spec=spec, reason=sentence))
 
         self.voting = Voting(
             rule=registry.load("trust", self.preset.trust).rule,
@@ -211,7 +204,7 @@ class RefineRun:
             model_of=self.calls.model_name,
             count=self.calls.count_tokens,
             again=self.calls.reask,
-            elect=nearest if blind else self.voting.elect,
+            elect=elect_nearest if blind else self.voting.elect,
         )
 
     async def _gather_context(self) -> None:
@@ -222,7 +215,7 @@ class RefineRun:
     async def _describe_baseline(self) -> None:
         """Attempt 0 gets its notes; where all is still to be written, search reads their fields and no model a text."""
         problem, (baseline,) = self.state.problem, self.state.attempts
-        with suppress(Spent):  # the loop will find the same, and say so
+        with suppress(BudgetExceededError):  # the loop will find the same, and say so
             baseline = replace(baseline, notes=await self.feedback.describe(problem, [baseline]))
         if all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
             baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
@@ -234,15 +227,15 @@ class RefineRun:
         planned = registry.load("search", self.preset.search).plan(problem, attempts)
         draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
         request = self.calls.request(problem, draft, attempts)
-        return (planned[0].move if planned else Move.DRAFT), size(request, self.calls.count_tokens)
+        return (planned[0].move if planned else Move.DRAFT), count_prompt_tokens(request, self.calls.count_tokens)
 
-    def _estimate(self, past: Sequence[Past], prompt: int, drafter: Model) -> Estimate:
+    def _estimate(self, past: Sequence[PastRun], prompt: int, drafter: Model) -> Estimate:
         problem = self.state.problem
         own = sum(drafter.count_tokens(region_text(problem, region)) for region in problem.regions)
-        return foreseen(
+        return estimate_run(
             past,
-            prompt=prompt,
-            answer=min(max(own, SHORT_ANSWER), self.context.settings.answer.tokens),
+            prompt_tokens=prompt,
+            answer_tokens=min(max(own, SHORT_ANSWER), self.context.settings.answer.tokens),
             limit=self.state.ledger.budget.tokens,
             speeds=EMBEDDED if drafter.name.startswith("local") else None,
         )
@@ -252,16 +245,16 @@ class RefineRun:
         return await asyncio.to_thread(provenance.of, self.context.place, state.problem, state.outcomes)
 
     async def _ensure_unchanged(self) -> None:
-        """Raises `BaselineChanged` where the user's tests or their configuration are not those of the baseline."""
+        """Raises `BaselineChangedError` where the user's tests or their configuration are not those of the baseline."""
         snapshot = self.context.snapshot
         if await asyncio.to_thread(workspace.fingerprint, snapshot.root, snapshot.buffers) != self.trusted:
-            raise BaselineChanged(
+            raise BaselineChangedError(
                 "The tests or their configuration changed while the run was under way.", remedy="Start it again."
             )
 
     async def _open_session(self) -> Session:
         with self.watch:
-            return Timed(await self.sandbox.open(self.context.place), self.watch)
+            return TimedSession(await self.sandbox.open(self.context.place), self.watch)
 
     def _encode(self, files: Files) -> dict[str, bytes]:
         return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}

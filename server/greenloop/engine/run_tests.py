@@ -11,17 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
-from greenloop.core.records import CaseResult, Execution, Place, Run
+from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import (
-    Collected,
+    CollectedCase,
     CollectError,
-    Reach,
+    ReachedFunction,
     case_results,
     collect_errors,
-    collected,
-    of_kind,
-    reached,
+    collected_cases,
+    reached_functions,
+    records_of_kind,
 )
 from greenloop.core.selectors import fit_selectors
 from greenloop.engine.refine import place_of, quiet
@@ -31,7 +32,7 @@ from greenloop.project.environment_faults import broken, environment_fault, star
 from greenloop.project.settings import Settings
 from greenloop.project.sources import text
 from greenloop.sandboxes import selection
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 NOT_FOUND = 4  # pytest's exit status where a selector names nothing
 
@@ -48,11 +49,11 @@ class Report:
     """
 
     results: tuple[CaseResult, ...] = ()
-    places: Mapping[str, Collected] = field(default_factory=dict)
+    places: Mapping[str, CollectedCase] = field(default_factory=dict)
     errors: tuple[CollectError, ...] = ()
     left_out: tuple[str, ...] = ()
     ended: bool = False
-    reach: Mapping[str, Sequence[Reach]] = field(default_factory=dict)
+    reach: Mapping[str, Sequence[ReachedFunction]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -63,7 +64,7 @@ async def run_tests(
     *,
     buffers: Mapping[str, bytes],
     settings: Settings,
-    pool: Keeper,
+    pool: SandboxPool,
     traced: bool,
     seconds: float = 0.0,
     report_status: Callable[[str], None] = quiet,
@@ -73,11 +74,11 @@ async def run_tests(
     `buffers` are unsaved texts by workspace path; they win over the disk. `seconds` bound the run (0: as long as the
     settings allow for a suite). Without `traced` the quicker way is taken, where the sandbox has learnt one.
     Where a test is there no more, its whole file runs.
-    Raises `CannotVerify` where no test can run for the environment's sake or the sandbox's.
+    Raises `CannotVerifyError` where no test can run for the environment's sake or the sandbox's.
     """
     place = await place_of(workspace.checked_root(root), settings, report_status)
-    sandbox, session = await selection.opened(place, settings, report_status, pool)
-    run = Run(
+    sandbox, session = await selection.open_first(place, settings, report_status, pool)
+    run = TestRun(
         selectors=fit_selectors(selectors),
         files=buffers,
         seconds=seconds or max(settings.suite.seconds, settings.sandbox.seconds),
@@ -99,13 +100,13 @@ async def run_tests(
     return _report(run, execution, settings)
 
 
-async def prepare(root: Path, settings: Settings, pool: Keeper) -> None:
+async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
     """Makes the sandbox ready for the next run, also where a cancelled one took its wall down.
 
-    Raises `CannotVerify` where none can be used.
+    Raises `CannotVerifyError` where none can be used.
     """
     place = await place_of(workspace.checked_root(root), settings)
-    _sandbox, session = await selection.opened(place, settings, quiet, pool)
+    _sandbox, session = await selection.open_first(place, settings, quiet, pool)
     try:
         await session.warm()
     finally:
@@ -113,17 +114,17 @@ async def prepare(root: Path, settings: Settings, pool: Keeper) -> None:
 
 
 def _names_nothing(execution: Execution) -> bool:
-    return execution.status == NOT_FOUND and not collected(execution) and not collect_errors(execution)
+    return execution.status == NOT_FOUND and not collected_cases(execution) and not collect_errors(execution)
 
 
-def _whole_files(run: Run) -> Run:
+def _whole_files(run: TestRun) -> TestRun:
     files = tuple(dict.fromkeys(selector.split("::", 1)[0] for selector in run.selectors))
-    return Run(selectors=files, files=run.files, seconds=run.seconds, trace=run.trace, baseline=run.baseline)
+    return TestRun(selectors=files, files=run.files, seconds=run.seconds, trace=run.trace, baseline=run.baseline)
 
 
-def _unusable(execution: Execution, place: Place, buffers: Mapping[str, bytes]) -> CannotVerify | None:
+def _unusable(execution: Execution, place: SandboxSpec, buffers: Mapping[str, bytes]) -> CannotVerifyError | None:
     """Why nothing could run, where only the environment can cure it."""
-    if collected(execution):
+    if collected_cases(execution):
         return None
     failures = [error.failure for error in collect_errors(execution)]
     if failures:
@@ -138,23 +139,23 @@ def _unusable(execution: Execution, place: Place, buffers: Mapping[str, bytes]) 
     else:
         fault = start_fault(execution, place.environment)
     if fault is not None:
-        return CannotVerify(fault.sentence, remedy=fault.remedy)
-    if failures or (execution.status != PYTEST_BROKE and any(of_kind(execution, "finished"))):
+        return CannotVerifyError(fault.sentence, remedy=fault.remedy)
+    if failures or (execution.status != PYTEST_BROKE and any(records_of_kind(execution, "finished"))):
         return None
     rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
-    return CannotVerify(
+    return CannotVerifyError(
         f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
         remedy=f"See whether `{place.environment.executable} -m pytest` works.",
     )
 
 
-async def _breakdown(reason: str, place: Place, settings: Settings, sandbox: str) -> GreenloopError:
+async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbox: str) -> GreenloopError:
     if fault := broken(reason, place.environment):
-        return CannotVerify(fault.sentence, remedy=fault.remedy)
-    return await selection.with_another(SandboxBroke(reason), settings, sandbox)
+        return CannotVerifyError(fault.sentence, remedy=fault.remedy)
+    return await selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
 
 
-def _report(run: Run, execution: Execution, settings: Settings) -> Report:
+def _report(run: TestRun, execution: Execution, settings: Settings) -> Report:
     results = case_results(execution)
     ended = [result for result in results if result.outcome != "missing"]
     if execution.killed and ended:
@@ -165,11 +166,13 @@ def _report(run: Run, execution: Execution, settings: Settings) -> Report:
     known = {result.id for result in ended}
     return Report(
         results=tuple(ended),
-        places={case.id: case for case in collected(execution)},
+        places={case.id: case for case in collected_cases(execution)},
         errors=collect_errors(execution),
         left_out=tuple(result.id for result in results if result.id not in known),
         ended=execution.killed != "timeout",
-        reach=reached(execution),
-        files=tuple(selector for selector in run.selectors if "::" not in selector) if collected(execution) else (),
+        reach=reached_functions(execution),
+        files=tuple(selector for selector in run.selectors if "::" not in selector)
+        if collected_cases(execution)
+        else (),
         seconds=execution.seconds,
     )

@@ -12,9 +12,10 @@ from dataclasses import replace
 from greenloop.core import registry
 from greenloop.core.docstrings.ambiguity import REMEDY, designable, doubts, unusable
 from greenloop.core.docstrings.documentation import read
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
-from greenloop.core.records import OWN, Problem, Provenance, Spec, TargetKind
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Spec, TargetKind
 from greenloop.core.report import case_results
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import Bed, faulty, green, ready
@@ -36,7 +37,7 @@ async def specify(
     """The baseline with everything that must hold, all of it run with the user's own code.
 
     `parts` write tests where the setting `spec.design` allows it; `told` gets what is frozen, before any candidate.
-    Raises `CannotVerify` where nothing says what the function should do.
+    Raises `CannotVerifyError` where nothing says what the function should do.
     """
     problem = baseline.problem
     if not problem.regions:
@@ -72,9 +73,9 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
                 bed.report_status("writing tests from the docstring")
                 spec += known.sifted(await registry.load("specs", name).collect(replace(problem, spec=spec), tools))
         if silent and not spec.cases:
-            raise CannotVerify(silent, remedy=REMEDY)
+            raise CannotVerifyError(silent, remedy=REMEDY)
     if not any(case.executed for case in spec.cases):
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",
             remedy=_remedy(spec.doubts, parts),
         )
@@ -90,7 +91,7 @@ def _designing(bed: Bed, problem: Problem, spec: Spec) -> bool:
     They are enough to repair what is written already.
     """
     blank = all(unwritten(region, problem.files.get) for region in problem.regions)
-    own = OWN - {Provenance.DOCTEST, Provenance.EXAMPLE} if blank else OWN
+    own = USER_PROVENANCES - {Provenance.DOCTEST, Provenance.EXAMPLE} if blank else USER_PROVENANCES
     wanted = bed.settings.spec.design
     return wanted == "always" or (wanted == "auto" and not any(case.provenance in own for case in spec.cases))
 

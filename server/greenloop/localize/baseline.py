@@ -10,9 +10,19 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.records import Case, CaseResult, Execution, Provenance, Region, Spec, TargetKind
-from greenloop.core.report import Reach, case_results, collect_errors, collected, of_kind, reached, whole_stack
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec, TargetKind
+from greenloop.core.records.verdict import CaseResult
+from greenloop.core.report import (
+    ReachedFunction,
+    case_results,
+    collect_errors,
+    collected_cases,
+    reached_functions,
+    records_of_kind,
+    whole_stack,
+)
 from greenloop.core.run_state import Baseline
 from greenloop.core.selectors import fit_selectors
 from greenloop.localize import regions, spectrum
@@ -32,7 +42,7 @@ PYTEST_BROKE = 3  # pytest's exit status for an internal error
 
 
 async def calibrate(bed: Bed) -> Baseline:
-    """Raises `UsageProblem` for a target that does not exist and `CannotVerify` where nothing can be verified."""
+    """Raises `UsageError` for a target that does not exist and `CannotVerifyError` where nothing can be verified."""
     if bed.target.kind is TargetKind.TEST:
         return await _of_test(bed)
     return await _of_function(bed)
@@ -44,7 +54,7 @@ async def calibrate(bed: Bed) -> Baseline:
 async def _of_test(bed: Bed) -> Baseline:
     bed.report_status("running the test unchanged")
     stubs, created, execution = await _with_stubs(bed)
-    if not collected(execution):
+    if not collected_cases(execution):
         return await _uncollected(bed, execution, stubs)
     spec = read(execution, bed.target)
     if early := await _ends_here(bed, spec, execution, stubs):
@@ -53,7 +63,7 @@ async def _of_test(bed: Bed) -> Baseline:
     around = await _neighbours(bed, execution, failing, stubs, created)
     chosen = created or _chosen(bed, around, failing)
     if not chosen:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{bed.target.selector} reaches no function of this workspace that may be changed.",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
@@ -106,19 +116,19 @@ async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str])
     if errors:
         first = errors[0].failure
         where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{bed.target.path} cannot be collected by pytest: {first.type}: {first.message}{where}",
             remedy="Mend that first; greenloop needs a test that runs.",
         )
-    if execution.status == PYTEST_BROKE or not any(of_kind(execution, "finished")):
+    if execution.status == PYTEST_BROKE or not any(records_of_kind(execution, "finished")):
         rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
             remedy=f"See whether `{bed.place.environment.executable} -m pytest {bed.target.path}` works.",
         )
     near = nearest(bed.target.selector, await _ids_of_file(bed, stubs))
     hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
-    raise UsageProblem(f"There is no test {bed.target.selector}.", remedy=hint)
+    raise UsageError(f"There is no test {bed.target.selector}.", remedy=hint)
 
 
 def _unfit(bed: Bed, execution: Execution) -> Baseline | None:
@@ -130,7 +140,7 @@ def _unfit(bed: Bed, execution: Execution) -> Baseline | None:
 
 async def _ids_of_file(bed: Bed, stubs: Mapping[str, str]) -> list[str]:
     execution = await bed.run([bed.target.path], stubs, collect=True)
-    return [item.id for item in collected(execution)]
+    return [item.id for item in collected_cases(execution)]
 
 
 async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[str, str]) -> Baseline | None:
@@ -141,7 +151,7 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
     if all(outcomes.get(case) == "passed" for case in expected) and not execution.killed:
         return green(bed, spec, execution, outcomes)
     if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{bed.target.selector} is skipped or expected to fail, so nothing says when it is right.",
             remedy="Remove the mark first.",
         )
@@ -169,7 +179,7 @@ class Around:
     """The neighbour run: outcomes by id, what each case reached, how many could not be run, and the run itself."""
 
     outcomes: Mapping[str, str]
-    reach: Mapping[str, Sequence[Reach]]
+    reach: Mapping[str, Sequence[ReachedFunction]]
     left_out: int
     execution: Execution | None = None
 
@@ -183,7 +193,7 @@ async def _neighbours(
 ) -> Around:
     """The tests of the target's file and of files that import a module which may be changed, traced."""
     bed.report_status("running the neighbouring tests unchanged")
-    reach: dict[str, Sequence[Reach]] = dict(reached(execution))
+    reach: dict[str, Sequence[ReachedFunction]] = dict(reached_functions(execution))
     failures = {case: result.failure for case, result in failing.items()}
     first = created or bed.ranked(reach, failures, ())
     modules = dict.fromkeys(region.path for region in first[:3])
@@ -195,7 +205,7 @@ async def _run_around(
     bed: Bed,
     files: Sequence[str],
     modules: Mapping[str, None],
-    reach: dict[str, Sequence[Reach]],
+    reach: dict[str, Sequence[ReachedFunction]],
     stubs: Mapping[str, str],
     *,
     hung: AbstractSet[str] = frozenset(),
@@ -208,15 +218,15 @@ async def _run_around(
     chosen = list(every)
     if hung:  # a case that never ends would take all the time from the others
         found = await bed.run(chosen, stubs, collect=True)
-        ids = [item.id for item in collected(found) if item.id not in hung]
+        ids = [item.id for item in collected_cases(found) if item.id not in hung]
         if not ids:
             return Around(outcomes={}, reach=reach, left_out=0)
         chosen = list(fit_selectors(ids))
     execution = await bed.run(chosen, stubs, trace=True, seconds=bed.settings.suite.seconds)
     done = [result for result in case_results(execution) if not _cut_short(result)]
     outcomes = {result.id: result.outcome for result in done}
-    left_out = sum(item.id not in outcomes for item in collected(execution))
-    reach.update(reached(execution))
+    left_out = sum(item.id not in outcomes for item in collected_cases(execution))
+    reach.update(reached_functions(execution))
     return Around(outcomes=outcomes, reach=reach, left_out=left_out, execution=execution)
 
 
@@ -240,10 +250,10 @@ async def _of_function(bed: Bed) -> Baseline:
     text = bed.snapshot.text(bed.target.path) or ""
     region = regions.for_function(bed.target, text)
     if clash := facts(region, text).clash:
-        raise CannotVerify(clash, remedy="Only one of the two can hold; correct the docstring first.")
+        raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
     told = examples(bed.target, text) + stated(region, text, imported_as(region.path, bed.snapshot.root))
     bed.report_status("running its examples and the tests that reach it")
-    reach: dict[str, Sequence[Reach]] = {}
+    reach: dict[str, Sequence[ReachedFunction]] = {}
     around = await _run_around(bed, [], {bed.target.path: None}, reach, {})
     mine = [case for case, hits in around.reach.items() if any(_inside(hit, region) for hit in hits)]
     execution, tests = await _traced_results(bed, told, mine)
@@ -253,7 +263,7 @@ async def _of_function(bed: Bed) -> Baseline:
             return early
         # What a model writes from the docstring, or settings ask for, is still to come.
         return ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
-    if not collected(execution) and (early := _unfit(bed, execution)):
+    if not collected_cases(execution) and (early := _unfit(bed, execution)):
         return early
     if early := await _ends_here(bed, spec, execution, spec.files):
         return early
@@ -270,11 +280,11 @@ async def _traced_results(bed: Bed, told: Spec, mine: Sequence[str]) -> tuple[Ex
     outcomes = {result.id: result.outcome for result in case_results(execution)}
     red = [
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
-        for item in collected(execution)
+        for item in collected_cases(execution)
         if item.id in mine and (outcomes.get(item.id) != "passed" or not told.cases)
     ]
     return execution, tuple(red)
 
 
-def _inside(hit: Reach, region: Region) -> bool:
+def _inside(hit: ReachedFunction, region: Region) -> bool:
     return hit.path == region.path and region.start <= hit.firstlineno <= region.end

@@ -6,27 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from greenloop.core.classify import classify
-from greenloop.core.errors import CannotVerify, SandboxBroke
+from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.ports import Session
 from greenloop.core.python.stubs import remarks
-from greenloop.core.records import (
-    Attempt,
-    Execution,
-    Failure,
-    Limits,
-    Place,
-    Problem,
-    Region,
-    Run,
-    Spec,
-    Status,
-    Target,
-    TargetKind,
-    Verdict,
-)
-from greenloop.core.report import Reach, case_results
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestRun
+from greenloop.core.records.spec import Region, Spec, Target, TargetKind
+from greenloop.core.records.verdict import Failure, Status, Verdict
+from greenloop.core.report import ReachedFunction, case_results
 from greenloop.core.run_state import Baseline
-from greenloop.core.test_selection import approaches
+from greenloop.core.test_selection import find_approaches
 from greenloop.core.text.diff import lines
 from greenloop.core.verdict import judge
 from greenloop.localize import regions
@@ -49,26 +39,26 @@ class Bed:
     target: Target
     snapshot: Snapshot
     session: Session
-    place: Place
+    place: SandboxSpec
     settings: Settings
     report_status: Callable[[str], None]
     comment: str = ""
     known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
 
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
-        """Runs over the user's buffers and `files`. Raises `CannotVerify` when the sandbox itself breaks."""
+        """Runs over the user's buffers and `files`. Raises `CannotVerifyError` when the sandbox itself breaks."""
         laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
-        run = Run(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True)
+        run = TestRun(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True)
         execution = await self.session.run(replace(run, **kind))  # type: ignore[arg-type]
         if execution.broken:
             raise self.breakdown(execution.broken)
         return execution
 
-    def breakdown(self, reason: str) -> CannotVerify:
+    def breakdown(self, reason: str) -> CannotVerifyError:
         """What to tell when the sandbox itself failed."""
         if fault := broken(reason, self.place.environment):
-            return CannotVerify(fault.sentence, remedy=fault.remedy)
-        return SandboxBroke(reason)
+            return CannotVerifyError(fault.sentence, remedy=fault.remedy)
+        return SandboxBrokenError(reason)
 
     def limits(self, execution: Execution) -> Limits:
         """The limits of later runs, by how long this one took with the user's own code; nothing is learnt of a hang."""
@@ -87,7 +77,10 @@ class Bed:
         return (*file_patterns(self.snapshot.root), *own)
 
     def ranked(
-        self, reach: Mapping[str, Sequence[Reach]], failing: Mapping[str, Failure | None], passing: Sequence[str]
+        self,
+        reach: Mapping[str, Sequence[ReachedFunction]],
+        failing: Mapping[str, Failure | None],
+        passing: Sequence[str],
     ) -> list[Region]:
         return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
 
@@ -113,14 +106,14 @@ def ready(
     stubs: Mapping[str, str],
     *,
     left_out: int = 0,
-    reach: Mapping[str, Sequence[Reach]] | None = None,
+    reach: Mapping[str, Sequence[ReachedFunction]] | None = None,
 ) -> Baseline:
     """`reach` says which functions each case calls, where it was traced."""
     targets = {case.id: None for case in spec.cases if case.executed}
     results = {result.id: result.outcome for result in case_results(execution)}
     outcomes = {**around, **{case: results.get(case, "missing") for case in targets}}
     problem = _problem(bed, spec, chosen, stubs, neighbours=tuple(case for case in around if case not in targets))
-    problem = replace(problem, approaches=approaches(reach or {}, chosen))
+    problem = replace(problem, approaches=find_approaches(reach or {}, chosen))
     verdict = judge([*targets], outcomes, execution)
     return Baseline(
         problem=problem,

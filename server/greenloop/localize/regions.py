@@ -13,7 +13,8 @@ from math import sqrt
 from typing import Any, Protocol
 
 from greenloop.core.python import stubs as placeholders
-from greenloop.core.records import Failure, Frame, Region, Target
+from greenloop.core.records.spec import Region, Target
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize.stubs import Missing as Missing  # noqa: PLC0414
 from greenloop.localize.stubs import missing as missing  # noqa: PLC0414
 from greenloop.localize.stubs import stub as stub  # noqa: PLC0414

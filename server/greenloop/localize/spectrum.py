@@ -10,9 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Lines, Problem, Region, Status
-from greenloop.core.report import Reach, Watched, watched
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import WatchedLines
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Status
+from greenloop.core.report import LineTrace, ReachedFunction, line_traces
 from greenloop.core.run_state import Baseline
 from greenloop.localize import regions
 from greenloop.localize.context import Bed
@@ -23,7 +26,7 @@ SECONDS = 3.0  # of the watched run; a target that takes longer by itself is not
 Suspicion = Mapping[str, Mapping[int, float]]
 
 
-async def with_suspicion(bed: Bed, baseline: Baseline, reach: Mapping[str, Sequence[Reach]]) -> Baseline:
+async def with_suspicion(bed: Bed, baseline: Baseline, reach: Mapping[str, Sequence[ReachedFunction]]) -> Baseline:
     """The baseline with `Problem.suspicion`; `reach` says which functions each neighbour calls."""
     problem, verdict = baseline.problem, baseline.attempt.verdict
     written = [region for region in problem.regions if not _is_stub(region, problem)]
@@ -36,16 +39,18 @@ async def with_suspicion(bed: Bed, baseline: Baseline, reach: Mapping[str, Seque
     targets = problem.spec.selectors
     # A case that never ends has told all it had to tell, but takes the time of those behind it.
     selectors = [*near, *targets] if hangs else [*targets, *near]
-    watch = tuple(Lines(path=region.path, start=region.start, end=region.end) for region in written)
+    watch = tuple(WatchedLines(path=region.path, start=region.start, end=region.end) for region in written)
     try:
         execution = await bed.run(selectors, problem.spec.files, watch=watch, seconds=SECONDS, baseline=False)
-    except CannotVerify:
+    except CannotVerifyError:
         return baseline
-    found = ochiai(watched(execution), failing, {*passing})
+    found = ochiai(line_traces(execution), failing, {*passing})
     return replace(baseline, problem=replace(problem, suspicion=found))
 
 
-def nearest(passing: Sequence[str], reach: Mapping[str, Sequence[Reach]], suspects: Sequence[Region]) -> list[str]:
+def nearest(
+    passing: Sequence[str], reach: Mapping[str, Sequence[ReachedFunction]], suspects: Sequence[Region]
+) -> list[str]:
     """The neighbours that call a region most directly, as many as are worth watching."""
     depths = {
         case: min((hit.depth for hit in reach.get(case, ()) if _in(hit, suspects)), default=None) for case in passing
@@ -54,7 +59,7 @@ def nearest(passing: Sequence[str], reach: Mapping[str, Sequence[Reach]], suspec
     return [case for _depth, case in sorted(found, key=lambda pair: pair[0])][:PASSING]
 
 
-def ochiai(seen: Mapping[str, Watched], failing: Collection[str], passing: Collection[str]) -> Suspicion:
+def ochiai(seen: Mapping[str, LineTrace], failing: Collection[str], passing: Collection[str]) -> Suspicion:
     """By path and line, 0..1; only lines that a failing case has run.
 
     Failing cases that run the line, over the root of (failing cases) x (cases that run it): A. Ochiai 1957, as used by
@@ -70,7 +75,7 @@ def ochiai(seen: Mapping[str, Watched], failing: Collection[str], passing: Colle
     return scores
 
 
-def _in(hit: Reach, suspects: Sequence[Region]) -> bool:
+def _in(hit: ReachedFunction, suspects: Sequence[Region]) -> bool:
     return any(hit.path == region.path and region.start <= hit.firstlineno <= region.end for region in suspects)
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.python.ast_source import unit_of
-from greenloop.core.records import Failure, Region
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Failure
 from greenloop.project import sources, workspace
 from greenloop.project.environment_faults import is_third_party, said
 from greenloop.project.syntax import definitions

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from greenloop.core.events import Event
 from greenloop.core.ports import Model, User
-from greenloop.core.records import Outcome, Problem, Verdict
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Verdict
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 if TYPE_CHECKING:
     from greenloop.engine.refine import Request
@@ -32,10 +34,10 @@ class Engine(Protocol):
         report_status: Callable[[str], None] = ...,
         user: User | None = None,
         opener: Callable[[str, Settings], Model] | None = None,
-        pool: Keeper | None = None,
+        pool: SandboxPool | None = None,
     ) -> Outcome: ...
 
-    async def warm(self, root: Path, settings: Settings, pool: Keeper) -> None: ...
+    async def warm(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 
     async def reverify(self, problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict: ...
 
@@ -50,19 +52,19 @@ class Tester(Protocol):
         *,
         buffers: Mapping[str, bytes],
         settings: Settings,
-        pool: Keeper,
+        pool: SandboxPool,
         traced: bool,
         seconds: float = ...,
     ) -> Report: ...
 
-    async def prepare(self, root: Path, settings: Settings, pool: Keeper) -> None: ...
+    async def prepare(self, root: Path, settings: Settings, pool: SandboxPool) -> None: ...
 
 
 class Engines:
     """Both, and the pool of sandboxes that they share. A stand-in may serve as one or both of them."""
 
     def __init__(self, engine: Engine | None = None) -> None:
-        self.pool = Keeper()
+        self.pool = SandboxPool()
         self._engine = engine
         self._tester = cast("Tester | None", engine if hasattr(engine, "run_tests") else None)
 

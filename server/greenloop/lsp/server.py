@@ -245,7 +245,7 @@ def create_server(engine: Engine | None = None) -> Server:
 def serve(server: Server | None = None, *, log_level: str = "", log_file: str = "") -> int:
     """Speaks LSP on standard input and output until the client ends it; 0 after `shutdown` and `exit`, else 1.
 
-    Raises `UsageProblem` where the log file cannot be written.
+    Raises `UsageError` where the log file cannot be written.
     """
     source, sink = take_stdio()
     logs.start(level=log_level, file=log_file)

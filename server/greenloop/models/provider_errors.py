@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from greenloop.core.errors import ContextTooLong, ModelProblem
+from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.text.redact import MASK, redact
 
 TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 529}
@@ -49,7 +49,7 @@ def retry_after(error: Exception) -> float | None:
 
 def problem(
     error: Exception, *, name: str, key: str, base: str, secrets: Iterable[str], kept: bool = False
-) -> ModelProblem:
+) -> ModelError:
     """The problem to show to the user.
 
     `name` is the model; `key`, the variable that holds its API key, and `base`, its address, are as set by the user, or
@@ -61,21 +61,21 @@ def problem(
         _about_request(error, message, name, provider)
         or _about_account(error, message, name, provider, key, key_from_editor=kept)
         or _about_way(error, message, name, provider, base)
-        or ModelProblem(
+        or ModelError(
             f"{provider} refused the request: {_short(message)}",
             remedy="Check the model's name and `api.base`, or name another model.",
         )
     )
 
 
-def _about_request(error: Exception, message: str, model: str, provider: str) -> ModelProblem | None:
+def _about_request(error: Exception, message: str, model: str, provider: str) -> ModelError | None:
     if _too_long(error):
-        return ContextTooLong(
+        return ContextTooLongError(
             f"The prompt is too long for the context of {model}.",
             remedy="Lower `prompt.tokens`, or name a model with a larger context.",
         )
     if "LLM Provider NOT provided" in message or _named(error, "UnknownProvider"):
-        return ModelProblem(
+        return ModelError(
             f"No provider is known for the model '{model}'.",
             remedy="Write it as provider/model, such as ollama/llama3.2 or openai/gpt-4o, or `local`.",
         )
@@ -83,13 +83,13 @@ def _about_request(error: Exception, message: str, model: str, provider: str) ->
         action = (
             f"Run `ollama pull {model.partition('/')[2]}`" if provider.startswith("ollama") else "Check its spelling"
         )
-        return ModelProblem(f"{provider} does not know the model {model}.", remedy=f"{action}, or name another model.")
+        return ModelError(f"{provider} does not know the model {model}.", remedy=f"{action}, or name another model.")
     return None
 
 
 def _about_account(
     error: Exception, message: str, model: str, provider: str, key: str, *, key_from_editor: bool
-) -> ModelProblem | None:
+) -> ModelError | None:
     status = _status(error)
     no_key = NO_KEY.search(message)
     if status in {401, 403} or no_key:
@@ -97,39 +97,37 @@ def _about_account(
         remedy = f"Put a valid key into the environment variable {variable}, or name another variable in `api.key`."
         if key_from_editor:
             remedy = f"Give the editor another key for {provider}."
-        return ModelProblem(
+        return ModelError(
             f"There is no key for {model}." if no_key else f"{provider} refused the key for {model}.",
             remedy=remedy,
         )
     if status == 402 or OUT_OF_QUOTA.search(message):
-        return ModelProblem(f"The quota for {model} is used up.", remedy="Check the account, or name another model.")
+        return ModelError(f"The quota for {model} is used up.", remedy="Check the account, or name another model.")
     if status == 429:
         wait_seconds = retry_after(error)
         when = f"in {wait_seconds:.0f} seconds" if wait_seconds else "later"
-        return ModelProblem(
+        return ModelError(
             f"{provider} limits the rate of requests to {model}.", remedy=f"Try again {when}, or name another model."
         )
     return None
 
 
-def _about_way(error: Exception, message: str, model: str, provider: str, base: str) -> ModelProblem | None:
+def _about_way(error: Exception, message: str, model: str, provider: str, base: str) -> ModelError | None:
     status = _status(error)
     if _unreachable(error, message):
         if provider.startswith("ollama"):
-            return ModelProblem(
+            return ModelError(
                 f"No Ollama answers at {base}.", remedy="Start it with `ollama serve`, or set `api.base`."
             )
         address = f" at {base}" if base else ""
-        return ModelProblem(f"{model} cannot be reached{address}.", remedy="Check the network and `api.base`.")
+        return ModelError(f"{model} cannot be reached{address}.", remedy="Check the network and `api.base`.")
     if _named(error, "Timeout"):
-        return ModelProblem(f"{model} did not answer in time.", remedy="Try again, or raise `api.timeout`.")
+        return ModelError(f"{model} did not answer in time.", remedy="Try again, or raise `api.timeout`.")
     # litellm calls a broken connection a server error.
     if status is not None and status >= 500 and not BROKEN.search(message):
-        return ModelProblem(
-            f"{provider} has trouble answering ({status}): {_short(message)}", remedy="Try again later."
-        )
+        return ModelError(f"{provider} has trouble answering ({status}): {_short(message)}", remedy="Try again later.")
     if BROKEN.search(message) or _named(error, "Connect", "Protocol") or isinstance(error, OSError):
-        return ModelProblem(
+        return ModelError(
             f"The connection to {model} broke: {_short(message)}", remedy="Check the network and try again."
         )
     return None

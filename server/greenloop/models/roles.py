@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core import registry
-from greenloop.core.classify import mark
-from greenloop.core.errors import ModelProblem
-from greenloop.core.ports import Keys, Model
-from greenloop.core.records import Attempt, Completion, Move, Role
+from greenloop.core.classify import failure_key
+from greenloop.core.errors import ModelError
+from greenloop.core.ports import KeyStore, Model
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.model import ChatRequest, Role
 from greenloop.models.embedded.default_model import choose
 from greenloop.project.settings import EDITOR, Settings, get
 
@@ -20,7 +21,7 @@ WRITERS = (Role.DRAFTER, Role.REFINER)
 WHOLE = (Move.DRAFT, Move.REFINE, Move.RESTART, Move.MERGE)  # moves with whole answers; infills are too small to count
 
 
-def sampled(settings: Settings, request: Completion, attempts: Sequence[Attempt]) -> Completion:
+def sampled(settings: Settings, request: ChatRequest, attempts: Sequence[Attempt]) -> ChatRequest:
     """The request with its role's token limit, and the temperature after applying the role's schedule."""
     tokens = int(get(settings, f"{request.role}.tokens"))
     schedule = get(settings, f"{request.role}.temperature")
@@ -35,7 +36,7 @@ def sampled(settings: Settings, request: Completion, attempts: Sequence[Attempt]
 
 def _repetitions(attempts: Sequence[Attempt]) -> int:
     """The number of attempts that failed like an earlier one; the user's own code counts as an earlier one."""
-    signatures = [mark(attempt) for attempt in attempts]
+    signatures = [failure_key(attempt) for attempt in attempts]
     return sum(each in signatures[:number] for number, each in enumerate(signatures))
 
 
@@ -46,13 +47,13 @@ def failures(attempts: Sequence[Attempt]) -> int:
     )
 
 
-def opened(name: str, settings: Settings, keys: Keys | None = None) -> Model:
+def opened(name: str, settings: Settings, keys: KeyStore | None = None) -> Model:
     """Opens a model by name: one of the registered kinds, else one of litellm's; `keys` asks the editor for API keys.
 
-    Raises `ModelProblem` for the editor's own model, which only an editor can provide.
+    Raises `ModelError` for the editor's own model, which only an editor can provide.
     """
     if name == EDITOR:
-        raise ModelProblem(
+        raise ModelError(
             "The model `editor` is an editor's own, and no editor asks here.", remedy="Name another, such as local."
         )
     kind = name.split(":", 1)[0]
@@ -79,14 +80,14 @@ class Models:
     opener: Callable[[str, Settings], Model] | None = None
 
     async def of(self, role: Role) -> Model:
-        """The model for a role. Raises `ModelProblem` if none is configured and none is found."""
+        """The model for a role. Raises `ModelError` if none is configured and none is found."""
         if self.override:
             return self.override
         name = self.name_of(role)
         if not name:
             name = self.chosen = await choose(self.settings)
         if not name:
-            raise ModelProblem(
+            raise ModelError(
                 "No model is configured and none was found.",
                 remedy="Run `greenloop model pull` for the embedded one (1.1 GB), or name one with `--model`.",
             )

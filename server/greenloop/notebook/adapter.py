@@ -12,8 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
-from greenloop.core.records import Failure, Outcome, Problem, Target, TargetKind
+from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.records.verdict import Failure
 from greenloop.notebook import ipynb
 from greenloop.notebook.cell_labels import named
 from greenloop.notebook.cell_source import Kind
@@ -45,13 +48,13 @@ class Prepared:
         return {path: text.encode("utf-8", "surrogatepass") for path, text in texts.items()}
 
     def landed(self, outcome: Outcome) -> Notebook:
-        """The notebook with the outcome's changes. Raises `WorkspaceProblem` if a change spans several cells."""
+        """The notebook with the outcome's changes. Raises `WorkspaceError` if a change spans several cells."""
         module = self.notebook.module
         if module not in outcome.after:
             return self.notebook
         changed = landed(self.notebook, outcome.before.get(module) or "", outcome.after[module], self.goal.last)
         if changed is None:
-            raise WorkspaceProblem(f"The result changes several cells of {self.notebook.path} in one piece.")
+            raise WorkspaceError(f"The result changes several cells of {self.notebook.path} in one piece.")
         return changed
 
     def shown(self, outcome: Outcome) -> Outcome:
@@ -80,11 +83,11 @@ class Prepared:
         }
 
     def with_text(self, text: str) -> Prepared:
-        """The same target in another text of the file. Raises `UsageProblem` if that text no longer has it."""
+        """The same target in another text of the file. Raises `UsageError` if that text no longer has it."""
         file = ipynb.parse(text, self.notebook.path)
         notebook = file.of(self.notebook.path, self.notebook.module, self.notebook.tests)
         if len(notebook.cells) != len(self.notebook.cells):
-            raise UsageProblem(f"{self.notebook.path} has other cells than before.")
+            raise UsageError(f"{self.notebook.path} has other cells than before.")
         return prepare(notebook, self.goal)
 
     def named(self, text: str) -> str:
@@ -147,19 +150,19 @@ def settings_for(settings: Settings) -> Settings:
 
 
 def load(root: Path, path: str) -> tuple[Notebook, str]:
-    """A notebook of the workspace and its file's text. Raises `UsageProblem` if it cannot be read."""
+    """A notebook of the workspace and its file's text. Raises `UsageError` if it cannot be read."""
     file = root / path
     try:
         if file.stat().st_size > MOST_BYTES:
-            raise UsageProblem(
+            raise UsageError(
                 f"{path} is larger than {MOST_BYTES >> 20} MB.", remedy="Clear its outputs in Jupyter first."
             )
         # A byte order mark is not part of the text; code that writes the file keeps it.
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise UsageProblem(f"{path} cannot be read ({error.strerror}).") from error
+        raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
-        raise UsageProblem(f"{path} is not written in UTF-8.", remedy="Save it with Jupyter.") from error
+        raise UsageError(f"{path} is not written in UTF-8.", remedy="Save it with Jupyter.") from error
     return ipynb.parse(text, path).of(path, *beside(root, path)), text
 
 
@@ -184,7 +187,7 @@ def _behind(root: Path, module: str) -> str | None:
 def recovered(root: Path, outcome: Outcome) -> Outcome:
     """An outcome from the history with the notebooks' files in place of their modules.
 
-    Raises `WorkspaceProblem` if a notebook's cells are not those of the run.
+    Raises `WorkspaceError` if a notebook's cells are not those of the run.
     """
     for path in outcome.after:
         if past_run := of_run(root, path, outcome):
@@ -196,7 +199,7 @@ def recovered(root: Path, outcome: Outcome) -> Outcome:
 def of_run(root: Path, module: str, outcome: Outcome) -> tuple[Prepared, str] | None:
     """The input of a past run in the notebook of that module, and the file's text; None: not a notebook's module.
 
-    Raises `WorkspaceProblem` if the cells are neither those before that run nor those after it.
+    Raises `WorkspaceError` if the cells are neither those before that run nor those after it.
     """
     path, before = _behind(root, module), outcome.before.get(module)
     if path is None or before is None:
@@ -204,7 +207,7 @@ def of_run(root: Path, module: str, outcome: Outcome) -> tuple[Prepared, str] | 
     notebook, text = load(root, path)
     cells_of_run = _as_it_was(notebook, before, outcome.after[module])
     if cells_of_run is None:
-        raise WorkspaceProblem(f"{path} changed since the run.", remedy="Run `greenloop fix` again.")
+        raise WorkspaceError(f"{path} changed since the run.", remedy="Run `greenloop fix` again.")
     notebook, last_cell = cells_of_run
     target = Target(kind=TargetKind.FUNCTION, path=module, qualname="", selector="", start=1, end=1, name_line=1)
     cell_target = Goal(cell=last_cell, last=last_cell)
@@ -254,11 +257,11 @@ def _of_target(root: Path, target: str) -> str | None:
 
 
 def prepare(notebook: Notebook, goal: Goal) -> Prepared:
-    """The engine's input for a target. Raises `UsageProblem` if the target or an earlier cell cannot be used."""
+    """The engine's input for a target. Raises `UsageError` if the target or an earlier cell cannot be used."""
     for number, cell in enumerate(notebook.cells[: goal.last + 1]):
         if cell.reading.broken and number != goal.cell:
             row, why = cell.reading.broken
-            raise UsageProblem(
+            raise UsageError(
                 f"Cell {number + 1} of {notebook.path} cannot be read in row {row + 1}: {why}.",
                 remedy="Earlier cells run before the target; mend that one first.",
             )
@@ -273,7 +276,7 @@ def _target(notebook: Notebook, goal: Goal, composed: Composed) -> Target:
     path, text = (notebook.tests, composed.tests) if goal.test else (notebook.module, composed.module)
     target = targets.find(text, path, goal.name, python_files=sources.TEST_FILES)
     if target is None:
-        raise UsageProblem(f"Cell {goal.cell + 1} of {notebook.path} has no function '{goal.name}'.")
+        raise UsageError(f"Cell {goal.cell + 1} of {notebook.path} has no function '{goal.name}'.")
     rows = _rows(cell, goal.name)
     first_row = notebook.firsts[goal.cell]
     if rows and not goal.test:

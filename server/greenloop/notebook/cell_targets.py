@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.notebook.cell_source import Kind
 from greenloop.notebook.layout import Notebook
 from greenloop.project import targets
@@ -74,7 +74,7 @@ def _broken_at(notebook: Notebook, cell: int, row: int) -> Goal | None:
 def typed(notebook: Notebook, rest: str) -> Goal:
     """Parses what follows a notebook's name: `:3`, `:cell id`, `::function`, or nothing if there is only one target.
 
-    Raises `UsageProblem` that lists the targets.
+    Raises `UsageError` that lists the targets.
     """
     all_targets = goals(notebook)
     if rest.startswith("::"):
@@ -107,10 +107,10 @@ def _cell(notebook: Notebook, word: str) -> int | None:
     return next((n for n, cell in enumerate(notebook.cells) if cell.id and cell.id == word), None)
 
 
-def _unclear(notebook: Notebook, sentence: str, choices: Sequence[Goal]) -> UsageProblem:
+def _unclear(notebook: Notebook, sentence: str, choices: Sequence[Goal]) -> UsageError:
     names = ", ".join(spelled(notebook, goal) for goal in choices[:LISTED])
     more = ", …" if len(choices) > LISTED else ""
-    return UsageProblem(sentence, remedy=f"Name one of: {names}{more}." if names else "Write a check with assert.")
+    return UsageError(sentence, remedy=f"Name one of: {names}{more}." if names else "Write a check with assert.")
 
 
 def spelled(notebook: Notebook, goal: Goal) -> str:

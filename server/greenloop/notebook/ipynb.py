@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.core.text.diff import lines, newline_of
 from greenloop.notebook.layout import Cell, Notebook
 
@@ -33,23 +33,23 @@ class File:
 
 
 def parse(text: str, path: str) -> File:
-    """Parses a notebook's file. Raises `UsageProblem` if it is not a Python notebook of nbformat 4."""
+    """Parses a notebook's file. Raises `UsageError` if it is not a Python notebook of nbformat 4."""
     text_after_mark = text.removeprefix("\ufeff")
     start = len(text) - len(text_after_mark)
     try:
         root = json.loads(text_after_mark)
     except (ValueError, RecursionError) as error:
-        raise UsageProblem(f"{path} is no notebook: {error}.", remedy="Open it in Jupyter and save it.") from error
+        raise UsageError(f"{path} is no notebook: {error}.", remedy="Open it in Jupyter and save it.") from error
     version = root.get("nbformat") if isinstance(root, dict) else None
     if version != FORMAT or not isinstance(root.get("cells"), list):
         description = f"has nbformat {version}" if isinstance(version, int) else "is no notebook of Jupyter"
-        raise UsageProblem(
+        raise UsageError(
             f"{path} {description}; only nbformat {FORMAT} can be read.",
             remedy="Save it with a newer Jupyter, or `jupyter nbconvert --to notebook --inplace` it.",
         )
     language = _language(root.get("metadata"))
     if language not in ("", "python", "ipython"):
-        raise UsageProblem(f"{path} is written in {language}, not in Python.", remedy="Choose a Python notebook.")
+        raise UsageError(f"{path} is written in {language}, not in Python.", remedy="Choose a Python notebook.")
     start = _cells_start(text, start)
     cells: list[Cell] = []
     spans = []

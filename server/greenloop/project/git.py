@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify, UsageProblem
+from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.project.interpreters import safe_path
 
 SECONDS = 120.0  # for one call of git
@@ -65,38 +65,46 @@ class Repository:
 
     @classmethod
     def find(cls, root: Path) -> Repository:
-        """The repository that contains the workspace. Raises `CannotVerify` without git or without a repository."""
+        """The repository that contains the workspace.
+
+        Raises `CannotVerifyError` without git or without a repository.
+        """
         program = shutil.which("git", path=safe_path(root, os.environ))
         if program is None:
-            raise CannotVerify("There is no git, so the tests of a revision cannot be read.", remedy="Install git.")
+            raise CannotVerifyError(
+                "There is no git, so the tests of a revision cannot be read.", remedy="Install git."
+            )
         repository = cls(root=root, program=program)
         status, _out, stderr = repository._git("rev-parse", "--show-prefix")
         if status:
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"{root} is in no git repository that can be read{_because(stderr)}.",
                 remedy="Verify takes the tests from a commit: run it in a clone, or commit the project first.",
             )
         return repository
 
     def commit(self, revision: str) -> str:
-        """The commit's full hash. Raises `UsageProblem` if it does not exist, `CannotVerify` if there is no commit."""
+        """The commit's full hash.
+
+        Raises `UsageError` if it does not exist, `CannotVerifyError` if there is no commit.
+        """
         commit = self._name(revision)
         if commit is not None:
             return commit
         if self._name("HEAD") is None and revision in {"HEAD", "@"}:
             if self._git("rev-parse", "--verify", "--quiet", "HEAD")[0] == 0:
-                raise CannotVerify(
+                raise CannotVerifyError(
                     "The commit of HEAD is not what its name says or is not in this clone.",
                     remedy="`git fsck` says more; clone the repository again.",
                 )
-            raise CannotVerify(
+            raise CannotVerifyError(
                 "The repository has no commit yet, so there are no tests to trust.", remedy="Commit the tests first."
             )
         shallow = self._git("rev-parse", "--is-shallow-repository")[1].strip() == b"true"
         remedy = "`git log --oneline --all` lists what there is; `git fetch` brings what the remote has."
         if shallow:
             remedy = "This clone is shallow: `git fetch --unshallow` (in GitHub's checkout action: `fetch-depth: 0`)."
-        raise UsageProblem(f"There is no commit '{revision}' in this repository.", remedy=remedy)
+        raise UsageError(f"There is no commit '{revision}' in this repository.", remedy=remedy)
 
     def _name(self, revision: str) -> str | None:
         if not revision or revision.startswith("-") or any(char in revision for char in "\0\n"):
@@ -157,7 +165,7 @@ class Repository:
     def contents(self, entries: Iterable[Entry]) -> dict[str, bytes]:
         """The files' committed contents by path: no filters, no line endings converted.
 
-        Raises `CannotVerify` when an object is not in this clone.
+        Raises `CannotVerifyError` when an object is not in this clone.
         """
         contents: dict[str, bytes] = {}
         modules: dict[str, list[Entry]] = {}
@@ -173,7 +181,7 @@ class Repository:
     def objects(self, oids: set[str], kind: str = "blob") -> dict[str, bytes]:
         """Reads objects and checks their hashes, which git itself does not do on reading.
 
-        Raises `CannotVerify` for an object that is missing or does not match its hash.
+        Raises `CannotVerifyError` for an object that is missing or does not match its hash.
         """
         if not oids:
             return {}
@@ -185,12 +193,12 @@ class Repository:
         }
         for oid in oids:
             if oid not in contents:
-                raise CannotVerify(
+                raise CannotVerifyError(
                     f"A {kind} of that revision ({oid[:12]}) is not in this clone.",
                     remedy="Fetch it: `git fetch --refetch`, or clone without `--filter`.",
                 )
             if _oid(contents[oid], oid, kind) != oid:
-                raise CannotVerify(
+                raise CannotVerifyError(
                     f"A {kind} of that revision ({oid[:12]}) is not what its name says: the repository was damaged.",
                     remedy="`git fsck` says more; clone the repository again.",
                 )
@@ -208,9 +216,9 @@ class Repository:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise CannotVerify(f"git did not answer within {SECONDS:g} s.", remedy="Try again.") from error
+            raise CannotVerifyError(f"git did not answer within {SECONDS:g} s.", remedy="Try again.") from error
         except OSError as error:
-            raise CannotVerify(f"git cannot be run ({error.strerror}).", remedy="Install git again.") from error
+            raise CannotVerifyError(f"git cannot be run ({error.strerror}).", remedy="Install git again.") from error
         return completed.returncode, completed.stdout, completed.stderr.decode("utf-8", "replace")
 
 
@@ -250,7 +258,7 @@ def _oid(data: bytes, sample_id: str, kind: str = "blob") -> str:
 def _rows(tree: bytes, sample_id: str) -> Iterator[tuple[str, bytes, str]]:
     """The (mode, name, object id) of each entry of a tree; `sample_id` has the length of its object ids.
 
-    Raises `CannotVerify` for a name that could lead elsewhere.
+    Raises `CannotVerifyError` for a name that could lead elsewhere.
     """
     position = 0
     width = len(sample_id) // 2
@@ -258,7 +266,9 @@ def _rows(tree: bytes, sample_id: str) -> Iterator[tuple[str, bytes, str]]:
         end = tree.index(b"\0", position)
         mode, _space, name = tree[position:end].partition(b" ")
         if name in {b"", b".", b".."} or b"/" in name:
-            raise CannotVerify(f"The revision has a file with the name {name!r}.", remedy="Choose another revision.")
+            raise CannotVerifyError(
+                f"The revision has a file with the name {name!r}.", remedy="Choose another revision."
+            )
         yield mode.decode().lstrip("0"), name, tree[end + 1 : end + 1 + width].hex()
         position = end + 1 + width
 

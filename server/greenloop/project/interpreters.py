@@ -22,8 +22,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Environment
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Environment
 from greenloop.project import editable_installs
 from greenloop.project.settings import Settings
 
@@ -39,7 +39,7 @@ def environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | 
     """The environment of this project: setting `interpreter`, `.venv` or `venv` in the root, VIRTUAL_ENV, PDM's,
     Poetry's, Pipenv's and conda's, else `python3` on PATH.
 
-    Raises `CannotVerify` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
+    Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
     chosen = _found(root, settings, os.environ if environ is None else environ)
     site_folders = site_packages(chosen.prefix, chosen.version)
@@ -126,12 +126,12 @@ def _named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
     if len(path.parts) == 1 and not (root / path).exists():
         program = shutil.which(name, path=safe_path(root, environ))
         if program is None:
-            raise CannotVerify(f"The setting 'interpreter' names '{name}', which is not on PATH.")
+            raise CannotVerifyError(f"The setting 'interpreter' names '{name}', which is not on PATH.")
         path = Path(program)
     path = path if path.is_absolute() else root / path
     folder = path if path.is_dir() else path.parent.parent
     if not path.exists():
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"The setting 'interpreter' names {path}, which does not exist.",
             remedy="Name a Python executable or a virtual environment's folder.",
         )
@@ -151,11 +151,11 @@ def _virtual(folder: Path, source: str, root: Path) -> Environment:
     version = re.match(r"(\d+)\.(\d+)", config.get("version_info") or config.get("version") or "")
     remedy = f"Make it anew: rm -r {folder}; python3 -m venv {folder}; then install the project's packages."
     if executable is None or version is None or not config.get("home"):
-        raise CannotVerify(f"The virtual environment {folder} is incomplete.", remedy=remedy)
+        raise CannotVerifyError(f"The virtual environment {folder} is incomplete.", remedy=remedy)
     version_numbers = (int(version[1]), int(version[2]))
     base = _base(Path(config["home"]), version_numbers)
     if base is None or base == base.parent or base == Path.home():
-        raise CannotVerify(f"The Python {config['home']} of the environment {folder} is gone.", remedy=remedy)
+        raise CannotVerifyError(f"The Python {config['home']} of the environment {folder} is gone.", remedy=remedy)
     uses_system_packages = config.get("include-system-site-packages", "").lower() == "true"
     prefixes = [folder, base] if uses_system_packages else [folder]
     return Environment(
@@ -255,7 +255,7 @@ def _system(root: Path, environ: Mapping[str, str]) -> Environment:
             if (prefix / "pyvenv.cfg").is_file():
                 return _virtual(prefix, "PATH", root)
             return _asked(Path(program), "PATH", root)
-    raise CannotVerify(
+    raise CannotVerifyError(
         "No Python was found that could run this project's tests.",
         remedy=f"Make one: python3 -m venv {root / '.venv'}, or name it in the setting 'interpreter'.",
     )
@@ -279,13 +279,13 @@ def _own_tool(executable: Path) -> bool:
 
 def _asked(executable: Path, source: str, root: Path) -> Environment:
     if executable.resolve().is_relative_to(root.resolve()) or executable.is_relative_to(root):
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{executable} lies in the workspace and belongs to no virtual environment; it is not run.",
             remedy="Name an interpreter outside the workspace or a virtual environment in the setting 'interpreter'.",
         )
     answer = _ask(str(executable))
     if answer is None:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{executable} does not answer as a Python interpreter.",
             remedy="Name another one in the setting 'interpreter'.",
         )
@@ -322,7 +322,7 @@ def _ask(executable: str) -> tuple[str, str, str, tuple[int, int]] | None:
 def _checked(environment: Environment) -> Environment:
     if environment.version < OLDEST:
         version = ".".join(map(str, environment.version))
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{environment.executable} is Python {version}; greenloop runs tests with Python 3.9 or newer.",
             remedy="Name a newer one in the setting 'interpreter', or make .venv with it.",
         )

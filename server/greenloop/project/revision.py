@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project import sources
 from greenloop.project.git import LINK, Entry, Repository, Tree, is_same, lfs_content
 from greenloop.project.workspace import is_masked
@@ -70,13 +70,13 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
     """Compares the workspace with the commit. `masked` files are hidden from tests and ignored.
 
     `keep` are glob patterns of files that the commit lacks and that stay (generated ones).
-    Raises `CannotVerify` when the committed version of a trusted file is not available.
+    Raises `CannotVerifyError` when the committed version of a trusted file is not available.
     """
     root = repository.root
     tree = repository.tree(commit)
     is_trusted_path = _predicate(repository, tree)
     if unread_module := next((module for module in tree.unread if _holds_trusted(root, module, is_trusted_path)), None):
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"The submodule {unread_module} holds tests, but its own revision is not in this clone.",
             remedy="`git submodule update --init --recursive` fetches it.",
         )
@@ -178,7 +178,7 @@ def _sorted(
             if current is not None and hashlib.sha256(current).hexdigest() == lfs_hash:
                 continue
             if is_trusted(path):
-                raise CannotVerify(
+                raise CannotVerifyError(
                     f"{path} is kept by Git LFS and is not as the revision has it.",
                     remedy=f"Bring it back: `git lfs pull` or `git checkout -- {path}`.",
                 )
@@ -238,14 +238,14 @@ def _holds_trusted(root: Path, module: str, is_trusted: Callable[[str], bool]) -
 
 
 def _refuse_links(root: Path, paths: Sequence[str]) -> None:
-    """Raises `CannotVerify` for paths that go through a link: it could lead to any other file."""
+    """Raises `CannotVerifyError` for paths that go through a link: it could lead to any other file."""
     for path in paths:
         location = root
         for part in filter(None, path.split("/")):
             location /= part
             if location.is_symlink():
                 name = location.relative_to(root).as_posix()
-                raise CannotVerify(
+                raise CannotVerifyError(
                     f"{name} is a link, and the revision has none there.",
                     remedy=f"Remove it, or bring back what the revision has: `git checkout -- {name}`.",
                 )

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import platformdirs
 
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 
 APP = "greenloop"
 # The name of the model that only an editor can query.
@@ -298,7 +298,7 @@ def load(
 ) -> tuple[Settings, list[str]]:
     """All sources merged, and one warning for each key that was rejected.
 
-    Raises `SettingsProblem` when the command line itself names a bad key or value.
+    Raises `SettingsError` when the command line itself names a bad key or value.
     """
     warnings: list[str] = []
     settings = Settings()
@@ -320,7 +320,7 @@ def load(
     rejected: list[str] = []
     settings = _merge(settings, command_line or {}, "the command line", rejected)
     if rejected:
-        raise SettingsProblem(rejected[0])
+        raise SettingsError(rejected[0])
     return settings, warnings
 
 
@@ -330,7 +330,7 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     for word in assignments:
         key, equals, value = word.partition("=")
         if not equals:
-            raise SettingsProblem(f"'{word}' is not of the form key=value.")
+            raise SettingsError(f"'{word}' is not of the form key=value.")
         result[key.strip()] = _value(value.strip())
     return result
 

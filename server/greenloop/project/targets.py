@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
-from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Region, Target, TargetKind
+from greenloop.core.errors import UsageError
+from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.project import sources
 from greenloop.project.sources import is_test_file as is_test_file  # noqa: PLC0414 - part of this module's interface
 from greenloop.project.syntax import definitions
@@ -225,12 +225,12 @@ def parse_target(
 
     `read_text` gives a workspace file's text; without it the disk is read.
 
-    Raises `UsageProblem` if the file or the name does not exist (its remedy lists similar ones), and if only a file
+    Raises `UsageError` if the file or the name does not exist (its remedy lists similar ones), and if only a file
     is named that is not a test file and has several functions.
     """
     typed = split(text)
     if not typed.path:
-        raise UsageProblem(
+        raise UsageError(
             f"'{text}' names no file.", remedy="Write tests/test_f.py::test_name, file.py::function or file.py:LINE."
         )
     patterns = sources.file_patterns(root) if python_files is None else python_files
@@ -252,7 +252,7 @@ def parse_target(
 def resolve(target: Target | str, root: Path, text_of: Callable[[str], str | None]) -> Target:
     """The target itself, or the one typed; `read_text` gives a workspace file's text, including unsaved changes.
 
-    Raises `UsageProblem` as `parse_target` does.
+    Raises `UsageError` as `parse_target` does.
     """
     if isinstance(target, Target):
         return target
@@ -266,12 +266,12 @@ def _existing(typed: str, root: Path, base: Path | None, text_of: Callable[[str]
             if (text := text_of(path)) is not None:
                 return path, text
     if PurePath(typed).is_absolute() and not list(_candidates(spellings[-1], root, base)):
-        raise UsageProblem(
+        raise UsageError(
             f"'{typed}' lies outside the workspace {root}.", remedy="Run greenloop in that file's project."
         )
     similar = nearest(spellings[-1], sources.python_files(root))
     hint = f"The nearest: {', '.join(similar)}." if similar else f"Paths count from {root}."
-    raise UsageProblem(f"There is no file '{typed}'.", remedy=hint)
+    raise UsageError(f"There is no file '{typed}'.", remedy=hint)
 
 
 def _candidates(typed: str, root: Path, base: Path | None) -> Iterable[str]:
@@ -294,7 +294,7 @@ def _whole(text: str, path: str, patterns: Sequence[str]) -> Target:
     targets = all_targets(text, path, python_files=patterns)
     if len(targets) == 1:
         return targets[0]
-    raise UsageProblem(
+    raise UsageError(
         f"'{path}' is no test file and holds {len(targets) or 'no'} functions.",
         remedy="Name one: " + ", ".join(target.selector for target in targets[:6])
         if targets
@@ -302,20 +302,20 @@ def _whole(text: str, path: str, patterns: Sequence[str]) -> Target:
     )
 
 
-def _nothing_at(text: str, path: str, line: int, patterns: Sequence[str], names: Names) -> UsageProblem:
+def _nothing_at(text: str, path: str, line: int, patterns: Sequence[str], names: Names) -> UsageError:
     total = len(definitions.lines(text))
     if line > total:
-        return UsageProblem(f"'{path}' has {total} lines, not {line}.")
+        return UsageError(f"'{path}' has {total} lines, not {line}.")
     kind = "test" if is_test_file(path, patterns) else "function"
     targets = all_targets(text, path, python_files=patterns, names=names)
     closest = sorted(targets, key=lambda item: abs(item.name_line - line))[:3]
     hint = (
         f"The nearest: {', '.join(f'{item.selector} (line {item.name_line})' for item in closest)}." if closest else ""
     )
-    return UsageProblem(f"There is no {kind} at {path}:{line}.", remedy=hint)
+    return UsageError(f"There is no {kind} at {path}:{line}.", remedy=hint)
 
 
-def _no_such_name(text: str, path: str, typed: Typed, patterns: Sequence[str], names: Names) -> UsageProblem:
+def _no_such_name(text: str, path: str, typed: Typed, patterns: Sequence[str], names: Names) -> UsageError:
     targets = all_targets(text, path, python_files=patterns, names=names)
     selectors = {target.qualname: target.selector for target in targets}
     similar = nearest(typed.name, selectors) or list(selectors)[:3]
@@ -325,4 +325,4 @@ def _no_such_name(text: str, path: str, typed: Typed, patterns: Sequence[str], n
         if similar
         else f"The file holds no {kind} at all."
     )
-    return UsageProblem(f"'{path}' has no {kind} '{typed.name}{typed.params}'.", remedy=hint)
+    return UsageError(f"'{path}' has no {kind} '{typed.name}{typed.params}'.", remedy=hint)

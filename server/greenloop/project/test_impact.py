@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from sys import intern
 
-from greenloop.core.report import Reach
+from greenloop.core.report import ReachedFunction
 from greenloop.project import sources, workspace
 from greenloop.project.syntax import definitions
 
@@ -37,7 +37,7 @@ class Reached:
     def __contains__(self, case: str) -> bool:
         return case in self._functions
 
-    def put(self, case: str, hits: Sequence[Reach]) -> None:
+    def put(self, case: str, hits: Sequence[ReachedFunction]) -> None:
         """Replaces the functions that a test reached, nearest first."""
         self._drop(case)
         own_file = case.split("::", 1)[0]

@@ -15,7 +15,7 @@ from collections.abc import Container, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.errors import UsageProblem, WorkspaceProblem
+from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.project import sources
 from greenloop.project.interpreters import environment as environment  # noqa: PLC0414 - part of the interface
 from greenloop.project.settings import Settings
@@ -65,12 +65,12 @@ MASKED = (
 def find_root(start: Path) -> Path:
     """The nearest folder upwards with a project file (pyproject.toml, pytest.ini, .git, ...), else the start's own.
 
-    Raises `UsageProblem` if that is `/` or the home folder: tests can read everything in the workspace.
+    Raises `UsageError` if that is `/` or the home folder: tests can read everything in the workspace.
     """
     start = Path(os.path.abspath(start))  # noqa: PTH100 - links stay: the user's own spelling is shown and compared
     folder = start if start.is_dir() else start.parent
     if not folder.is_dir():
-        raise UsageProblem(f"There is no folder {folder}.")
+        raise UsageError(f"There is no folder {folder}.")
     for candidate in (folder, *folder.parents):
         # A marker in the home folder (dotfiles under git) does not make all of it a project.
         if not _too_wide(candidate) and any((candidate / mark).exists() for mark in _MARKS):
@@ -79,12 +79,12 @@ def find_root(start: Path) -> Path:
 
 
 def checked_root(root: Path) -> Path:
-    """The root as an absolute path. Raises `UsageProblem` if it is not a folder, or is `/` or the home folder."""
+    """The root as an absolute path. Raises `UsageError` if it is not a folder, or is `/` or the home folder."""
     root = Path(os.path.abspath(root))  # noqa: PTH100 - links stay, as above
     if not root.is_dir():
-        raise UsageProblem(f"{root} is not a folder.")
+        raise UsageError(f"{root} is not a folder.")
     if _too_wide(root):
-        raise UsageProblem(
+        raise UsageError(
             f"{root} is too wide to be a workspace: tests could read everything in it.",
             remedy="Go to the project's folder, or give it a pyproject.toml.",
         )
@@ -280,7 +280,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
     """Replaces the file's content in one step; `expected` is its required current content (None: must not exist).
 
     Keeps the mode and, if permitted, the owner. Follows a link, so that it stays a link.
-    Raises `WorkspaceProblem` when the file has changed or cannot be written; then nothing has changed.
+    Raises `WorkspaceError` when the file has changed or cannot be written; then nothing has changed.
     """
     real = path.resolve() if path.is_symlink() else path
     temporary: str | None = None
@@ -298,7 +298,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
         temporary = None
         _sync_folder(real.parent)
     except OSError as error:
-        raise WorkspaceProblem(*_sentence(real, error)) from error
+        raise WorkspaceError(*_sentence(real, error)) from error
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
@@ -313,7 +313,7 @@ def _refuse_changed(path: Path, expected: bytes | None) -> None:
         reason = (
             "has been deleted" if current is None else "exists by now" if expected is None else "has changed meanwhile"
         )
-        raise WorkspaceProblem(f"{path} {reason}; nothing was written.", remedy="The result is kept in the history.")
+        raise WorkspaceError(f"{path} {reason}; nothing was written.", remedy="The result is kept in the history.")
 
 
 def _keep_mode(path: Path, temporary: str) -> None:

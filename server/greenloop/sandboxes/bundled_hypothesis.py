@@ -25,7 +25,7 @@ from greenloop.project.settings import cache_folder
 log = logging.getLogger(__name__)
 
 NAME = "guests.zip"
-VARIABLE = "GREENLOOP_GUESTS"
+PATH_VARIABLE = "GREENLOOP_GUESTS"
 PACKAGES = ("hypothesis", "_hypothesis_globals", "_hypothesis_ftz_detector", "sortedcontainers", "attr", "attrs")
 _DISTRIBUTIONS = ("hypothesis", "sortedcontainers", "attrs")
 _LEFT_OUT = frozenset({"extra", "__pycache__"})  # plug-ins for other packages, and code for one Python only
@@ -42,19 +42,19 @@ def archive() -> bytes:
         versions = [f"{name}-{metadata.version(name)}" for name in _DISTRIBUTIONS]
     except metadata.PackageNotFoundError:
         return b""
-    key = "\n".join([*versions, sys.version, *(str(path) for path in _places())])
+    key = "\n".join([*versions, sys.version, *(str(path) for path in _find_packages())])
     file = cache_folder() / "guests" / f"{versions[0]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.zip"
     try:
         return file.read_bytes()
     except OSError:
         pass
-    data = _made()
+    data = _build_archive()
     if data:
-        _keep(file, data)
+        _save(file, data)
     return data
 
 
-def _places() -> list[Path]:
+def _find_packages() -> list[Path]:
     """The file or folder of each installed package."""
     paths = []
     for name in PACKAGES:
@@ -65,8 +65,8 @@ def _places() -> list[Path]:
     return paths
 
 
-def _made() -> bytes:
-    packages = _places()
+def _build_archive() -> bytes:
+    packages = _find_packages()
     if any(path.suffix in (".so", ".pyd") for package in packages for path in package.rglob("*")):
         log.info("The Hypothesis beside greenloop is not of pure Python: projects without one get no property tests.")
         return b""
@@ -76,7 +76,7 @@ def _made() -> bytes:
             for path in _files(package):
                 name, data = path.relative_to(package.parent).as_posix(), path.read_bytes()
                 zip_file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-                if path.suffix == ".py" and (code := _compiled(path)):
+                if path.suffix == ".py" and (code := _compile(path)):
                     zip_file.writestr(zipfile.ZipInfo(f"{name}c"), code, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
 
@@ -92,7 +92,7 @@ def _files(place: Path) -> Iterator[Path]:
             yield path
 
 
-def _compiled(path: Path) -> bytes:
+def _compile(path: Path) -> bytes:
     """The bytecode that the installer compiled; an interpreter of another version ignores it and reads the source."""
     try:
         data = Path(importlib.util.cache_from_source(str(path))).read_bytes()
@@ -102,7 +102,7 @@ def _compiled(path: Path) -> bytes:
     return magic + _UNCHECKED + data[16:] if data.startswith(magic) else b""
 
 
-def _keep(file: Path, data: bytes) -> None:
+def _save(file: Path, data: bytes) -> None:
     """Writes a temporary file and renames it, so that no process ever reads a partial one."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -12,17 +12,20 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def folder(package: Path = _PACKAGE) -> Path:
-    """The folder with protocol.py, supervisor.py and the others. Raises `CannotVerify` when it was not installed."""
+    """The folder with protocol.py, supervisor.py and the others.
+
+    Raises `CannotVerifyError` when it was not installed.
+    """
     for location in (package / "_sandbox", package.parent.parent / "sandbox"):
         if (location / "protocol.py").is_file() and (location / "supervisor.py").is_file():
             return location
-    raise CannotVerify(
+    raise CannotVerifyError(
         f"greenloop's own sandbox files are missing beside {package}.", remedy="Install greenloop again from its wheel."
     )
 
@@ -32,7 +35,7 @@ def protocol() -> ModuleType:
     """The module that host and sandbox both import; sandbox/protocol.py describes its functions."""
     spec = importlib.util.spec_from_file_location("greenloop_sandbox_protocol", folder() / "protocol.py")
     if spec is None or spec.loader is None:
-        raise CannotVerify(f"{folder() / 'protocol.py'} cannot be loaded.")
+        raise CannotVerifyError(f"{folder() / 'protocol.py'} cannot be loaded.")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -45,13 +48,13 @@ def sources() -> Mapping[str, bytes]:
 
 
 @cache
-def bundle(at: str) -> bytes:
+def bundle(inside_folder: str) -> bytes:
     """The same files compiled, as if in `inside_folder`; an interpreter of another version ignores the bundle.
 
     Compiling them inside would take a tenth of the time that a cold sandbox needs for its first result.
     """
     code = {
-        name.removesuffix(".py"): compile(text, f"{at}/{name}", "exec", dont_inherit=True)
+        name.removesuffix(".py"): compile(text, f"{inside_folder}/{name}", "exec", dont_inherit=True)
         for name, text in sources().items()
         if name != "supervisor.py"
     }

@@ -13,32 +13,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Place
+from greenloop.core.records.sandbox import SandboxSpec
 
-PAUSE = 30.0  # seconds without a run after which an idle session stops using the machine
-CLOSE = 600.0  # further seconds after which it is closed
+PAUSE_SECONDS = 30.0  # seconds without a run after which an idle session stops using the machine
+CLOSE_SECONDS = 600.0  # further seconds after which it is closed
 
 
 @dataclass(eq=False, kw_only=True)
-class _Kept:
-    place: Place
+class _PooledSession:
+    spec: SandboxSpec
     sandbox: Sandbox
     session: Session
-    ending: asyncio.Task[None] | None = None
+    closing_task: asyncio.Task[None] | None = None
 
 
-class Keeper:
+class SandboxPool:
     """Owns back ends and idle sessions: at most one idle session for each workspace.
 
     A caller that opens a session through the pool returns it with `release`, even when the request failed.
     """
 
-    def __init__(self, *, pause: float = PAUSE, close: float = CLOSE) -> None:
-        self._pause, self._close = pause, close
+    def __init__(self, *, pause_seconds: float = PAUSE_SECONDS, close_seconds: float = CLOSE_SECONDS) -> None:
+        self._pause_seconds, self._close_seconds = pause_seconds, close_seconds
         self._back_ends: dict[object, Sandbox] = {}
-        self._lent: list[_Kept] = []
-        self._idle: list[_Kept] = []
-        self._left: set[Path] = set()
+        self._lent: list[_PooledSession] = []
+        self._idle: list[_PooledSession] = []
+        self._abandoned_roots: set[Path] = set()
         self._closed = False
 
     def back_end(self, key: object, make: Callable[[], Sandbox]) -> Sandbox:
@@ -47,41 +47,41 @@ class Keeper:
             self._back_ends[key] = make()
         return self._back_ends[key]
 
-    def ready(self, place: Place) -> bool:
+    def is_ready(self, spec: SandboxSpec) -> bool:
         """Whether an idle session with this sandbox spec is waiting."""
-        return any(pooled.place == place for pooled in self._idle)
+        return any(pooled.spec == spec for pooled in self._idle)
 
-    async def open(self, sandbox: Sandbox, place: Place) -> Session:
+    async def open(self, sandbox: Sandbox, spec: SandboxSpec) -> Session:
         """Returns the idle session with this sandbox spec, else a new one. Raises what `sandbox.open` raises."""
-        self._left.discard(place.root)
+        self._abandoned_roots.discard(spec.root)
         for pooled in self._idle:
-            if pooled.place == place and pooled.sandbox is sandbox:
+            if pooled.spec == spec and pooled.sandbox is sandbox:
                 self._idle.remove(pooled)
-                await self._stop_ending(pooled)
+                await self._cancel_closing(pooled)
                 self._lent.append(pooled)
                 return pooled.session
-        session = await sandbox.open(place)
-        self._lent.append(_Kept(place=place, sandbox=sandbox, session=session))
+        session = await sandbox.open(spec)
+        self._lent.append(_PooledSession(spec=spec, sandbox=sandbox, session=session))
         return session
 
     async def release(self, session: Session) -> None:
         """Keeps the session for the next request, or closes it where the workspace already has an idle one."""
         pooled = next(pooled for pooled in self._lent if pooled.session is session)
         self._lent.remove(pooled)
-        close_now = self._closed or pooled.place.root in self._left
-        if close_now or any(idle.place.root == pooled.place.root for idle in self._idle):
+        close_now = self._closed or pooled.spec.root in self._abandoned_roots
+        if close_now or any(idle.spec.root == pooled.spec.root for idle in self._idle):
             await session.close()
             return
         self._idle.append(pooled)
-        pooled.ending = asyncio.create_task(self._ends(pooled))
+        pooled.closing_task = asyncio.create_task(self._close_when_idle(pooled))
 
-    async def leave(self, root: Path) -> None:
+    async def close_workspace(self, root: Path) -> None:
         """Closes the idle sessions of a workspace that is no longer used, now and when they are released."""
-        self._left.add(root)
-        closing = [pooled for pooled in self._idle if pooled.place.root == root]
+        self._abandoned_roots.add(root)
+        closing = [pooled for pooled in self._idle if pooled.spec.root == root]
         self._idle = [pooled for pooled in self._idle if pooled not in closing]
         for pooled in closing:
-            await self._stop_ending(pooled)
+            await self._cancel_closing(pooled)
         await asyncio.gather(*(pooled.session.close() for pooled in closing))
 
     async def close(self) -> None:
@@ -89,20 +89,20 @@ class Keeper:
         self._closed = True
         idle, self._idle = self._idle, []
         for pooled in idle:
-            await self._stop_ending(pooled)
+            await self._cancel_closing(pooled)
         await asyncio.gather(*(pooled.session.close() for pooled in idle))
 
-    async def _ends(self, kept: _Kept) -> None:
-        await asyncio.sleep(self._pause)
-        await kept.session.pause()
-        await asyncio.sleep(self._close)
-        if kept in self._idle:
-            self._idle.remove(kept)
-            await asyncio.shield(kept.session.close())
+    async def _close_when_idle(self, pooled: _PooledSession) -> None:
+        await asyncio.sleep(self._pause_seconds)
+        await pooled.session.pause()
+        await asyncio.sleep(self._close_seconds)
+        if pooled in self._idle:
+            self._idle.remove(pooled)
+            await asyncio.shield(pooled.session.close())
 
-    async def _stop_ending(self, kept: _Kept) -> None:
-        if kept.ending is not None:
-            kept.ending.cancel()
+    async def _cancel_closing(self, pooled: _PooledSession) -> None:
+        if pooled.closing_task is not None:
+            pooled.closing_task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await kept.ending
-            kept.ending = None
+                await pooled.closing_task
+            pooled.closing_task = None

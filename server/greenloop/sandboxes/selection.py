@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from greenloop.core import registry
-from greenloop.core.errors import CannotVerify, GreenloopError, SandboxBroke
+from greenloop.core.errors import CannotVerifyError, GreenloopError, SandboxBrokenError
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Limits, Place
+from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.project import cgroups
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.pool import Keeper
+from greenloop.sandboxes.pool import SandboxPool
 
 # In order of preference; only the second works on systems other than Linux.
 ORDER = ("bubblewrap", "docker")
@@ -23,44 +23,44 @@ ReportStatus = Callable[[str], None]
 
 
 async def choose(settings: Settings, report_status: ReportStatus) -> Sandbox:
-    """Returns the first back end that passes its self-test. Raises `CannotVerify` with the remedy of each."""
-    sandbox, _session = await _first(settings, report_status, None, None)
+    """Returns the first back end that passes its self-test. Raises `CannotVerifyError` with the remedy of each."""
+    sandbox, _session = await _open_first(settings, report_status, None, None)
     return sandbox
 
 
-async def opened(
-    place: Place, settings: Settings, report_status: ReportStatus, pool: Keeper
+async def open_first(
+    spec: SandboxSpec, settings: Settings, report_status: ReportStatus, pool: SandboxPool
 ) -> tuple[Sandbox, Session]:
     """Opens the first back end that passes its self-test; the caller releases the session to the pool.
 
-    Raises `CannotVerify` with the remedy of each.
+    Raises `CannotVerifyError` with the remedy of each.
     """
-    sandbox, session = await _first(settings, report_status, place, pool)
+    sandbox, session = await _open_first(settings, report_status, spec, pool)
     assert session is not None
     return sandbox, session
 
 
-async def _first(
-    settings: Settings, report_status: ReportStatus, place: Place | None, pool: Keeper | None
+async def _open_first(
+    settings: Settings, report_status: ReportStatus, spec: SandboxSpec | None, pool: SandboxPool | None
 ) -> tuple[Sandbox, Session | None]:
     kinds = ORDER if settings.sandbox.kind == "auto" else (settings.sandbox.kind,)
     refusals = []
     for kind in kinds:
         report_status(f"looking for a sandbox ({kind})")
         try:
-            sandbox = await _tested(kind, settings, pool)
+            sandbox = await _load_tested(kind, settings, pool)
             sandbox.report_status = report_status
-            if place is None or pool is None:
+            if spec is None or pool is None:
                 return sandbox, None
             report_status(f"opening the sandbox ({kind})")
-            return sandbox, await pool.open(sandbox, place)
-        except CannotVerify as error:
+            return sandbox, await pool.open(sandbox, spec)
+        except CannotVerifyError as error:
             refusals.append(error)
             if len(kinds) > 1:
                 report_status(f"{kind} cannot be used: {error}")
     if len(refusals) == 1:
         raise refusals[0]
-    raise CannotVerify(
+    raise CannotVerifyError(
         "No sandbox can be used here ("
         + "; ".join(f"{kind}: {error}" for kind, error in zip(kinds, refusals, strict=True))
         + ").",
@@ -68,7 +68,7 @@ async def _first(
     )
 
 
-async def _tested(kind: str, settings: Settings, pool: Keeper | None = None) -> Sandbox:
+async def _load_tested(kind: str, settings: Settings, pool: SandboxPool | None = None) -> Sandbox:
     def make() -> Sandbox:
         back_end: Sandbox = registry.load("sandboxes", kind).create(settings)
         return back_end
@@ -76,19 +76,19 @@ async def _tested(kind: str, settings: Settings, pool: Keeper | None = None) -> 
     sandbox = pool.back_end((kind, repr(settings.sandbox)), make) if pool is not None else make()
     probe = await sandbox.probe()
     if not probe.ok:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{kind}: {probe.detail}" if settings.sandbox.kind != "auto" else probe.detail, remedy=probe.remedy
         )
     return sandbox
 
 
-async def with_another(error: SandboxBroke, settings: Settings, broken: str) -> SandboxBroke:
+async def suggest_other(error: SandboxBrokenError, settings: Settings, failed_kind: str) -> SandboxBrokenError:
     """Adds the other back end to the remedy of an error, where that one is usable; returns the error."""
     for kind in ORDER:
-        if kind == broken:
+        if kind == failed_kind:
             continue
         try:
-            await _tested(kind, settings)
+            await _load_tested(kind, settings)
         except GreenloopError:
             continue
         error.remedy = f"{kind} works here: set sandbox.kind = {kind} (or --sandbox {kind}). {error.remedy}"
@@ -96,7 +96,7 @@ async def with_another(error: SandboxBroke, settings: Settings, broken: str) -> 
     return error
 
 
-def fitting(limits: Limits, report_status: ReportStatus) -> Limits:
+def clamp_limits(limits: Limits, report_status: ReportStatus) -> Limits:
     """Lowers the memory limit to what this machine or container allows in total; reports limits above that."""
     allowed = cgroups.allowed()
     if allowed.memory is not None and allowed.memory < limits.memory:

@@ -18,10 +18,10 @@ import psutil
 
 from greenloop.project.settings import cache_folder
 
-KEPT = 20
+MAX_ENTRIES = 20
 
 
-def boot() -> str:
+def boot_id() -> str:
     """Identifies the machine, its boot and the pid namespace, within which process ids are comparable."""
     try:
         started = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -32,15 +32,15 @@ def boot() -> str:
 
 def recall(name: str, key: str) -> Mapping[str, Any] | None:
     """The details kept when the self-test `name` passed for this key since the machine started, or None."""
-    details = _read(name).get(_whole(key))
+    details = _read(name).get(_full_key(key))
     return details if isinstance(details, dict) else None
 
 
-def remember(name: str, key: str, facts: Mapping[str, Any]) -> None:
+def remember(name: str, key: str, details: Mapping[str, Any]) -> None:
     """Keeps that the self-test passed. If the cache cannot be written, the self-test simply runs each time."""
     with contextlib.suppress(OSError):
-        entries = {**_read(name), _whole(key): dict(facts)}
-        newest = dict(list(entries.items())[-KEPT:])
+        entries = {**_read(name), _full_key(key): dict(details)}
+        newest = dict(list(entries.items())[-MAX_ENTRIES:])
         file = _file(name)
         # Renamed into place, because other processes may read it at the same time.
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as stream:
@@ -48,8 +48,8 @@ def remember(name: str, key: str, facts: Mapping[str, Any]) -> None:
         Path(stream.name).replace(file)
 
 
-def _whole(key: str) -> str:
-    return f"{boot()}|{platform.release()}|{os.getuid() if hasattr(os, 'getuid') else ''}|{key}"
+def _full_key(key: str) -> str:
+    return f"{boot_id()}|{platform.release()}|{os.getuid() if hasattr(os, 'getuid') else ''}|{key}"
 
 
 def _file(name: str) -> Path:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from greenloop.core.ports import Session
-from greenloop.core.records import Execution, Run
+from greenloop.core.records.sandbox import Execution, TestRun
 
 
 class Stopwatch:
@@ -15,45 +15,45 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self._inside = 0
-        self._since = 0.0
+        self._active = 0
+        self._started = 0.0
 
     def __enter__(self) -> Self:
-        if not self._inside:
-            self._since = monotonic()
-        self._inside += 1
+        if not self._active:
+            self._started = monotonic()
+        self._active += 1
         return self
 
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._inside -= 1
-        if not self._inside:
-            self.seconds += monotonic() - self._since
+        self._active -= 1
+        if not self._active:
+            self.seconds += monotonic() - self._started
 
 
-class Timed:
+class TimedSession:
     """A session whose use of the sandbox is timed."""
 
-    def __init__(self, session: Session, watch: Stopwatch) -> None:
+    def __init__(self, session: Session, stopwatch: Stopwatch) -> None:
         self._session = session
-        self._watch = watch
+        self._stopwatch = stopwatch
 
     @property
     def name(self) -> str:
         return self._session.name
 
-    async def run(self, run: Run) -> Execution:
-        with self._watch:
+    async def run(self, run: TestRun) -> Execution:
+        with self._stopwatch:
             return await self._session.run(run)
 
     async def warm(self) -> None:
-        with self._watch:
+        with self._stopwatch:
             await self._session.warm()
 
     async def pause(self) -> None:
         await self._session.pause()
 
     async def close(self) -> None:
-        with self._watch:
+        with self._stopwatch:
             await self._session.close()

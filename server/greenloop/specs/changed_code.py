@@ -21,7 +21,8 @@ from greenloop.core.python.ast_source import (
     start_of,
     tree,
 )
-from greenloop.core.records import Problem, Region
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.generated_tests import Check
-from greenloop.core.records import Case, Provenance, Region, Spec
-from greenloop.core.spec_summary import one
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.spec_summary import describe_one
 from greenloop.core.text.diff import flat
 
 # What may be edited here; the user edits tests, doctests and recordings in their own files.
@@ -95,7 +95,7 @@ def render(tests: Sequence[Written], region: Region, module: str, others: Sequen
 
 def _function(test: Written, name: str) -> str:
     check = test.check
-    comment = one(check.provenance) + ("" if test.believed else "; the candidates' votes went against it")
+    comment = describe_one(check.provenance) + ("" if test.believed else "; the candidates' votes went against it")
     if check.provenance is Provenance.PROPERTY and check.shown:
         comment += f": {check.shown}".replace("\n", " ")
     rows = [f"# {comment}", *(f"@{each}" for each in check.decorators), f"def {name}({check.parameters}):"]

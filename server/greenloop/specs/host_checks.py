@@ -13,7 +13,9 @@ from typing import Any
 
 from greenloop.core import registry
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, CaseResult, Problem, Provenance, Spec, Status, Verdict
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.project.settings import SpecSettings
 from greenloop.specs.limits import parse
 
@@ -29,7 +31,7 @@ def options(settings: SpecSettings) -> dict[str, Any]:
 
 
 async def collected(problem: Problem, tools: Tools) -> Spec:
-    """Collects what the settings add to tests and docstring. Raises `UsageProblem` or `CannotVerify`."""
+    """Collects what the settings add to tests and docstring. Raises `UsageError` or `CannotVerifyError`."""
     spec = Spec()
     for name in PARTS:
         if tools.options.get(name):

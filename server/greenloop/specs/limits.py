@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 from greenloop.core.python.ast_source import FUNCTIONS, docstring, dump
 from greenloop.specs import metrics
 from greenloop.specs.changed_code import Subject
@@ -54,7 +54,7 @@ class Fault:
 def parse(words: Sequence[str]) -> tuple[Constraint, ...]:
     """Parses the setting, each keyword once: names given twice are combined, of numbers the last one counts.
 
-    Raises `SettingsProblem` for an unknown keyword, naming the closest one, and for a bad number.
+    Raises `SettingsError` for an unknown keyword, naming the closest one, and for a bad number.
     """
     constraints: dict[str, Constraint] = {}
     previous = ""
@@ -66,11 +66,9 @@ def parse(words: Sequence[str]) -> tuple[Constraint, ...]:
         if kind is None:
             closest = difflib.get_close_matches(keyword, KINDS, n=1)
             remedy = f"Did you mean `{closest[0]}`?" if closest else f"There are: {', '.join(KINDS)}."
-            raise SettingsProblem(f"`spec.constraints` has no constraint '{entry}'.", remedy=remedy)
+            raise SettingsError(f"`spec.constraints` has no constraint '{entry}'.", remedy=remedy)
         if not kind.fits(values):
-            raise SettingsProblem(
-                f"The constraint '{entry}' {kind.wanted}.", remedy=f"Write `{keyword} {kind.example}`."
-            )
+            raise SettingsError(f"The constraint '{entry}' {kind.wanted}.", remedy=f"Write `{keyword} {kind.example}`.")
         earlier_values = constraints[keyword].values if keyword in constraints and kind is NAMES else ()
         constraints[keyword] = Constraint(word=keyword, values=tuple(dict.fromkeys((*earlier_values, *values))))
         previous = keyword

@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.generated_tests import path_of as sheet_path
-from greenloop.core.records import Provenance, Region, Spec
+from greenloop.core.generated_tests import Check, build_test_file
+from greenloop.core.generated_tests import generated_path as sheet_path
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.project import settings
 from greenloop.project.syntax import definitions
@@ -62,10 +62,10 @@ class Docket:
 
     def spec(self, module: str) -> Spec:
         """The spec of the confirmed tests and the generated ones; those that the votes went against are `outvoted`."""
-        result = sheet(self.region, module, CONFIRMED, self.confirmed)
+        result = build_test_file(self.region, module, CONFIRMED, self.confirmed)
         for kind in dict.fromkeys(test.kind for test in self.kept):
             tests_of_kind = [test for test in self.kept if test.kind == kind]
-            generated = sheet(self.region, module, kind, [test.check for test in tests_of_kind])
+            generated = build_test_file(self.region, module, kind, [test.check for test in tests_of_kind])
             outvoted_ids = {
                 case.id for case, test in zip(generated.cases, tests_of_kind, strict=True) if not test.believed
             }

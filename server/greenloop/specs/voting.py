@@ -14,11 +14,21 @@ from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.docstrings.literal_input import expression
-from greenloop.core.election import Election, nearest
+from greenloop.core.election import Election, elect_nearest
 from greenloop.core.fingerprint import fingerprint
-from greenloop.core.generated_tests import Check, Equation, equation, path_of, sheet, stated
+from greenloop.core.generated_tests import (
+    Check,
+    Equation,
+    build_test_file,
+    equation_test,
+    generated_path,
+    parse_equation,
+)
 from greenloop.core.ports import User
-from greenloop.core.records import OWN, Attempt, Case, CaseResult, Problem, Provenance, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.text.diff import changed
 from greenloop.core.votes import Ballot, Poll, Ruling
 from greenloop.specs.edited_tests import written
@@ -44,7 +54,7 @@ class Answer:
         """The test that the answer adds, None where the case already says it; a denied property adds none."""
         if self.right or self.known is None or (self.known.raises and not self.value):
             return None
-        body, imports = stated(self.known)
+        body, imports = equation_test(self.known)
         if not self.value:
             body = f"assert not ({self.known.call} == {self.known.expected})"
         return Check(body=body, line=self.case.line, provenance=Provenance.CONFIRMED, imports=imports)
@@ -78,7 +88,7 @@ class Voting:
     async def elect(self, problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:
         """As `loop.Parts.elect`: if every case is binding, any candidate that passes may be accepted."""
         if not problem.spec.open:
-            return await nearest(problem, attempts, over)
+            return await elect_nearest(problem, attempts, over)
         ruling = self.rule(poll(problem, attempts, over=over))
         while case := self._worth_asking(problem, ruling):
             answer = await self._answered(problem, case, attempts)
@@ -96,7 +106,11 @@ class Voting:
 
     def _worth_asking(self, problem: Problem, ruling: Ruling) -> Case | None:
         """The case to ask about, None when a candidate is trusted without a doubt and by more than votes."""
-        is_certain = ruling.order and not ruling.doubt and any(case.provenance in OWN for case in problem.spec.cases)
+        is_certain = (
+            ruling.order
+            and not ruling.doubt
+            and any(case.provenance in USER_PROVENANCES for case in problem.spec.cases)
+        )
         if self.questions <= 0 or is_certain:
             return None
         cases_by_id = {case.id: case for case in voting(problem.spec)}
@@ -108,7 +122,7 @@ class Voting:
         """Asks the user about a case; None if there is no answer, after which no more questions are asked."""
         self.asked.add(case.id)
         self.questions -= 1
-        expectation = equation(case.source) if case.provenance is Provenance.DESIGNED else None
+        expectation = parse_equation(case.source) if case.provenance is Provenance.DESIGNED else None
         other_values = _others(case, expectation, ballots(problem, attempts)) if expectation else {}
         choice = await self.user.choose(
             question(case, expectation), [YES, NO, *other_values, *([OTHER] if expectation else ())]
@@ -138,9 +152,9 @@ class Voting:
         if check := answer.check:
             # The file is generated again, with the user's answers of this run and of earlier ones.
             earlier_checks = [test.check for test in written(spec, region) if test.kind == CONFIRMED]
-            path = path_of(region, CONFIRMED)
+            path = generated_path(region, CONFIRMED)
             spec = _without(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
-            spec += sheet(region, self.module, CONFIRMED, [*earlier_checks, check])
+            spec += build_test_file(region, self.module, CONFIRMED, [*earlier_checks, check])
         call = _call(case)
         spec = _without(spec, {each.id for each in voting(spec) if call and _call(each) == call})
         return replace(problem, spec=selected(spec))
@@ -157,9 +171,9 @@ def poll(problem: Problem, attempts: Sequence[Attempt], *, over: bool) -> Poll:
     return Poll(
         ballots=ballots(problem, attempts),
         cases=voting(problem.spec),
-        binding=sum(case.provenance in OWN for case in problem.spec.cases),
-        answers=sum(attempt.candidate is not None for attempt in attempts),
-        over=over,
+        binding_count=sum(case.provenance in USER_PROVENANCES for case in problem.spec.cases),
+        answer_count=sum(attempt.candidate is not None for attempt in attempts),
+        is_final=over,
     )
 
 
@@ -185,13 +199,13 @@ def ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]
             results = {case.id: behaviour(case, sources[case.id]) for case in verdict.cases if case.id in sources}
             weight = votes[fingerprints[attempt.number]]
             size = changed(problem.files, texts)
-            cast.append(Ballot(attempt=attempt.number, passed=passed, seen=results, weight=weight, size=size))
+            cast.append(Ballot(attempt=attempt.number, passed=passed, observed=results, weight=weight, size=size))
     return tuple(cast)
 
 
 def behaviour(result: CaseResult, source: str) -> str:
     """A candidate's result for a case in comparable form: a value's repr, `! Error`, else the outcome."""
-    expectation = equation(source)
+    expectation = parse_equation(source)
     failure = result.failure
     if result.passed:
         return (
@@ -247,7 +261,7 @@ def _others(case: Case, known: Equation, found: Sequence[Ballot]) -> dict[str, s
     """Other candidates' values for the same call, heaviest first, as options of the question."""
     weights: Counter[str] = Counter()
     for ballot in found:
-        value = ballot.seen.get(case.id, "")
+        value = ballot.observed.get(case.id, "")
         if value != normal(known.expected) and len(value) <= LONGEST and _literal(value):
             weights[value] += ballot.weight
     return {f"It is {value}": value for value, _weight in weights.most_common(OTHERS)}
@@ -271,7 +285,7 @@ def _literal(text: str) -> bool:
 
 
 def _call(case: Case) -> str:
-    expectation = equation(case.source)
+    expectation = parse_equation(case.source)
     return expectation.call if expectation else ""
 
 

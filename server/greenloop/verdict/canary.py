@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from greenloop.core.records import CaseResult
+from greenloop.core.records.verdict import CaseResult
 from greenloop.verdict import assertion_mutants
 from greenloop.verdict.executed_statements import Test, statements, tests
 

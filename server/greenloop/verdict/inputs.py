@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.errors import SandboxBroke
-from greenloop.core.records import Execution, Limits, Problem, Run, Status, Verdict
+from greenloop.core.errors import SandboxBrokenError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, TestRun
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
 
 # Hash seed of the accepting runs; the loop's own runs use 0.
@@ -43,9 +45,9 @@ class VerificationInputs:
         """Tests that greenloop wrote; they are always laid out, also under those whose assertions are mutated."""
         return {path: text.encode() for path, text in self.problem.spec.files.items()}
 
-    def test_run(self, files: Mapping[str, str], *, hash_seed: int = ACCEPTING) -> Run:
+    def test_run(self, files: Mapping[str, str], *, hash_seed: int = ACCEPTING) -> TestRun:
         """A run of the target cases over these texts."""
-        return Run(
+        return TestRun(
             selectors=self.problem.spec.selectors,
             files={**self.problem.buffers, **self.generated_files, **self.encode(files)},
             seconds=self.limits.seconds,
@@ -60,7 +62,7 @@ class VerificationInputs:
 def judge_candidate(expected: Sequence[str], outcomes: Mapping[str, str], execution: Execution) -> Verdict:
     """With a candidate in it, only a broken sandbox is the environment's fault; a missing package is its own.
 
-    Raises `SandboxBroke` when the sandbox itself failed.
+    Raises `SandboxBrokenError` when the sandbox itself failed.
     """
     check_sandbox(execution)
     verdict = judge(expected, outcomes, execution)
@@ -68,6 +70,6 @@ def judge_candidate(expected: Sequence[str], outcomes: Mapping[str, str], execut
 
 
 def check_sandbox(execution: Execution) -> None:
-    """Raises `SandboxBroke` when the sandbox itself failed."""
+    """Raises `SandboxBrokenError` when the sandbox itself failed."""
     if execution.broken:
-        raise SandboxBroke(execution.broken)
+        raise SandboxBrokenError(execution.broken)

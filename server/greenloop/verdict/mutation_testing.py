@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from greenloop.core.compose import compose
-from greenloop.core.fingerprint import same
+from greenloop.core.fingerprint import is_same_code
 from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import DEFINITIONS, blocks, compiled, definitions, plain_name, tree
-from greenloop.core.records import Candidate, Lines, Problem, Run
-from greenloop.core.report import Watched, case_results, watched
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import TestRun, WatchedLines
+from greenloop.core.report import LineTrace, case_results, line_traces
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.diff import flat, hunks
 from greenloop.drafting.candidates.mutate import changes
@@ -126,7 +128,7 @@ def mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
             old = flat(whole[region.path]).split("\n")[hunk.start]
             new = "".join(hunk.lines).split("\n")[0] if hunk.lines else None
             made = Mutant(path=region.path, line=hunk.start + 1, old=old, new=new, files=files)
-            if compiled(flat(files[region.path])) is None and not same(problem, other, candidate):
+            if compiled(flat(files[region.path])) is None and not is_same_code(problem, other, candidate):
                 by_line.setdefault((made.path, made.line), []).append(made)
     return list(_spread(by_line))
 
@@ -149,7 +151,7 @@ async def measured(
 ) -> Strength:
     """Runs the changes over the spec's cases and the neighbours that pass with the candidate itself.
 
-    Raises `SandboxBroke`. Cancelling it kills what runs.
+    Raises `SandboxBrokenError`. Cancelling it kills what runs.
     """
     problem = inputs.problem
     accepted = compose(problem, candidate)
@@ -168,8 +170,8 @@ async def measured(
         return Strength(tests=0)
     every = mutants(problem, candidate)
     bodies = _bodies(candidate, accepted)
-    spans = tuple(Lines(path=path, start=min(lines), end=max(lines)) for path, lines in bodies if lines)
-    seen = watched(await session.run(replace(run, watch=spans)))
+    spans = tuple(WatchedLines(path=path, start=min(lines), end=max(lines)) for path, lines in bodies if lines)
+    seen = line_traces(await session.run(replace(run, watch=spans)))
     reached = {path: _reached(text, path, seen.values()) for path, text in accepted.items()} if seen else {}
     tried = [each for each in every if not seen or each.line in reached[each.path]]
     survivors, killed = [], 0
@@ -196,7 +198,7 @@ async def measured(
 
 
 async def _noticed(
-    inputs: VerificationInputs, session: Session, run: Run, mutant: Mutant, green: frozenset[str], seconds: float
+    inputs: VerificationInputs, session: Session, run: TestRun, mutant: Mutant, green: frozenset[str], seconds: float
 ) -> bool:
     laid = {**inputs.problem.buffers, **inputs.encode(mutant.files)}
     files = {**run.files, **laid}
@@ -223,7 +225,7 @@ def _says_nothing(node: ast.stmt) -> bool:
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
-def _reached(text: str, path: str, seen: Iterable[Watched]) -> frozenset[int]:
+def _reached(text: str, path: str, seen: Iterable[LineTrace]) -> frozenset[int]:
     """Lines of the file that a case runs; a statement of several lines counts as a whole."""
     ran = {line for each in seen for line in each.lines.get(path, ())}
     module = tree(flat(text))

@@ -17,7 +17,11 @@ from pathlib import PurePosixPath
 from greenloop.core.errors import GreenloopError
 from greenloop.core.ports import Session
 from greenloop.core.python.ast_source import plain_name, tree
-from greenloop.core.records import Attempt, Outcome, Problem, Provenance, Run
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.spec import Provenance
 from greenloop.core.report import case_results
 from greenloop.core.testfiles.append import Kind, appended, fresh, style
 from greenloop.core.testfiles.imports import Access, access
@@ -117,7 +121,7 @@ async def proved(
     try:
         selectors = tuple(addition.ids.values())
         laid = {**files, addition.path: encode(addition.path, addition.after)}
-        execution = await session.run(Run(selectors=selectors, files=laid, seconds=SECONDS))
+        execution = await session.run(TestRun(selectors=selectors, files=laid, seconds=SECONDS))
     finally:
         await session.close()
     found = {result.id: result for result in case_results(execution)}

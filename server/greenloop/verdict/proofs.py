@@ -11,8 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.ports import Session
-from greenloop.core.records import Case, CaseResult, Execution, Problem, Run, Status, Verdict
-from greenloop.core.report import case_results, end_of, of_kind
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Case
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
+from greenloop.core.report import case_results, describe_end, records_of_kind
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import forged, judge
 from greenloop.verdict import canary
@@ -79,7 +82,7 @@ def _name(case: Case) -> str:
 
 
 async def _repeated(
-    inputs: VerificationInputs, session: Session, unchanged: Run, execution: Execution, wanted: set[str]
+    inputs: VerificationInputs, session: Session, unchanged: TestRun, execution: Execution, wanted: set[str]
 ) -> Verdict | None:
     """Why the twin that means the same is no pass: chance where the unchanged tests fail again too, else tampering."""
     verdict = inputs.judge(execution)
@@ -106,7 +109,7 @@ def _turned(
     partly = execution.killed == "timeout" and len(wanted) > MOST_ALONE
     if execution.killed and not partly:
         status = Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED
-        reason = f"It passed, but the run with assertions turned round was stopped: {end_of(execution)}."
+        reason = f"It passed, but the run with assertions turned round was stopped: {describe_end(execution)}."
         return Verdict(status=status, reason=reason, output=execution.output, seconds=execution.seconds), (), set()
     results = [result for result in case_results(execution) if result.id in wanted]
     if partly:
@@ -123,7 +126,12 @@ def _cut_short(result: CaseResult) -> bool:
 
 
 async def _accused(
-    inputs: VerificationInputs, session: Session, mode: canary.Mode, unchanged: Run, turned: Run, caught: Sequence[str]
+    inputs: VerificationInputs,
+    session: Session,
+    mode: canary.Mode,
+    unchanged: TestRun,
+    turned: TestRun,
+    caught: Sequence[str],
 ) -> Verdict | None:
     """Tampering, where a case does the same alone and its unchanged twin, alone as well, passes; else None.
 
@@ -164,7 +172,7 @@ async def count_isolated_passes(
         return 0
     wanted = [case.id for case in cases]
     execution = await session.run(replace(inputs.test_run(files), selectors=fit_selectors(wanted), oracle=(module,)))
-    told = list(of_kind(execution, "oracle"))
+    told = list(records_of_kind(execution, "oracle"))
     if len(told) != 1 or told[0].get("unfit") != "" or not told[0].get("calls"):
         return 0
     return len(wanted) if judge(wanted, inputs.outcomes, execution).status is Status.PASSED else 0

@@ -11,20 +11,11 @@ from dataclasses import dataclass, replace
 
 from greenloop.core.compose import compose
 from greenloop.core.ports import Session, Tools
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Evidence,
-    Execution,
-    Failure,
-    Lines,
-    Provenance,
-    Run,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Evidence
+from greenloop.core.records.sandbox import Execution, TestRun, WatchedLines
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.core.report import case_results
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
@@ -46,7 +37,7 @@ class Verifier:
 
     `session` is the open sandbox for `verify` and `glance`, `open_session` opens a fresh one for `accept`.
     `tools` are those of the checks that need no sandbox (None: there are none); `ensure_unchanged` raises
-    `BaselineChanged` where the user's tests are no longer those of the baseline.
+    `BaselineChangedError` where the user's tests are no longer those of the baseline.
     """
 
     state: RunState
@@ -101,7 +92,7 @@ class Verifier:
         self.state.evidence = replace(self.state.evidence, cases=counts)
         return verdict
 
-    async def run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[Lines]) -> Execution:
+    async def run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[WatchedLines]) -> Execution:
         """These selectors over an attempt's texts in the open session, with lines watched."""
         assert self.session is not None
         problem = self.state.problem
@@ -158,7 +149,7 @@ async def run_cases(inputs: VerificationInputs, session: Session, files: Files, 
     return await _with_neighbours(inputs, session, verdict, around)
 
 
-async def _with_neighbours(inputs: VerificationInputs, session: Session, verdict: Verdict, around: Run) -> Verdict:
+async def _with_neighbours(inputs: VerificationInputs, session: Session, verdict: Verdict, around: TestRun) -> Verdict:
     """Failed when a related test that passed with the user's code does not pass now, nor when it is run once more.
 
     One that then passes is flaky and breaks nothing. The repeat is of that test alone; where it passes so, of the whole
@@ -176,7 +167,7 @@ async def _with_neighbours(inputs: VerificationInputs, session: Session, verdict
 
 
 async def _run_neighbours(
-    inputs: VerificationInputs, session: Session, verdict: Verdict, run: Run, neighbours: Sequence[str]
+    inputs: VerificationInputs, session: Session, verdict: Verdict, run: TestRun, neighbours: Sequence[str]
 ) -> tuple[Verdict, list[CaseResult]]:
     """The verdict with this run's time and, where its report was forged, with that; and which of the cases fail."""
     execution = await session.run(run)

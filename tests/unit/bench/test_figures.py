@@ -11,7 +11,7 @@ import pytest
 from greenloop.bench import report, results
 from greenloop.bench.figures import figures, mcnemar, pairs, transitions, wilson
 from greenloop.bench.records import BROKEN
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 broken = frozenset(BROKEN)
 
@@ -144,7 +144,7 @@ def test_what_holds_no_results_is_told(text, why, tmp_path):
     path = tmp_path / "r.jsonl"
     if text is not None:
         path.write_text(text)
-    with pytest.raises(UsageProblem, match=why):
+    with pytest.raises(UsageError, match=why):
         results.read([path])
 
 

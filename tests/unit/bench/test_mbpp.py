@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from greenloop.bench import mbpp, sources, tasks
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 
 def row(code: str, *tests: str, number: int = 1) -> dict:
@@ -64,7 +64,7 @@ def test_a_file_that_is_not_mbpp_is_told_by_its_line(tmp_path, line, why):
     good = json.dumps(row("def f(a):\n    return a", "assert f(1) == 1"))
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{good}\n{line}\n" if line else "\n")
-    with pytest.raises(UsageProblem, match=why) as caught:
+    with pytest.raises(UsageError, match=why) as caught:
         mbpp.load(path)
     assert not line or "Line 2" in str(caught.value)
 
@@ -113,7 +113,7 @@ async def test_tasks_of_earlier_results_do_not_come_again(tmp_path):
     wanted = sources.Wanted(names=[f"mbpp:{path}"], exclude=[used])
     found = await sources.tasks_of(wanted, {}, lambda _text: None)
     assert [task.id for task in found] == [f"mbpp-{n}" for n in range(10) if n not in (3, 4)]
-    with pytest.raises(UsageProblem, match="no task 'mbpp-3'"):
+    with pytest.raises(UsageError, match="no task 'mbpp-3'"):
         await sources.tasks_of(replace(wanted, only=["mbpp-3"]), {}, lambda _text: None)
 
 
@@ -126,7 +126,7 @@ async def test_tasks_of_earlier_results_do_not_come_again(tmp_path):
     ],
 )
 async def test_a_source_that_is_not_there_is_told(name, why):
-    with pytest.raises(UsageProblem, match=why):
+    with pytest.raises(UsageError, match=why):
         await sources.tasks_of(sources.Wanted(names=[name]), {}, lambda _text: None)
 
 
@@ -142,5 +142,5 @@ async def test_a_source_that_is_not_there_is_told(name, why):
 def test_a_file_that_holds_no_tasks_is_told(text, why, tmp_path):
     path = tmp_path / "tasks.jsonl"
     path.write_text(text)
-    with pytest.raises(UsageProblem, match=why):
+    with pytest.raises(UsageError, match=why):
         tasks.read(path)

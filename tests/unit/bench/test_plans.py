@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.bench import arms, plans
-from greenloop.core.errors import SettingsProblem, UsageProblem
+from greenloop.core.errors import SettingsError, UsageError
 
 ABLATIONS = Path(__file__).resolve().parents[3] / "benchmarks" / "ablations"
 
@@ -34,16 +34,16 @@ def test_an_arm_has_parts_settings_and_a_match():
     ],
 )
 def test_an_arm_that_cannot_be_is_told(text, why):
-    with pytest.raises(SettingsProblem, match=why):
+    with pytest.raises(SettingsError, match=why):
         arms.parse(text)
 
 
 def test_arms_that_match_come_last_and_match_what_is_there():
     one, other = arms.parse("plain:match=default"), arms.parse("default")
     assert arms.checked([one, other]) == [other, one]
-    with pytest.raises(UsageProblem, match="matches 'default', which is no arm"):
+    with pytest.raises(UsageError, match="matches 'default', which is no arm"):
         arms.checked([one])
-    with pytest.raises(UsageProblem, match="Two arms are named 'default'"):
+    with pytest.raises(UsageError, match="Two arms are named 'default'"):
         arms.checked([other, other])
 
 
@@ -77,7 +77,7 @@ def test_a_plan_that_cannot_be_is_told(text, why, tmp_path):
     path = tmp_path / "plan.toml"
     if text is not None:
         path.write_text(text)
-    with pytest.raises(UsageProblem, match=why) as caught:
+    with pytest.raises(UsageError, match=why) as caught:
         plans.read(path)
     assert str(path) in str(caught.value)
 

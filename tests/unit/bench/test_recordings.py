@@ -9,7 +9,8 @@ import pytest
 
 from greenloop.bench.recordings import Meter, Recordings, key, shared
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records import Completion, Hole, Message, Reply, Role, Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
+from greenloop.core.records.usage import Usage
 
 
 class Counting:
@@ -48,7 +49,7 @@ class Of:
 
 
 def asked(text="hello", **more):
-    return Completion(messages=(Message(role="user", content=text),), **more)
+    return ChatRequest(messages=(Message(role="user", content=text),), **more)
 
 
 def nobody(_text):
@@ -135,7 +136,7 @@ async def test_holes_are_filled_only_where_the_model_does(tmp_path):
     filling = Of(model, tmp_path / "a").model
     assert isinstance(filling, Infiller)
     assert slots(filling) == 4
-    hole = Hole(prefix="a", suffix="b")
+    hole = InfillRequest(prefix="a", suffix="b")
     for _ in range(2):
         await filling.infill(hole, nobody)
     assert model.asked == [hole]

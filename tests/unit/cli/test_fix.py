@@ -9,13 +9,13 @@ import signal
 
 import pytest
 
+from fake_engine import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
-from greenloop.core.errors import CannotVerify, ModelProblem, SettingsProblem, UsageProblem, WorkspaceProblem
-from greenloop.core.records import Evidence, Status, StopReason, Verified
+from greenloop.core.errors import CannotVerifyError, ModelError, SettingsError, UsageError, WorkspaceError
+from greenloop.core.records.outcome import Evidence, StopReason, Verified
+from greenloop.core.records.verdict import Status
 from greenloop.engine.history.store import History
-
-from .conftest import AFTER, BEFORE, CASE, TEST, attempt, solved, tampered, unsolved
 
 
 @pytest.fixture
@@ -51,11 +51,11 @@ def objects(text: str) -> list[dict]:
         (unsolved(StopReason.MODEL), [], 3),
         (unsolved(StopReason.CANCELLED), [], 130),
         (asyncio.CancelledError(), [], 130),
-        (UsageProblem("no such test"), [], 2),
-        (SettingsProblem("bad"), [], 2),
-        (CannotVerify("no sandbox"), [], 3),
-        (ModelProblem("unreachable"), [], 3),
-        (WorkspaceProblem("disk"), [], 1),
+        (UsageError("no such test"), [], 2),
+        (SettingsError("bad"), [], 2),
+        (CannotVerifyError("no sandbox"), [], 3),
+        (ModelError("unreachable"), [], 3),
+        (WorkspaceError("disk"), [], 1),
         (RuntimeError("a secret prompt"), [], 1),
     ],
 )
@@ -171,7 +171,7 @@ def test_all_takes_them_one_after_another(fake, capsys):
 
 def test_one_that_cannot_be_worked_on_does_not_keep_the_others_from_their_turn(fake, capsys):
     fake.red = ["a", "b"]
-    fake.result = CannotVerify("no")
+    fake.result = CannotVerifyError("no")
     assert main(["fix", "--all"]) == 3
     assert len(fake.requests) == 2
 
@@ -250,11 +250,11 @@ def test_json_is_the_fixed_interface(fake, capsys):
 @pytest.mark.parametrize(
     ("problem", "reason"),
     [
-        (SettingsProblem("bad", remedy="r"), "settings"),
-        (UsageProblem("bad", remedy="r"), "usage"),
-        (CannotVerify("bad", remedy="r"), "cannot-verify"),
-        (ModelProblem("bad", remedy="r"), "model"),
-        (WorkspaceProblem("bad", remedy="r"), "workspace"),
+        (SettingsError("bad", remedy="r"), "settings"),
+        (UsageError("bad", remedy="r"), "usage"),
+        (CannotVerifyError("bad", remedy="r"), "cannot-verify"),
+        (ModelError("bad", remedy="r"), "model"),
+        (WorkspaceError("bad", remedy="r"), "workspace"),
     ],
 )
 def test_a_problem_ends_in_a_finished_object_and_a_sentence(fake, capsys, problem, reason):
@@ -473,7 +473,7 @@ def test_several_files_are_written_together_or_not_at_all(fake, project, capsys)
 
     def second_fails(path, data, expected):
         if path.name == "z.py":
-            raise WorkspaceProblem(f"{path} could not be written: the disk is full.")
+            raise WorkspaceError(f"{path} could not be written: the disk is full.")
         real(path, data, expected)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -563,7 +563,7 @@ def modelless(fake, monkeypatch):
 
     async def refine(request, *, settings, **more):
         if not settings.model:
-            raise ModelProblem("No model is configured and none was found.", remedy="Run `greenloop model pull`.")
+            raise ModelError("No model is configured and none was found.", remedy="Run `greenloop model pull`.")
         return await real(request, settings=settings, **more)
 
     async def nothing(_settings, _environ=None):

@@ -7,12 +7,13 @@ import io
 import pytest
 from rich.console import Console
 
+from fake_engine import FakeEngine, attempt, solved
 from greenloop.cli import render
 from greenloop.cli.live_table import Activity, Lines, Terminal, coloured_diff, table
 from greenloop.core.events import Checked, Planned, Proposed, Started, Token
-from greenloop.core.records import Estimate, Finding, Span, Status, Usage, Verdict
-
-from .conftest import FakeEngine, attempt, solved
+from greenloop.core.records.attempt import Finding
+from greenloop.core.records.usage import Estimate, Quantiles, Usage
+from greenloop.core.records.verdict import Status, Verdict
 
 
 class Clock:
@@ -132,7 +133,11 @@ def test_the_diff_has_the_usual_colours():
 
 def test_what_is_to_come_is_one_line(tmp_path):
     known = Estimate(
-        prompt_tokens=300, tokens=Span(400, 912, 3219), seconds=Span(8, 14, 55), cost=Span(0.001, 0.012, 0.03), runs=19
+        prompt_tokens=300,
+        tokens=Quantiles(400, 912, 3219),
+        seconds=Quantiles(8, 14, 55),
+        cost=Quantiles(0.001, 0.012, 0.03),
+        runs=19,
     )
     event = Started(**{**vars(started(tmp_path)), "estimate": known})
     written: list[str] = []

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import io
-import os
-import signal
-import subprocess
-import sys
 
 import pytest
 from rich.console import Console
 
+from fake_engine import CASE
 from greenloop.cli.live_table import Terminal
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
 from greenloop.cli.terminal_user import Person
 from greenloop.core.docstrings.literal_input import expression
-
-from .conftest import CASE
 
 QUESTION = 'Is `rle("") == []` right?'
 OPTIONS = ("Yes", "No", "It is [('', 0)]", "The right value is …", "Skip")
@@ -149,33 +144,3 @@ def test_ctrl_c_at_a_question_cancels_the_run(fake, monkeypatch, capsys):
     assert main(["fix", CASE, "--ask", "1"]) == 130
     assert "Traceback" not in capsys.readouterr().err
     assert not fake.requests
-
-
-ASKING = """
-import asyncio, sys
-from greenloop.cli import interrupt
-from greenloop.cli.terminal_user import Person
-
-async def ask():
-    print("ready", flush=True)
-    await Person(lambda ask: ask()).choose("Is it right?", ["Yes", "No"])
-
-try:
-    interrupt.run(ask())
-except asyncio.CancelledError:
-    print("cancelled", flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
-def test_a_signal_while_the_user_thinks_cancels(project):
-    pipe = subprocess.PIPE
-    process = subprocess.Popen([sys.executable, "-c", ASKING], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    assert process.stdout.readline() == "ready\n"
-    while process.stderr.read(1) != ":":  # so the question ends
-        pass
-    process.send_signal(signal.SIGINT)
-    out, _err = process.communicate()
-    assert (process.returncode, out) == (0, "cancelled\n")

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from cells import notebook
+from fake_engine import AFTER, BEFORE, CASE, solved
 from greenloop.cli.live_table import Lines, Terminal
 from greenloop.cli.main import main
 from greenloop.core.events import Specified
-from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.records import Case, Evidence, Provenance, Region, Spec, Verified
+from greenloop.core.generated_tests import Check, build_test_file
+from greenloop.core.records.outcome import Evidence, Verified
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.summary import solved as label
 from greenloop.notebook.adapter import load, prepare
 from greenloop.notebook.cell_targets import Goal
 from greenloop.project.targets import region_for
 from greenloop.specs import stored_tests
 
-from .conftest import AFTER, BEFORE, CASE, solved
-
 REGION = Region(path="m.py", qualname="double", start=1, end=2)
-EDITOR = """import sys, pathlib
-path = pathlib.Path(sys.argv[1])
-path.write_text(path.read_text().replace({old!r}, {new!r}))
-"""
 
 
 def spec() -> Spec:
@@ -36,7 +31,7 @@ def spec() -> Spec:
     designed = [Check(body=body, line=1, provenance=Provenance.DESIGNED) for body in bodies]
     doctest = Case(id="m.py::double::doctest-1", path="m.py", line=2, provenance=Provenance.DOCTEST)
     doubts = ("The docstring does not say what double(None) is.",)
-    return Spec(cases=(doctest,), selectors=("doctest:m.py::double",), doubts=doubts) + sheet(
+    return Spec(cases=(doctest,), selectors=("doctest:m.py::double",), doubts=doubts) + build_test_file(
         REGION, "m", "designed", designed
     )
 
@@ -88,49 +83,6 @@ def test_what_is_no_function_is_2(project, capsys, typed):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def edit_by(monkeypatch, tmp_path, old: str, new: str) -> None:
-    script = tmp_path / "an editor.py"
-    script.write_text(EDITOR.format(old=old, new=new))
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", f"{sys.executable} '{script}'")
-
-
-def test_edited_tests_are_the_users(kept, project, monkeypatch, tmp_path):
-    edit_by(monkeypatch, tmp_path, "double(0) == 1", "double(0) == 0")
-    assert main(["tests", "m.py::double", "--edit"]) == 0
-    known = stored_tests.load(project, REGION, BEFORE)
-    assert [each.body for each in known.confirmed] == ["assert double(0) == 0"]
-    assert list(known.struck.values()) == ["assert double(0) == 1"]
-
-
-def test_what_was_struck_out_is_listed(kept, monkeypatch, tmp_path, capsys):
-    edit_by(
-        monkeypatch, tmp_path, "\n\n\n# designed by the model\ndef test_designed_2():\n    assert double(0) == 1", ""
-    )
-    main(["tests", "m.py::double", "--edit"])
-    capsys.readouterr()
-    assert main(["tests", "m.py::double"]) == 0
-    assert "# struck out: assert double(0) == 1" in capsys.readouterr().out
-
-
-def test_a_slip_in_the_editor_is_said_at_once(kept, monkeypatch, tmp_path, capsys):
-    edit_by(monkeypatch, tmp_path, "double(0) == 1", "double(0) == (")
-    assert main(["tests", "m.py::double", "--edit"]) == 2
-    err = capsys.readouterr().err
-    assert "cannot be read: line " in err
-    assert "Correct it or delete it" in err
-
-
-@pytest.mark.parametrize(("editor", "why"), [("", "names an editor"), ("/no/such/editor -w", "cannot be started")])
-def test_an_editor_that_is_none(kept, monkeypatch, capsys, editor, why):
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", editor)
-    assert main(["tests", "m.py::double", "--edit"]) == 2
-    err = capsys.readouterr().err
-    assert why in err
-    assert str(kept.path) in err
-
-
 # -- during a run ------------------------------------------------------------------------------------------------
 
 
@@ -145,7 +97,7 @@ def test_frozen_tests_are_listed_once_and_then_what_changed():
         "  in doubt: The docstring does not say what double(None) is.",
     ]
     said.clear()
-    lines.emit(Specified(spec=ruled(), said="1 of 2 tests that were written for the docstring are believed."))
+    lines.emit(Specified(spec=ruled(), reason="1 of 2 tests that were written for the docstring are believed."))
     assert said == [
         "1 of 2 tests that were written for the docstring are believed.",
         "  ? assert double(2) == 4  (designed by the model, believed by votes)",
@@ -162,7 +114,7 @@ def test_the_live_table_shows_them_above():
 
 def test_nothing_a_model_wrote_reaches_the_terminal_raw():
     said: list[str] = []
-    evil = sheet(
+    evil = build_test_file(
         REGION, "m", "designed", [Check(body="x", line=1, provenance=Provenance.DESIGNED, shown="\x1b[2J\u202e")]
     )
     Lines(said.append).emit(Specified(spec=replace(evil, doubts=("\x1b]0;x\x07",))))
@@ -171,7 +123,7 @@ def test_nothing_a_model_wrote_reaches_the_terminal_raw():
 
 def test_programs_get_them_with_whether_they_are_believed(fake, capsys):
     inner = fake.events
-    fake.events = lambda attempts: [Specified(spec=spec()), *inner(attempts), Specified(spec=ruled(), said="1 of 2")]
+    fake.events = lambda attempts: [Specified(spec=spec()), *inner(attempts), Specified(spec=ruled(), reason="1 of 2")]
     main(["fix", CASE, "--json"])
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     first, last = [event for event in events if event["event"] == "specified"]

@@ -12,8 +12,8 @@ import pytest
 from greenloop.cli import junit
 from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
-from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.records import CaseResult, Failure
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.engine.verify.report import Tampered, Verification
 
 A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"
@@ -80,7 +80,9 @@ def test_only_an_honest_pass_is_0(answer, result, code, capsys):
     assert out.startswith("verified: " if code == 0 else "TAMPERED: " if result.tampered else "not verified: ")
 
 
-@pytest.mark.parametrize(("error", "code"), [(CannotVerify("No git.", remedy="Get it."), 3), (UsageProblem("No."), 2)])
+@pytest.mark.parametrize(
+    ("error", "code"), [(CannotVerifyError("No git.", remedy="Get it."), 3), (UsageError("No."), 2)]
+)
 def test_what_cannot_be_verified_is_one_object_too(answer, error, code, capsys):
     answer(error)
     assert main(["verify", "--json"]) == code
@@ -132,7 +134,7 @@ def test_a_number_is_a_run_unless_it_is_a_file(tmp_path):
     (tmp_path / "12").mkdir()
     assert command.record(["12"], tmp_path) is None
     assert command.record(["run:12"], tmp_path) == 12
-    with pytest.raises(UsageProblem, match="without other targets"):
+    with pytest.raises(UsageError, match="without other targets"):
         command.record(["tests", "run:12"], tmp_path)
 
 

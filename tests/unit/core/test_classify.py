@@ -1,7 +1,8 @@
 import pytest
 
-from greenloop.core.classify import classify, finding_group, signature
-from greenloop.core.records import CaseResult, Failure, Finding, Frame, Group, Status, Verdict
+from greenloop.core.classify import classify, failure_signature, finding_group
+from greenloop.core.records.attempt import Finding
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 
 
 def failing(kind, message="", frames=(), name="test_m.py::test", **fields):
@@ -16,24 +17,24 @@ PASSING = CaseResult(id="test_m.py::other", outcome="passed")
     ("status", "cases", "expected"),
     [
         (Status.PASSED, [PASSING], ("", None, None)),
-        (Status.FAILED, [failing("AssertionError")], ("AssertionError", Group.LOGIC, None)),
-        (Status.FAILED, [failing("builtins.IndexError", frames=[("test_m.py", 3, "test"), ("m.py", 7, "f")])], ("IndexError", Group.RUNTIME, 7)),
-        (Status.FAILED, [failing("KeyError", frames=[("m.py", 7, "f"), ("/usr/lib/x.py", 1, "g")])], ("KeyError", Group.RUNTIME, 7)),
-        (Status.FAILED, [failing("AssertionError"), failing("TypeError")], ("TypeError", Group.RUNTIME, None)),
-        (Status.FAILED, [failing("TypeError"), failing("IndentationError")], ("IndentationError", Group.SYNTAX, None)),
-        (Status.FAILED, [failing("doctest.DocTestFailure")], ("DocTestFailure", Group.LOGIC, None)),
-        (Status.FAILED, [failing("doctest.UnexpectedException", "ZeroDivisionError('x')")], ("ZeroDivisionError", Group.RUNTIME, None)),
-        (Status.FAILED, [failing("Failed", "DID NOT RAISE <class 'ValueError'>")], ("Failed", Group.LOGIC, None)),
-        (Status.FAILED, [failing("Failed", "Timeout (>1.0s) from pytest-timeout.")], ("Timeout", Group.TIMEOUT, None)),
-        (Status.FAILED, [failing("MemoryError")], ("MemoryError", Group.RESOURCE, None)),
-        (Status.FAILED, [failing("my.lib.CustomError")], ("CustomError", Group.RUNTIME, None)),
-        (Status.FAILED, [CaseResult(id="a", outcome="skipped")], ("Skipped", Group.LOGIC, None)),
-        (Status.TIMEOUT, [], ("Timeout", Group.TIMEOUT, None)),
-        (Status.CRASHED, [], ("Crashed", Group.RUNTIME, None)),
-        (Status.TAMPERED, [PASSING], ("Tampered", Group.TAMPERING, None)),
-        (Status.NOT_COLLECTED, [], ("NotCollected", Group.RUNTIME, None)),
-        (Status.NOT_COLLECTED, [failing("ImportError")], ("ImportError", Group.RUNTIME, None)),
-        (Status.ENVIRONMENT, [], ("Environment", Group.ENVIRONMENT, None)),
+        (Status.FAILED, [failing("AssertionError")], ("AssertionError", ErrorGroup.LOGIC, None)),
+        (Status.FAILED, [failing("builtins.IndexError", frames=[("test_m.py", 3, "test"), ("m.py", 7, "f")])], ("IndexError", ErrorGroup.RUNTIME, 7)),
+        (Status.FAILED, [failing("KeyError", frames=[("m.py", 7, "f"), ("/usr/lib/x.py", 1, "g")])], ("KeyError", ErrorGroup.RUNTIME, 7)),
+        (Status.FAILED, [failing("AssertionError"), failing("TypeError")], ("TypeError", ErrorGroup.RUNTIME, None)),
+        (Status.FAILED, [failing("TypeError"), failing("IndentationError")], ("IndentationError", ErrorGroup.SYNTAX, None)),
+        (Status.FAILED, [failing("doctest.DocTestFailure")], ("DocTestFailure", ErrorGroup.LOGIC, None)),
+        (Status.FAILED, [failing("doctest.UnexpectedException", "ZeroDivisionError('x')")], ("ZeroDivisionError", ErrorGroup.RUNTIME, None)),
+        (Status.FAILED, [failing("Failed", "DID NOT RAISE <class 'ValueError'>")], ("Failed", ErrorGroup.LOGIC, None)),
+        (Status.FAILED, [failing("Failed", "Timeout (>1.0s) from pytest-timeout.")], ("Timeout", ErrorGroup.TIMEOUT, None)),
+        (Status.FAILED, [failing("MemoryError")], ("MemoryError", ErrorGroup.RESOURCE, None)),
+        (Status.FAILED, [failing("my.lib.CustomError")], ("CustomError", ErrorGroup.RUNTIME, None)),
+        (Status.FAILED, [CaseResult(id="a", outcome="skipped")], ("Skipped", ErrorGroup.LOGIC, None)),
+        (Status.TIMEOUT, [], ("Timeout", ErrorGroup.TIMEOUT, None)),
+        (Status.CRASHED, [], ("Crashed", ErrorGroup.RUNTIME, None)),
+        (Status.TAMPERED, [PASSING], ("Tampered", ErrorGroup.TAMPERING, None)),
+        (Status.NOT_COLLECTED, [], ("NotCollected", ErrorGroup.RUNTIME, None)),
+        (Status.NOT_COLLECTED, [failing("ImportError")], ("ImportError", ErrorGroup.RUNTIME, None)),
+        (Status.ENVIRONMENT, [], ("Environment", ErrorGroup.ENVIRONMENT, None)),
     ],
 )  # fmt: skip
 def test_classify(status, cases, expected):
@@ -41,7 +42,7 @@ def test_classify(status, cases, expected):
 
 
 def test_a_crash_for_lack_of_memory_is_a_matter_of_resources():
-    assert classify(Verdict(status=Status.CRASHED, reason="killed: memory limit"))[1] is Group.RESOURCE
+    assert classify(Verdict(status=Status.CRASHED, reason="killed: memory limit"))[1] is ErrorGroup.RESOURCE
 
 
 def test_newly_failing_neighbours_speak_when_the_target_passes():
@@ -68,12 +69,12 @@ def test_the_line_can_be_asked_for_in_certain_files():
 def test_a_signature_is_the_same_for_the_same_failure(a, b, equal):
     first = Verdict(status=Status.FAILED, cases=(failing("E", a, [("m.py", 3, "f")]),))
     second = Verdict(status=Status.FAILED, cases=(failing("E", b, [("m.py", 9, "f")]),))
-    assert (signature(first) == signature(second)) is equal
+    assert (failure_signature(first) == failure_signature(second)) is equal
 
 
 def test_a_signature_tells_observed_values_and_places_apart():
     texts = {
-        signature(Verdict(status=Status.FAILED, cases=(case,)))
+        failure_signature(Verdict(status=Status.FAILED, cases=(case,)))
         for case in (
             failing("AssertionError", expected="3", observed="4"),
             failing("AssertionError", expected="3", observed="5"),
@@ -88,11 +89,11 @@ def test_a_signature_tells_observed_values_and_places_apart():
 @pytest.mark.parametrize(
     ("error_class", "group"),
     [
-        ("SyntaxError", Group.SYNTAX),
-        ("TabError", Group.SYNTAX),
-        ("UndefinedName", Group.RUNTIME),
-        ("NoCode", Group.ANSWER),
-        ("Unchanged", Group.ANSWER),
+        ("SyntaxError", ErrorGroup.SYNTAX),
+        ("TabError", ErrorGroup.SYNTAX),
+        ("UndefinedName", ErrorGroup.RUNTIME),
+        ("NoCode", ErrorGroup.ANSWER),
+        ("Unchanged", ErrorGroup.ANSWER),
     ],
 )
 def test_groups_of_findings(error_class, group):

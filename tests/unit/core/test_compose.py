@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenloop.core.compose import before_after, compose, region_text
-from greenloop.core.records import Candidate, Problem, Region, Spec
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 from greenloop.core.text.diff import lines
 
 NEW = "def f(x):\n    return 2\n"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from greenloop.core.fingerprint import meaning
-from greenloop.core.records import Candidate
-from greenloop.drafting.candidates.gate import fingerprint, same
+from greenloop.core.fingerprint import code_digest
+from greenloop.core.records.attempt import Candidate
+from greenloop.drafting.candidates.gate import fingerprint, is_same_code
 
 MODULE = """\
 def f(x, y=1):
@@ -40,7 +40,7 @@ def made(case, texts, **beside):
 def test_equal_fingerprints_exactly_for_the_same_code(problem, a, b):
     case = problem(MODULE, "f", "g")
     one, other = made(case, a), made(case, b)
-    assert (fingerprint(case, one) == fingerprint(case, other)) is same(case, one, other)
+    assert (fingerprint(case, one) == fingerprint(case, other)) is is_same_code(case, one, other)
 
 
 def test_helpers_and_imports_count(problem):
@@ -72,7 +72,7 @@ def test_helpers_and_imports_count(problem):
     ],
 )
 def test_different_code_has_different_meaning(a, b):
-    assert meaning(a) != meaning(b)
+    assert code_digest(a) != code_digest(b)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_different_code_has_different_meaning(a, b):
     ],
 )
 def test_any_text_has_a_meaning(text):
-    assert meaning(text) == meaning(text + "\n") != meaning("x = 1")
+    assert code_digest(text) == code_digest(text + "\n") != code_digest("x = 1")

@@ -6,8 +6,15 @@ import ast
 
 import pytest
 
-from greenloop.core.generated_tests import Check, Equation, equation, path_of, sheet, stated
-from greenloop.core.records import Provenance, Region, Spec
+from greenloop.core.generated_tests import (
+    Check,
+    Equation,
+    build_test_file,
+    equation_test,
+    generated_path,
+    parse_equation,
+)
+from greenloop.core.records.spec import Provenance, Region, Spec
 
 REGION = Region(path="src/pkg/my-mod.py", qualname="Box.area", start=3, end=9)
 
@@ -17,12 +24,14 @@ def check(body: str, **more) -> Check:
 
 
 def test_the_sheet_lies_beside_the_module_and_each_test_imports_for_itself():
-    spec = sheet(
+    spec = build_test_file(
         REGION, "pkg.mod", "designed", [check("assert Box().area() == 1"), check("x = Box()\n\nassert x", shown="box")]
     )
-    assert list(spec.files) == ["src/pkg/test_greenloop_designed_my_mod.py"] == [path_of(REGION, "designed")]
+    assert list(spec.files) == ["src/pkg/test_greenloop_designed_my_mod.py"] == [generated_path(REGION, "designed")]
     tests = [
-        node for node in ast.parse(spec.files[path_of(REGION, "designed")]).body if isinstance(node, ast.FunctionDef)
+        node
+        for node in ast.parse(spec.files[generated_path(REGION, "designed")]).body
+        if isinstance(node, ast.FunctionDef)
     ]
     assert [test.name for test in tests] == ["test_designed_1", "test_designed_2"]
     assert [ast.unparse(test.body[0]) for test in tests] == ["from pkg.mod import Box"] * 2
@@ -33,8 +42,8 @@ def test_the_sheet_lies_beside_the_module_and_each_test_imports_for_itself():
 
 def test_imports_and_decorators_stand_where_python_wants_them():
     one = check("assert f(n)", imports=("import math", "import pytest"), decorators=("given(n=1)",), parameters="n")
-    text = sheet(REGION, "m", "property", [one, check("assert f(1)", imports=("import pytest",))]).files[
-        path_of(REGION, "property")
+    text = build_test_file(REGION, "m", "property", [one, check("assert f(1)", imports=("import pytest",))]).files[
+        generated_path(REGION, "property")
     ]
     assert text.startswith(
         "import math\nimport pytest\n\n\n@given(n=1)\ndef test_property_1(n):\n    from m import Box\n"
@@ -43,7 +52,7 @@ def test_imports_and_decorators_stand_where_python_wants_them():
 
 
 def test_no_checks_no_file():
-    assert sheet(REGION, "m", "designed", []) == Spec()
+    assert build_test_file(REGION, "m", "designed", []) == Spec()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +76,7 @@ def test_no_checks_no_file():
     ],
 )
 def test_equations_are_read(source, known):
-    assert equation(source) == known
+    assert parse_equation(source) == known
 
 
 @pytest.mark.parametrize(
@@ -79,6 +88,6 @@ def test_equations_are_read(source, known):
     ],
 )
 def test_what_is_stated_is_read_again(known):
-    body, imports = stated(known)
-    assert equation(body) == known
+    body, imports = equation_test(known)
+    assert parse_equation(body) == known
     assert ("pytest" in body) is bool(imports)

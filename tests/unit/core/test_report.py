@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from greenloop.core.records import Execution
-from greenloop.core.report import Step, watched
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.report import Step, line_traces
 from greenloop.core.report_schema import well_formed
 from greenloop.sandboxes import payload
 
@@ -24,7 +24,7 @@ RECORD = {
 
 
 def test_a_record_is_read():
-    found = watched(Execution(records=(RECORD,)))["t"]
+    found = line_traces(Execution(records=(RECORD,)))["t"]
     assert found.lines == {"m.py": {2: 5}}
     assert found.steps == (Step(path="m.py", line=2, call=1, values={"x": "1"}),)
     assert (found.gap, found.left_out) == (1, 0)
@@ -32,7 +32,7 @@ def test_a_record_is_read():
 
 def test_what_names_no_file_is_left_aside():
     odd = {**RECORD, "hits": [[1, 2, 5], [-1, 2, 5]], "steps": [[7, 2, 1, {}]]}
-    found = watched(Execution(records=(odd,)))["t"]
+    found = line_traces(Execution(records=(odd,)))["t"]
     assert (found.lines, found.steps) == ({}, ())
 
 

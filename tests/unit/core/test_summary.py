@@ -6,19 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    Draft,
-    Evidence,
-    Move,
-    Outcome,
-    Role,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import caveat, folded, label, of_holes, solved, spent, trust
 from greenloop.lsp.presenters.notifications import standing
 

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Approach, Case, Execution, Frame, Problem, Provenance, Region, Spec
-from greenloop.core.report import reached
-from greenloop.core.test_selection import approaches, choose
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.problem import Approach, Problem
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import Frame
+from greenloop.core.report import reached_functions
+from greenloop.core.test_selection import find_approaches, select_tests
 from greenloop.drafting.context import tests as tests_context
 
 TARGET = Region(path="shop.py", qualname="total", start=10, end=20)
@@ -51,12 +54,12 @@ CASES = [case(record["id"].partition("::")[2]) for record in SUITE]
 
 
 def known():
-    return approaches(reached(Execution(records=tuple(SUITE))), [TARGET])
+    return find_approaches(reached_functions(Execution(records=tuple(SUITE))), [TARGET])
 
 
 def test_of_twelve_tests_that_reach_the_target_five_from_different_callers_are_chosen():
     assert len(known()) == 12
-    chosen = choose(CASES, known())
+    chosen = select_tests(CASES, known())
     names = [each.id.partition("::")[2] for each in chosen]
     assert names == ["test_direct_0", "test_direct_1", "test_cart_0", "test_report_0", "test_rows"]
     callers = {(known()[each.id].caller.path, known()[each.id].caller.function) for each in chosen}
@@ -66,8 +69,10 @@ def test_of_twelve_tests_that_reach_the_target_five_from_different_callers_are_c
 def test_tests_with_one_caller_are_spoken_for_by_the_nearest():
     deep = through("test_deep", "Cart.pay", "cart.py", depth=6)
     near = through("test_near", "Cart.pay", "cart.py", depth=2)
-    found = approaches(reached(Execution(records=(deep, near))), [TARGET])
-    assert [each.id for each in choose([case("test_deep"), case("test_near")], found)] == ["test_shop.py::test_near"]
+    found = find_approaches(reached_functions(Execution(records=(deep, near))), [TARGET])
+    assert [each.id for each in select_tests([case("test_deep"), case("test_near")], found)] == [
+        "test_shop.py::test_near"
+    ]
 
 
 def test_parameters_are_no_callers():
@@ -75,8 +80,8 @@ def test_parameters_are_no_callers():
     ways = {
         each.id: Approach(depth=1, caller=Frame(path="test_shop.py", line=3, function="test_one")) for each in cases
     }
-    assert [each.id.partition("::")[2] for each in choose(cases, ways)] == ["test_one[0]", "test_two"]
-    assert [each.id.partition("::")[2] for each in choose(cases, {})] == ["test_one[0]", "test_two"]
+    assert [each.id.partition("::")[2] for each in select_tests(cases, ways)] == ["test_one[0]", "test_two"]
+    assert [each.id.partition("::")[2] for each in select_tests(cases, {})] == ["test_one[0]", "test_two"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -91,7 +96,7 @@ def test_whatever_the_suite_the_choice_is_bounded_and_in_order(seed):
         for each in cases
         if rng.random() < 0.8
     }
-    chosen = choose(cases, ways)
+    chosen = select_tests(cases, ways)
     assert len(chosen) <= 5
     assert chosen == [each for each in cases if each in chosen]
     assert bool(chosen) is bool(cases)
@@ -113,7 +118,7 @@ async def test_a_function_with_many_tests_is_shown_few_of_them_and_their_number(
         files={"shop.py": "", "test_shop.py": text},
         approaches=known(),
     )
-    tools = Tools(ask=None, run=None, session=None, user=Nobody(), rng=None)
+    tools = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
     (shown,) = await tests_context.gather(problem, tools)
     assert shown.title == "5 of the 12 tests that must pass, in `test_shop.py`:"
     assert shown.text.count("def test_") == 5
@@ -139,7 +144,7 @@ async def test_fixtures_of_conftest_come_with_the_tests_that_name_them(tmp_path)
         files={path: text},
         buffers={"conftest.py": b"@pytest.fixture\ndef far():\n    return 'unsaved'\n"},
     )
-    tools = Tools(ask=None, run=None, session=None, user=Nobody(), rng=None)
+    tools = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
     near, above, leaned, own = await tests_context.gather(problem, tools)
     assert near.title == "Fixtures in `tests/conftest.py`:"
     assert near.text.startswith("@pytest.fixture\ndef near(far):")

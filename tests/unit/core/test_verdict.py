@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from greenloop.core.records import Execution, Status
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.verdict import Status
 from greenloop.core.verdict import judge
 
 A, B = "test_m.py::test_a", "test_m.py::test_b"

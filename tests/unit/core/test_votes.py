@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from greenloop.core import registry
-from greenloop.core.generated_tests import Equation, equation
-from greenloop.core.records import Case, CaseResult, Failure, Provenance
-from greenloop.core.votes import Ballot, Poll, clusters, splitting
+from greenloop.core.generated_tests import Equation, parse_equation
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.records.verdict import CaseResult, Failure
+from greenloop.core.votes import Ballot, Poll, find_clusters, rank_by_split
 from greenloop.specs import voting
 
 
@@ -16,7 +17,7 @@ def case(name: str, batch: str = "", provenance: Provenance = Provenance.DESIGNE
 
 
 def ballot(attempt: int, passed: str, *, weight: int = 1, seen: dict | None = None, size: int = 0) -> Ballot:
-    return Ballot(attempt=attempt, passed=frozenset(passed), weight=weight, seen=seen or {}, size=size)
+    return Ballot(attempt=attempt, passed=frozenset(passed), weight=weight, observed=seen or {}, size=size)
 
 
 def poll(*ballots: Ballot, cases: str = "abcde", **more) -> Poll:
@@ -28,7 +29,7 @@ def rule(name: str):
 
 
 def test_candidates_that_behave_alike_are_one_cluster():
-    found = clusters(poll(ballot(1, "ab"), ballot(2, "abc"), ballot(3, "ab", weight=2)))
+    found = find_clusters(poll(ballot(1, "ab"), ballot(2, "abc"), ballot(3, "ab", weight=2)))
     assert [(cluster.weight, [each.attempt for each in cluster.ballots]) for cluster in found] == [
         (3, [1, 3]),
         (1, [2]),
@@ -37,20 +38,20 @@ def test_candidates_that_behave_alike_are_one_cluster():
 
 def test_what_was_seen_tells_candidates_apart_that_fail_the_same_tests():
     one, two = ballot(1, "a", seen={"b": "[1]"}), ballot(2, "a", seen={"b": "[2]"})
-    assert len(clusters(poll(one, two, cases="ab"))) == 2
+    assert len(find_clusters(poll(one, two, cases="ab"))) == 2
 
 
 def test_the_smallest_change_stands_first_in_its_cluster():
-    (cluster,) = clusters(poll(ballot(1, "ab", size=9), ballot(2, "ab", size=2), cases="ab"))
+    (cluster,) = find_clusters(poll(ballot(1, "ab", size=9), ballot(2, "ab", size=2), cases="ab"))
     assert [each.attempt for each in cluster.ballots] == [2, 1]
 
 
 def test_the_question_is_the_test_that_splits_the_clusters_best():
-    found = clusters(
+    found = find_clusters(
         poll(ballot(1, "abc", weight=2), ballot(2, "ab", weight=1), ballot(3, "a", weight=1), cases="abcd")
     )
     # c divides two from two; b three from one; on a and d all agree
-    assert splitting(found, tuple(map(case, "abcd"))) == ("c", "b", "a", "d")
+    assert rank_by_split(found, tuple(map(case, "abcd"))) == ("c", "b", "a", "d")
 
 
 # -- consensus --------------------------------------------------------------------------------------------------
@@ -63,7 +64,7 @@ def test_consensus_waits_for_answers_and_asks_nothing_meanwhile():
 
 
 def test_consensus_decides_with_fewer_when_none_comes_any_more():
-    ruling = rule("consensus")(poll(ballot(1, "abcde", weight=2), over=True))
+    ruling = rule("consensus")(poll(ballot(1, "abcde", weight=2), is_final=True))
     assert ruling.order == (1,)
 
 
@@ -80,7 +81,7 @@ def test_a_test_that_the_majority_fails_is_not_kept():
 
 @pytest.mark.parametrize("name", ["consensus", "consistency", "sets"])
 def test_no_candidate_no_belief(name):
-    ruling = rule(name)(poll(over=True))
+    ruling = rule(name)(poll(is_final=True))
     assert ruling.order == ()
     assert ruling.why
 
@@ -107,7 +108,7 @@ def test_a_test_of_several_sets_counts_in_each():
 
 def test_tests_and_codes_rank_one_another():
     # a and b are passed by the many that agree; c only by one that nobody agrees with
-    ruling = rule("consistency")(poll(ballot(1, "ab", weight=3), ballot(2, "c", weight=2), cases="abc", over=True))
+    ruling = rule("consistency")(poll(ballot(1, "ab", weight=3), ballot(2, "c", weight=2), cases="abc", is_final=True))
     assert ruling.order == (1,)
     assert ruling.kept == ("a", "b")
 
@@ -116,7 +117,7 @@ def test_consistency_alone_is_not_enough_before_somebody_spoke():
     ruling = rule("consistency")(poll(ballot(1, "ab", weight=4), ballot(2, "c")))
     assert ruling.order == ()
     assert ruling.questions
-    assert rule("consistency")(poll(ballot(1, "ab", weight=4), binding=1)).order == (1,)
+    assert rule("consistency")(poll(ballot(1, "ab", weight=4), binding_count=1)).order == (1,)
 
 
 # -- what candidates gave, and what is asked --------------------------------------------------------------------
@@ -162,7 +163,7 @@ def test_behaviour_can_be_compared(result, source, behaviour):
 )
 def test_a_question_has_one_form(source, question):
     asked = Case(id="x", path="m.py", line=1, provenance=Provenance.DESIGNED, source=source)
-    assert voting.question(asked, equation(source)) == question
+    assert voting.question(asked, parse_equation(source)) == question
 
 
 @pytest.mark.parametrize(
@@ -185,29 +186,29 @@ def test_an_answer_becomes_a_test(answer, body):
 
 
 def test_answers_that_the_user_ruled_out_were_answers_all_the_same():
-    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answers=5)).order == (1,)
-    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answers=4)).order == ()
+    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answer_count=5)).order == (1,)
+    assert rule("consensus")(poll(ballot(1, "abcde", weight=3), answer_count=4)).order == ()
 
 
 def test_what_the_users_examples_speak_for_is_believed_with_a_doubt():
     agreeing = [ballot(1, "ab", weight=4), ballot(2, "abc", weight=1)]
     assert rule("consensus")(poll(*agreeing)).order == ()
-    ruling = rule("consensus")(poll(*agreeing, binding=2))
+    ruling = rule("consensus")(poll(*agreeing, binding_count=2))
     assert ruling.order == (1,)
     assert ruling.doubt == "The candidates agree, but fail 3 of 5 designed tests."
 
 
 def test_candidates_that_pass_the_examples_and_disagree_are_waited_for():
     three = [ballot(number, each, weight=2) for number, each in enumerate(["abc", "abd", "abe"], 1)]
-    assert rule("consensus")(poll(*three, binding=1)).order == ()
-    ruling = rule("consensus")(poll(*three, binding=1, over=True))
+    assert rule("consensus")(poll(*three, binding_count=1)).order == ()
+    ruling = rule("consensus")(poll(*three, binding_count=1, is_final=True))
     assert ruling.order == (1,)
     assert "do not agree" in ruling.doubt
 
 
 def test_only_values_are_offered_as_the_right_one():
     asked = case("a")
-    known = equation(asked.source)
+    known = parse_equation(asked.source)
     gave = ["2", "failed", "! KeyError", "<object at 0x1>", "[1]"]
     found = [ballot(number, "", seen={"a": value}) for number, value in enumerate(gave, 1)]
     assert voting._others(asked, known, found) == {"It is 2": "2", "It is [1]": "[1]"}

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from doubling import PROBLEM, STUB, TESTS
-from greenloop.core.records import Problem, Region
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import hunks
 from greenloop.drafting.edit_format import asking, chosen
 from greenloop.project import templates

@@ -8,22 +8,11 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    Draft,
-    Excerpt,
-    Finding,
-    Mask,
-    Move,
-    Problem,
-    Region,
-    Role,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 
 SOURCE = '''import math

@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Draft,
-    Excerpt,
-    Move,
-    Note,
-    Problem,
-    Region,
-    Role,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
 from greenloop.drafting.prompt import assemble, earlier, fenced, fit
@@ -54,7 +45,7 @@ def attempt(number: int, error: str = "AssertionError") -> Attempt:
         verdict=Verdict(status=Status.FAILED),
         candidate=candidate,
         error_class=error,
-        notes=(Note(text=f"error of {number}"),),
+        notes=(FeedbackNote(text=f"error of {number}"),),
     )
 
 
@@ -100,7 +91,7 @@ def test_the_least_valuable_excerpt_goes_first_and_the_budget_holds():
 
 @pytest.mark.parametrize("room", [5, 20, 80])
 def test_ten_attempts_with_long_tracebacks_stay_within_the_budget(room):
-    note = Note(text="\n".join(f"frame {n}" for n in range(400)) + "\nValueError: last line")
+    note = FeedbackNote(text="\n".join(f"frame {n}" for n in range(400)) + "\nValueError: last line")
     attempts = [attempt(0)] + [
         Attempt(
             number=n,
@@ -139,7 +130,7 @@ def test_whatever_is_long_the_budget_holds_and_spec_and_newest_error_are_there(c
             attempt(n, f"Error{n}"),
             candidate=Candidate(texts={REGION: "def f():\n" + "    x = 1\n" * 3000}),
             verdict=Verdict(status=Status.FAILED, reason=f"reason {n} " * 2000),
-            notes=(Note(text=f"{frames}\nValueError: newest"),),
+            notes=(FeedbackNote(text=f"{frames}\nValueError: newest"),),
         )
         for n in range(1, many + 1)
     ]
@@ -273,7 +264,7 @@ def test_a_title_alone_is_a_line():
 @pytest.mark.parametrize("budget", [260, 1000])
 def test_every_prompt_of_a_run_begins_with_the_same_task(budget):
     """However long the tail is: what a provider or the embedded model has read once it need not read again."""
-    long = Note(text="\n".join(f"frame {n} of a long traceback" for n in range(300)))
+    long = FeedbackNote(text="\n".join(f"frame {n} of a long traceback" for n in range(300)))
     attempts = [attempt(0), *(replace(attempt(n), notes=(long,) * (n % 2)) for n in range(1, 6))]
     moves = [draft(0, Move.DRAFT), draft(0, Move.RESTART), *(draft(n, Move.REFINE) for n in (1, 2, 5))]
     texts = ["\n".join(message.content for message in build(attempts, move, budget=budget)) for move in moves]

@@ -9,35 +9,20 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.attempts import best_attempt
-from greenloop.core.budget import Ledger, Spent
-from greenloop.core.errors import ModelProblem
+from greenloop.core.budget import BudgetExceededError, Ledger
+from greenloop.core.errors import ModelError
 from greenloop.core.events import Checked, Planned, Proposed, Started, Tested, Token
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Case,
-    CaseResult,
-    Completion,
-    Draft,
-    Failure,
-    Group,
-    Mask,
-    Message,
-    Move,
-    Note,
-    Problem,
-    Region,
-    Reply,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Mask, Move
+from greenloop.core.records.model import ChatRequest, Message, Reply, Role
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import spent
-from greenloop.drafting.search import chain, restart_on_repeat
+from greenloop.drafting.search import chain
+from greenloop.drafting.search.published import restart_on_repeat
 from greenloop.engine import loop
 
 SOURCE = "def double(x):\n    return x + 1\n"
@@ -69,7 +54,7 @@ class Stage:
     def __init__(self, *answers: str, accept: Verdict | None = None, plan=chain.plan, tokens: int = 10) -> None:
         self.answers = list(answers)
         self.events: list = []
-        self.prompts: list[Completion] = []
+        self.prompts: list[ChatRequest] = []
         self.accepted: Verdict | None = accept
         self.runs = 0
         self.plan = plan
@@ -77,10 +62,10 @@ class Stage:
         self.problem = PROBLEM
         self.again = lambda _request, _reply, _finding: None
 
-    async def ask(self, completion: Completion, on_token) -> Reply:
+    async def ask(self, completion: ChatRequest, on_token) -> Reply:
         self.prompts.append(completion)
         if not self.answers:
-            raise ModelProblem("The script has no more answers.")
+            raise ModelError("The script has no more answers.")
         text = self.answers.pop(0)
         await asyncio.sleep(0)  # as a real model gives way
         on_token(text)
@@ -95,14 +80,14 @@ class Stage:
     async def accept(self, files) -> Verdict:
         return self.accepted or await self.verify(files)
 
-    async def describe(self, problem, attempts) -> tuple[Note, ...]:
+    async def describe(self, problem, attempts) -> tuple[FeedbackNote, ...]:
         case = attempts[-1].verdict.cases
-        return (Note(text=case[0].failure.message if case and case[0].failure else ""),)
+        return (FeedbackNote(text=case[0].failure.message if case and case[0].failure else ""),)
 
-    def assemble(self, problem, draft, attempts) -> Completion:
+    def assemble(self, problem, draft, attempts) -> ChatRequest:
         parent = attempts[draft.parent]
         text = " | ".join(note.text for note in parent.notes)
-        return Completion(
+        return ChatRequest(
             messages=(Message(role="user", content=text),), role=draft.role, temperature=draft.temperature
         )
 
@@ -224,7 +209,7 @@ def cases(*outcomes: str) -> tuple[CaseResult, ...]:
 
 
 async def test_a_model_that_gives_up_leaves_the_loop():
-    with pytest.raises(ModelProblem):
+    with pytest.raises(ModelError):
         await Stage(answer(WRONG)).run()
 
 
@@ -371,7 +356,7 @@ async def test_a_models_confidence_decides_nothing():
     stage = Stage(answer(WRONG), answer(RIGHT))
 
     async def describe(_problem, _attempts):
-        return (Note(text="fine", fields={"confidence": 0.99}),)
+        return (FeedbackNote(text="fine", fields={"confidence": 0.99}),)
 
     stage.describe = describe
     outcome = await stage.run()
@@ -379,7 +364,7 @@ async def test_a_models_confidence_decides_nothing():
     assert [attempt.accepted for attempt in outcome.attempts] == [False, False, True]
 
 
-@pytest.mark.parametrize("error", [Spent(StopReason.TOKENS), ModelProblem("The critic is gone.")])
+@pytest.mark.parametrize("error", [BudgetExceededError(StopReason.TOKENS), ModelError("The critic is gone.")])
 async def test_no_attempt_is_lost_where_asking_about_it_ends_the_run(error):
     stage = Stage(answer(WRONG))
 
@@ -387,11 +372,11 @@ async def test_no_attempt_is_lost_where_asking_about_it_ends_the_run(error):
         raise error
 
     stage.describe = describe
-    if isinstance(error, Spent):
+    if isinstance(error, BudgetExceededError):
         outcome = await stage.run()
         assert (outcome.reason, outcome.best, len(outcome.attempts)) == (StopReason.TOKENS, 1, 2)
     else:
-        with pytest.raises(ModelProblem):
+        with pytest.raises(ModelError):
             await stage.run()
     assert stage.summary()[-1] == "tested 1 failed AssertionError"
 
@@ -417,7 +402,7 @@ async def test_what_parts_ask_is_billed():
     stage = Stage(answer(WRONG))
 
     async def describe(_problem, _attempts):
-        return (Note(text="", usage=Usage(prompt_tokens=7)),)
+        return (FeedbackNote(text="", usage=Usage(prompt_tokens=7)),)
 
     stage.describe = describe
     outcome = await stage.run(attempts=1)
@@ -425,7 +410,7 @@ async def test_what_parts_ask_is_billed():
 
 
 async def test_a_failing_model_ends_the_whole_round():
-    with pytest.raises(ModelProblem):
+    with pytest.raises(ModelError):
         await Stage(answer(WRONG), plan=several(SAMPLE, SAMPLE)).run()
 
 
@@ -466,7 +451,7 @@ async def test_an_attempt_is_not_lost_when_nobody_can_describe_it():
     stage = Stage(answer(WRONG))
 
     async def describe(_problem, _attempts):
-        raise Spent(StopReason.COST)
+        raise BudgetExceededError(StopReason.COST)
 
     stage.describe = describe
     outcome = await stage.run()
@@ -484,5 +469,5 @@ async def test_a_change_that_passes_more_tests_and_not_all_says_why_it_fails():
     stage.verify = half
     outcome = await stage.run()
     made = outcome.attempts[1]
-    assert (made.verdict.score, made.error_class, made.group) == (0.5, "AssertionError", Group.LOGIC)
+    assert (made.verdict.score, made.error_class, made.group) == (0.5, "AssertionError", ErrorGroup.LOGIC)
     assert made.usage.test_seconds >= 0.5

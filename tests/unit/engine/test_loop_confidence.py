@@ -10,7 +10,11 @@ from doubling import HALF, PROBLEM, RIGHT, WRONG, code, executed, unwritten
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
 from greenloop.core.events import Started
-from greenloop.core.records import Attempt, Budget, Completion, Note, Reply, Status, StopReason, Usage
+from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.drafting.search import chain
 from greenloop.engine import loop
@@ -28,12 +32,12 @@ async def ran(answers: list[str], confidence: float, attempts: int):
     async def verify(files):
         return executed(files)
 
-    async def describe(_problem, _attempts) -> tuple[Note, ...]:
-        return (Note(text="I am sure.", fields={"confidence": confidence}),)
+    async def describe(_problem, _attempts) -> tuple[FeedbackNote, ...]:
+        return (FeedbackNote(text="I am sure.", fields={"confidence": confidence}),)
 
     parts = loop.Parts(
         plan=chain.plan,
-        assemble=lambda _problem, draft, _attempts: Completion(messages=(), role=draft.role),
+        assemble=lambda _problem, draft, _attempts: ChatRequest(messages=(), role=draft.role),
         ask=ask,
         verify=verify,
         glance=verify,
@@ -83,7 +87,7 @@ async def test_no_search_reads_it(name):
 
     def said(confidence: float) -> list[Attempt]:
         return [
-            replace(attempt, confidence=confidence, notes=(Note(text="", fields={"confidence": confidence}),))
+            replace(attempt, confidence=confidence, notes=(FeedbackNote(text="", fields={"confidence": confidence}),))
             for attempt in attempts
         ]
 

@@ -11,25 +11,20 @@ import pytest
 from doubling import HALF, PROBLEM, RIGHT, STUB, WRONG, code, executed, unwritten
 from greenloop.core import registry
 from greenloop.core.budget import Ledger
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 from greenloop.core.events import Planned, Started
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Completion,
-    Excerpt,
-    Execution,
-    Group,
-    Reply,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Excerpt
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting.prompt import assemble
 from greenloop.engine import loop
+from greenloop.engine.presets import find_preset, load_presets
 
 HOUSE = Path(__file__).resolve().parents[3]
 SOURCE = Excerpt(title="Source:", text=STUB, value=1.0, own=True)
@@ -39,20 +34,20 @@ class Play:
     """A preset on a stage: its real parts and prompts, a model that answers by role, nothing run in a sandbox."""
 
     def __init__(self, preset: str, answers: list[str], said: dict[str, list[str]]) -> None:
-        self.preset = registry.preset(preset, harness=True)
+        self.preset = find_preset(preset, harness=True)
         self.answers = list(answers)
         self.said = {role: list(texts) for role, texts in said.items()}
         self.calls: list[str] = []
-        self.prompts: list[Completion] = []
-        self.questions: list[Completion] = []
+        self.prompts: list[ChatRequest] = []
+        self.questions: list[ChatRequest] = []
         folder = HOUSE / "server/greenloop/drafting/prompts" / self.preset.prompt
         self.templates = {file.stem: file.read_text() for file in folder.glob("*.txt")}
 
-    async def ask(self, completion: Completion, on_token) -> Reply:
+    async def ask(self, completion: ChatRequest, on_token) -> Reply:
         self.prompts.append(completion)
         return Reply(text=code(self.answers.pop(0)), usage=Usage(completion_tokens=10), model="scripted")
 
-    async def question(self, completion: Completion) -> Reply:
+    async def question(self, completion: ChatRequest) -> Reply:
         self.questions.append(completion)
         self.calls.append(f"{completion.role} asked")
         said = self.said.get(completion.role, [])
@@ -76,18 +71,18 @@ class Play:
             ask=self.question,
             run=self.watched,
             session=None,
-            user=Nobody(),
+            user=NoUser(),
             rng=random.Random(0),
         )
         return tuple(
             [await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback]
         )
 
-    def assemble(self, problem, draft, attempts) -> Completion:
+    def assemble(self, problem, draft, attempts) -> ChatRequest:
         messages = assemble(
             self.templates, problem, [SOURCE], attempts, draft, budget=2600, count=lambda text: len(text) // 4
         )
-        return Completion(messages=messages, role=draft.role, temperature=draft.temperature)
+        return ChatRequest(messages=messages, role=draft.role, temperature=draft.temperature)
 
     def emit(self, event) -> None:
         if isinstance(event, Planned):
@@ -96,10 +91,10 @@ class Play:
             self.calls.append(f"{draft.role} {move} of {draft.parent}")
 
     async def run(self, attempts: int | None = None):
-        baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError", group=Group.RUNTIME)
+        baseline = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError", group=ErrorGroup.RUNTIME)
         notes = await self.describe(PROBLEM, [baseline])
         baseline = Attempt(
-            number=0, verdict=unwritten(), error_class="NotImplementedError", group=Group.RUNTIME, notes=notes
+            number=0, verdict=unwritten(), error_class="NotImplementedError", group=ErrorGroup.RUNTIME, notes=notes
         )
         parts = loop.Parts(
             plan=registry.load("search", self.preset.search).plan,
@@ -320,7 +315,7 @@ async def test_who_is_asked_for_what(preset, answers, said, calls, reason):
 
 
 def test_every_preset_is_in_the_table():
-    assert {row[0] for row in TABLE} == set(registry.presets())
+    assert {row[0] for row in TABLE} == set(load_presets())
 
 
 async def test_magicore_asks_no_reviewer_for_an_easy_task():
@@ -386,7 +381,7 @@ async def test_the_tree_shares_one_budget():
     outcome = await play.run(attempts=6)
     assert outcome.reason is StopReason.ATTEMPTS
     assert len(play.prompts) == 6
-    assert registry.preset("codetree").attempts == 20
+    assert find_preset("codetree").attempts == 20
 
 
 async def test_self_critique_sees_nothing_that_was_executed():
@@ -400,9 +395,9 @@ async def test_self_critique_sees_nothing_that_was_executed():
 
 
 def test_blind_presets_are_for_the_harness_only():
-    with pytest.raises(SettingsProblem, match="goes without any execution; it is for `greenloop bench` only") as raised:
-        registry.preset("self-critique")
+    with pytest.raises(SettingsError, match="runs no tests; it is only for `greenloop bench`") as raised:
+        find_preset("self-critique")
     assert "self-critique" not in raised.value.remedy
-    with pytest.raises(SettingsProblem) as raised:
-        registry.preset("no-such")
+    with pytest.raises(SettingsError) as raised:
+        find_preset("no-such")
     assert "self-critique" not in raised.value.remedy

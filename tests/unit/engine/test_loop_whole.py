@@ -7,7 +7,8 @@ import pytest
 import theatre
 from doubling import RIGHT, WRONG, executed
 from greenloop.core.attempts import best_attempt
-from greenloop.core.records import Attempt, Candidate, CaseResult, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from theatre import Theatre
 
 TIDY_BUT_WRONG = 'def double(x):\n    """Twice x."""\n    return x + 1\n'

@@ -8,20 +8,24 @@ from dataclasses import replace
 import pytest
 
 from doubling import PROBLEM, unwritten
-from greenloop.core import registry
-from greenloop.core.errors import SettingsProblem
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Attempt, Completion, Group, Message, Reply, Role, Status, Usage, Verdict
+from greenloop.core.errors import SettingsError
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, Message, Reply, Role
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.drafting.feedback import cases, diff, generic, raw
+from greenloop.drafting.feedback import cases, diff, raw
+from greenloop.drafting.feedback.published import generic
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.model_calls import ModelCalls
+from greenloop.engine.presets import find_preset
 from greenloop.project.settings import FeedbackSettings, Settings
 
-PRESET = replace(registry.preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
+PRESET = replace(find_preset("plain"), feedback=("raw",), treat={"logic": ("cases",), "answer": ("generic",)})
 
 
-TOOLS = Tools(ask=None, run=None, session=None, user=Nobody(), rng=random.Random(0))
+TOOLS = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))
 
 
 def feedback(**names: list[str]) -> Feedback:
@@ -31,16 +35,16 @@ def feedback(**names: list[str]) -> Feedback:
 @pytest.mark.parametrize(
     ("settings", "group", "part"),
     [
-        ({}, Group.RUNTIME, raw),
-        ({}, Group.LOGIC, cases),
-        ({}, Group.ANSWER, generic),
+        ({}, ErrorGroup.RUNTIME, raw),
+        ({}, ErrorGroup.LOGIC, cases),
+        ({}, ErrorGroup.ANSWER, generic),
         ({}, None, raw),
-        ({"logic": ["diff"]}, Group.LOGIC, diff),
-        ({"logic": ["diff"]}, Group.RUNTIME, raw),
-        ({"syntax": ["generic"]}, Group.SYNTAX, generic),
-        ({"runtime": ["diff"]}, Group.RUNTIME, diff),
-        ({"timeout": ["cases"]}, Group.TIMEOUT, cases),
-        ({"resource": ["cases"]}, Group.RESOURCE, cases),
+        ({"logic": ["diff"]}, ErrorGroup.LOGIC, diff),
+        ({"logic": ["diff"]}, ErrorGroup.RUNTIME, raw),
+        ({"syntax": ["generic"]}, ErrorGroup.SYNTAX, generic),
+        ({"runtime": ["diff"]}, ErrorGroup.RUNTIME, diff),
+        ({"timeout": ["cases"]}, ErrorGroup.TIMEOUT, cases),
+        ({"resource": ["cases"]}, ErrorGroup.RESOURCE, cases),
     ],
 )
 async def test_the_group_of_an_error_chooses_its_feedback(settings, group, part):
@@ -50,7 +54,7 @@ async def test_the_group_of_an_error_chooses_its_feedback(settings, group, part)
 
 
 async def test_several_parts_speak_in_the_order_they_are_named():
-    newest = Attempt(number=1, verdict=unwritten(), group=Group.LOGIC)
+    newest = Attempt(number=1, verdict=unwritten(), group=ErrorGroup.LOGIC)
     notes = await feedback(logic=["generic", "cases"]).describe(PROBLEM, [newest])
     assert [note.text for note in notes] == [
         generic.SENTENCE,
@@ -64,13 +68,13 @@ async def test_what_passed_needs_no_feedback():
 
 
 def test_a_feedback_part_that_does_not_exist_is_named_before_any_model_is_asked():
-    with pytest.raises(SettingsProblem, match="There is no feedback part named 'dif'") as caught:
+    with pytest.raises(SettingsError, match="There is no feedback part named 'dif'") as caught:
         feedback(logic=["dif"])
     assert caught.value.remedy == "Choose one of: diff."
 
 
 async def test_what_parts_ask_holds_no_secret():
-    requests: list[Completion] = []
+    requests: list[ChatRequest] = []
 
     class Model:
         name = "critic"
@@ -87,7 +91,7 @@ async def test_what_parts_ask_holds_no_secret():
         settings=Settings(), preset=PRESET, models=Models(), state=RunState(problem=PROBLEM), secrets=("sk-12345678",)
     )
     await calls.ask_for_part(
-        Completion(messages=(Message(role="user", content="key = 'sk-12345678'"),), role=Role.CRITIC)
+        ChatRequest(messages=(Message(role="user", content="key = 'sk-12345678'"),), role=Role.CRITIC)
     )
     assert "sk-12345678" not in requests[0].messages[0].content
     assert requests[0].messages[0].content.startswith("key = ")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from greenloop.core.records import Failure, Frame, Region
+from greenloop.core.records.spec import Region
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize import regions
 from greenloop.project import targets
 

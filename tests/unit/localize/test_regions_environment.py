@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Environment, Failure, Frame
+from greenloop.core.records.sandbox import Environment
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize import regions
 
 PYTHON = Environment(

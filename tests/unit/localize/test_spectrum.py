@@ -6,19 +6,19 @@ from math import sqrt
 
 import pytest
 
-from greenloop.core.records import Region
-from greenloop.core.report import Reach, Watched
+from greenloop.core.records.spec import Region
+from greenloop.core.report import LineTrace, ReachedFunction
 from greenloop.localize.spectrum import PASSING, nearest, ochiai
 
 REGION = Region(path="m.py", qualname="f", start=10, end=20)
 
 
-def ran(*lines: int) -> Watched:
-    return Watched(lines={"m.py": dict.fromkeys(lines, 1)}, steps=())
+def ran(*lines: int) -> LineTrace:
+    return LineTrace(lines={"m.py": dict.fromkeys(lines, 1)}, steps=())
 
 
-def hit(depth: int, line: int = 10, path: str = "m.py") -> Reach:
-    return Reach(path=path, firstlineno=line, name="f", depth=depth)
+def hit(depth: int, line: int = 10, path: str = "m.py") -> ReachedFunction:
+    return ReachedFunction(path=path, firstlineno=line, name="f", depth=depth)
 
 
 def test_lines_of_failing_cases_alone_are_most_suspicious():

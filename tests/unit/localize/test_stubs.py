@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from greenloop.core.records import Failure, Frame
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.localize import regions
 from greenloop.project import sources
 

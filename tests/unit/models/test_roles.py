@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from doubling import HALF, RIGHT, WRONG
-from greenloop.core.errors import ModelProblem
-from greenloop.core.records import Completion, Message, Role, StopReason
+from greenloop.core.errors import ModelError
+from greenloop.core.records.model import ChatRequest, Message, Role
+from greenloop.core.records.outcome import StopReason
 from greenloop.models import roles
 from greenloop.project import settings
 from theatre import SECRET, Fake, Theatre
@@ -107,7 +108,7 @@ async def test_roles_that_advise_have_models_and_limits_of_their_own():
 async def test_what_parts_ask_is_cleared_of_secrets_and_billed():
     theatre = Theatre([])
     await theatre.refine_run.calls.ask_for_part(
-        Completion(messages=(Message(role="user", content=f"why {SECRET}?"),), role=Role.CRITIC)
+        ChatRequest(messages=(Message(role="user", content=f"why {SECRET}?"),), role=Role.CRITIC)
     )
     ((_name, request),) = theatre.log
     assert SECRET not in request.messages[0].content
@@ -135,5 +136,5 @@ def test_every_model_that_may_be_asked_is_known():
 
 
 def test_without_an_editor_its_model_cannot_be_opened():
-    with pytest.raises(ModelProblem, match="no editor asks here"):
+    with pytest.raises(ModelError, match="no editor asks here"):
         roles.opened("editor", settings.Settings())

@@ -8,8 +8,10 @@ import re
 import pytest
 
 from cells import notebook, sources
-from greenloop.core.errors import UsageProblem, WorkspaceProblem
-from greenloop.core.records import Failure, Frame, Outcome, StopReason, TargetKind, Verified
+from greenloop.core.errors import UsageError, WorkspaceError
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.spec import TargetKind
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.notebook import adapter as books
 from greenloop.notebook import cell_targets, ipynb
 from greenloop.notebook.cell_labels import told
@@ -310,7 +312,7 @@ def test_only_the_source_of_a_changed_cell_changes(form):
 
 def test_two_notebooks_in_one_text_is_none():
     for text in ("[]", "{}", "null", '{"nbformat": 4}', '{"nbformat": 4, "cells": 3}', "{", "[" * 100_000):
-        with pytest.raises(UsageProblem):
+        with pytest.raises(UsageError):
             ipynb.parse(text, "nb.ipynb")
 
 
@@ -358,7 +360,7 @@ def test_targets_at_a_row():
 
 def test_an_earlier_cell_must_parse_but_the_own_one_need_not():
     nb = book("x = (", "assert 1", "y = )")
-    with pytest.raises(UsageProblem, match="Cell 1 of nb.ipynb cannot be read in row 1"):
+    with pytest.raises(UsageError, match="Cell 1 of nb.ipynb cannot be read in row 1"):
         books.prepare(nb, cell_targets.Goal(cell=1, last=1, test=True))
 
 
@@ -410,7 +412,7 @@ def test_an_outcome_is_kept_and_found_again(tmp_path):
     assert sources(written.after["nb.ipynb"]) == ["def f():\n    return 2", "assert f() == 2", "x = 1"]
     assert books.recovered(tmp_path, found) == written
     (tmp_path / "nb.ipynb").write_text(notebook("x", "assert f() == 2"))
-    with pytest.raises(WorkspaceProblem, match="nb.ipynb changed since the run"):
+    with pytest.raises(WorkspaceError, match="nb.ipynb changed since the run"):
         books.recovered(tmp_path, found)
 
 
@@ -454,7 +456,7 @@ def test_a_kept_target_is_titled_by_its_notebook(tmp_path):
 def test_huge_files_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(books, "MOST_BYTES", 100)
     (tmp_path / "nb.ipynb").write_text(notebook("x"))
-    with pytest.raises(UsageProblem, match="larger than"):
+    with pytest.raises(UsageError, match="larger than"):
         books.load(tmp_path, "nb.ipynb")
-    with pytest.raises(UsageProblem, match="cannot be read"):
+    with pytest.raises(UsageError, match="cannot be read"):
         books.load(tmp_path, "no.ipynb")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project import interpreters
 from greenloop.project.settings import Settings
 
@@ -101,49 +101,20 @@ def test_poetry_pdm_pipenv_and_conda(tmp_path):
     assert environment(root, home).source == "PDM"
 
 
-def test_the_system_is_asked_when_nothing_else_is_there(tmp_path):
-    found = environment(tmp_path, {"PATH": str(HOME)})
-    assert found.source == "PATH"
-    assert found.version == sys.version_info[:2]
-    assert (found.base / "lib" / f"python{VERSION}" / "os.py").is_file()
-
-
-def test_a_shim_is_seen_through(tmp_path):
-    shims = tmp_path / "shims"
-    shims.mkdir()
-    shim = shims / "python3"
-    shim.write_text(f'#!/bin/sh\nexec {HOME}/python{VERSION} "$@"\n')
-    shim.chmod(0o755)
-    root = tmp_path / "root"
-    root.mkdir()
-    assert environment(root, {"PATH": str(shims)}).executable.parent == HOME
-
-
 def test_nothing_in_the_repository_is_run(tmp_path):
     trap = tmp_path / "bin" / "python3"
     trap.parent.mkdir()
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     trap.chmod(0o755)
-    with pytest.raises(CannotVerify, match="No Python was found"):
+    with pytest.raises(CannotVerifyError, match="No Python was found"):
         environment(tmp_path, {"PATH": f"{trap.parent}:bin:."})
-    with pytest.raises(CannotVerify, match="lies in the workspace"):
+    with pytest.raises(CannotVerifyError, match="lies in the workspace"):
         environment(tmp_path, interpreter="bin/python3")
     link = tmp_path.parent / f"{tmp_path.name}-link"
     link.symlink_to(trap)
-    with pytest.raises(CannotVerify, match="lies in the workspace"):
+    with pytest.raises(CannotVerifyError, match="lies in the workspace"):
         environment(tmp_path, interpreter=str(link))
     assert not (tmp_path / "ran").exists()
-
-
-def test_greenloops_own_private_environment_is_passed_over(tmp_path, monkeypatch):
-    private = make_venv(tmp_path / "pipx" / "venvs" / "greenloop")
-    (private / "bin" / "python").rename(private / "bin" / "python3")
-    root = tmp_path / "root"
-    root.mkdir()
-    path = {"PATH": f"{private / 'bin'}:{HOME}"}
-    monkeypatch.setattr(sys, "prefix", str(private))
-    assert environment(root, path).prefix != private
-    assert environment(root, {**path, "VIRTUAL_ENV": str(private)}).prefix == private
 
 
 @pytest.mark.parametrize(
@@ -157,7 +128,7 @@ def test_greenloops_own_private_environment_is_passed_over(tmp_path, monkeypatch
 )
 def test_a_broken_environment_is_named_with_its_cure(tmp_path, make, sentence):
     make_venv(tmp_path / ".venv", **make)
-    with pytest.raises(CannotVerify, match=sentence) as raised:
+    with pytest.raises(CannotVerifyError, match=sentence) as raised:
         environment(tmp_path)
     assert "venv" in raised.value.remedy
 
@@ -168,18 +139,5 @@ def test_an_old_python_is_refused(tmp_path):
     (base / "lib" / "python3.8" / "os.py").touch()
     root = tmp_path / "root"
     make_venv(root / ".venv", version="3.8.10", home=base / "bin")
-    with pytest.raises(CannotVerify, match=r"is Python 3\.8; greenloop runs tests with Python 3\.9"):
+    with pytest.raises(CannotVerifyError, match=r"is Python 3\.8; greenloop runs tests with Python 3\.9"):
         environment(root)
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("/nonexistent/python", "does not exist"),
-        ("no-such-python", "not on PATH"),
-        ("/etc/hostname", "does not answer"),
-    ],
-)
-def test_a_bad_setting_is_named(tmp_path, name, sentence):
-    with pytest.raises(CannotVerify, match=sentence):
-        environment(tmp_path, interpreter=name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project import os_release
 from greenloop.sandboxes.backends import _bwrap_binary
 
@@ -35,7 +35,7 @@ def release(tmp_path, monkeypatch):
 def test_the_remedy_is_the_distributions_own_command(release, name):
     text, command = RELEASES[name]
     release(text)
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         _bwrap_binary.choose(())
     assert f"`{command} bubblewrap`" in caught.value.remedy
     assert caught.value.remedy.count("bubblewrap`") == 1
@@ -66,6 +66,6 @@ def test_a_package_of_another_name(release):
 @pytest.mark.parametrize(("version", "restricted"), [("22.04", False), ("24.04", True), ("26.04", True)])
 def test_a_newer_ubuntu_needs_the_profile_too(release, version, restricted):
     release(f'ID=ubuntu\nID_LIKE=debian\nVERSION_ID="{version}"\n')
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         _bwrap_binary.choose(())
     assert ("bwrap-userns-restrict" in caught.value.remedy) is restricted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.errors import SettingsProblem
+from greenloop.core.errors import SettingsError
 from greenloop.project import settings
 
 
@@ -89,9 +89,9 @@ def test_a_broken_user_file_is_named_and_survived(tmp_path):
 
 
 def test_the_command_line_is_refused_instead_of_warned(tmp_path):
-    with pytest.raises(SettingsProblem, match="sandbox.knd"):
+    with pytest.raises(SettingsError, match="sandbox.knd"):
         load(tmp_path, command_line=settings.parse_assignments(["sandbox.knd=docker"]))
-    with pytest.raises(SettingsProblem, match="key=value"):
+    with pytest.raises(SettingsError, match="key=value"):
         settings.parse_assignments(["attempts"])
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.errors import UsageError
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.project import targets
 from greenloop.project.test_naming import Names
 
@@ -363,7 +363,7 @@ def test_names_of_the_project_are_read_for_what_is_typed(tmp_path):
     (tmp_path / "test_m.py").write_text("def check_a(): pass\nclass ASpec:\n    def check_b(self): pass\n")
     assert targets.parse_target("test_m.py::check_a", tmp_path).target.kind is TargetKind.TEST
     assert targets.parse_target("test_m.py:3", tmp_path).target.selector == "test_m.py::ASpec::check_b"
-    with pytest.raises(UsageProblem, match="has no test 'test_a'"):
+    with pytest.raises(UsageError, match="has no test 'test_a'"):
         targets.parse_target("test_m.py::test_a", tmp_path)
 
 
@@ -568,7 +568,7 @@ def test_parse_target_through_a_link(root, tmp_path_factory):
     ],
 )
 def test_what_does_not_exist_is_named_with_the_nearest(root, typed, sentence, remedy):
-    with pytest.raises(UsageProblem) as raised:
+    with pytest.raises(UsageError) as raised:
         targets.parse_target(typed, root)
     assert sentence in str(raised.value)
     assert remedy in raised.value.remedy

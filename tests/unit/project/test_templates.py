@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 from string import Template
 from types import SimpleNamespace
@@ -13,7 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from greenloop.cli import options
-from greenloop.core.records import Attempt, Draft, Excerpt, Move, Note, Problem, Region, Role, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Draft, FeedbackNote, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.prompt import assemble
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.project import settings, templates
@@ -37,9 +38,8 @@ def own(tmp_path, monkeypatch):
 
 
 def built_in() -> list[str]:
-    drafting = PACKAGE / "drafting"
-    files = [*drafting.glob("prompts/*/*.txt"), *drafting.glob("feedback/*.txt")]
-    return sorted(file.relative_to(drafting).as_posix().removeprefix("prompts/") for file in files)
+    prompts = PACKAGE / "drafting/prompts"
+    return sorted(file.relative_to(prompts).as_posix() for file in prompts.glob("*/*.txt"))
 
 
 def test_built_in_prompts_are_read(own):
@@ -88,8 +88,7 @@ def test_the_system_prompt_is_sent_as_it_stands(own):
 
 def test_every_built_in_prompt_may_stand_in_the_users_folder(own):
     for name in built_in():
-        folder = PACKAGE / "drafting" if name.startswith("feedback/") else PACKAGE / "drafting/prompts"
-        own(name, (folder / name).read_text())
+        own(name, (PACKAGE / "drafting/prompts" / name).read_text())
     assert templates.complaints() == []
 
 
@@ -102,7 +101,7 @@ def test_what_templates_of_moves_may_use_is_what_a_prompt_offers():
     problem = Problem(
         root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(region,), originals=source, files=source
     )
-    baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED), notes=(Note(text="failed"),))
+    baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED), notes=(FeedbackNote(text="failed"),))
     for move in (Move.DRAFT, Move.REFINE, Move.RESTART):
         draft = Draft(parent=0, move=move, role=Role.DRAFTER)
         messages = assemble(
@@ -113,23 +112,9 @@ def test_what_templates_of_moves_may_use_is_what_a_prompt_offers():
 
 @pytest.mark.parametrize("name", built_in())
 def test_built_in_prompts_are_valid_and_short(name):
-    folder = PACKAGE / "drafting" if name.startswith("feedback/") else PACKAGE / "drafting/prompts"
-    text = (folder / name).read_text()
+    text = (PACKAGE / "drafting/prompts" / name).read_text()
     assert Template(text).is_valid()
     assert len(text.split()) <= 110
-
-
-def test_the_wheel_holds_every_prompt(tmp_path):
-    words = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(HOUSE)]
-    built = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
-        held = set(wheel.namelist())
-    wanted = {
-        f"greenloop/drafting/{name}" if name.startswith("feedback/") else f"greenloop/drafting/prompts/{name}"
-        for name in built_in()
-    }
-    assert wanted <= held
 
 
 def test_the_command_line_says_which_prompt_is_not_used(own, capsys):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from greenloop.core.report import Reach
+from greenloop.core.report import ReachedFunction
 from greenloop.project.test_impact import Reached, by_file, concerned, outline
 
 
 def hit(path, name, depth=1):
-    return Reach(path=path, firstlineno=1, name=name, depth=depth)
+    return ReachedFunction(path=path, firstlineno=1, name=name, depth=depth)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import UsageProblem, WorkspaceProblem
+from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.project import sources, workspace
 from greenloop.project.settings import SandboxSettings, Settings
 
@@ -41,10 +41,10 @@ def test_without_a_mark_the_start_is_the_root(tmp_path, monkeypatch):
 def test_home_and_top_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     lay(tmp_path, {".git/HEAD": "", "project/m.py": ""})
-    with pytest.raises(UsageProblem, match="too wide"):
+    with pytest.raises(UsageError, match="too wide"):
         workspace.find_root(tmp_path)
     for wide in (tmp_path, Path("/")):
-        with pytest.raises(UsageProblem, match="too wide"):
+        with pytest.raises(UsageError, match="too wide"):
             workspace.checked_root(wide)
     # Dotfiles under git in the home folder do not make the home folder the project.
     assert workspace.find_root(tmp_path / "project") == tmp_path / "project"
@@ -52,7 +52,7 @@ def test_home_and_top_are_refused(tmp_path, monkeypatch):
 
 def test_a_root_that_is_no_folder(tmp_path):
     lay(tmp_path, {"m.py": ""})
-    with pytest.raises(UsageProblem, match="not a folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         workspace.checked_root(tmp_path / "m.py")
 
 
@@ -322,7 +322,7 @@ def test_write_refuses_what_moved_on(tmp_path, now, expected, sentence):
     file = tmp_path / "m.py"
     if now is not None:
         file.write_bytes(now)
-    with pytest.raises(WorkspaceProblem, match=sentence):
+    with pytest.raises(WorkspaceError, match=sentence):
         workspace.write_atomically(file, b"new", expected)
     assert [file.name for file in tmp_path.iterdir()] == ([] if now is None else ["m.py"])
     assert now is None or file.read_bytes() == now
@@ -345,7 +345,7 @@ def test_write_says_why_it_could_not(tmp_path, monkeypatch, number, sentence):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "fsync", refuse)
-    with pytest.raises(WorkspaceProblem, match=sentence):
+    with pytest.raises(WorkspaceError, match=sentence):
         workspace.write_atomically(file, b"new", b"old")
     assert file.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["m.py"]
@@ -355,6 +355,6 @@ def test_write_respects_a_read_only_file(tmp_path, monkeypatch):
     file = tmp_path / "m.py"
     file.write_bytes(b"old")
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
-    with pytest.raises(WorkspaceProblem, match="may not write"):
+    with pytest.raises(WorkspaceError, match="may not write"):
         workspace.write_atomically(file, b"new", b"old")
     assert file.read_bytes() == b"old"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes import payload
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -31,7 +31,7 @@ def test_the_wheel_is_told_to_carry_them():
 
 
 def test_nowhere(tmp_path):
-    with pytest.raises(CannotVerify) as caught:
+    with pytest.raises(CannotVerifyError) as caught:
         payload.folder(tmp_path / "greenloop")
     assert caught.value.remedy
 

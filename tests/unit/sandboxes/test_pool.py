@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Environment, Place
-from greenloop.sandboxes.pool import Keeper
+from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.sandboxes.pool import SandboxPool
 
 
 class Session:
@@ -35,56 +35,56 @@ class Sandbox:
         return Session()
 
 
-def place(root: str) -> Place:
+def place(root: str) -> SandboxSpec:
     python = Path("/usr/bin/python3")
     environment = Environment(
         executable=python, prefix=Path("/usr"), base=Path("/usr"), version=(3, 11), source="test", has_pytest=True
     )
-    return Place(root=Path(root), environment=environment)
+    return SandboxSpec(root=Path(root), environment=environment)
 
 
 async def test_the_next_request_gets_the_session_of_the_one_before():
-    pool, sandbox = Keeper(), Sandbox()
+    pool, sandbox = SandboxPool(), Sandbox()
     first = await pool.open(sandbox, place("/a"))
     second = await pool.open(sandbox, place("/a"))
     assert first is not second
     await pool.release(first)
     await pool.release(second)
     assert (first.said, second.said) == ([], ["close"])
-    assert pool.ready(place("/a"))
+    assert pool.is_ready(place("/a"))
     assert await pool.open(sandbox, place("/b")) is not first
     assert await pool.open(sandbox, place("/a")) is first
-    assert not pool.ready(place("/a"))
+    assert not pool.is_ready(place("/a"))
     await pool.release(first)
     await pool.close()
     assert first.said == ["close"]
 
 
 async def test_of_a_workspace_that_was_left_no_session_stays():
-    pool, sandbox = Keeper(), Sandbox()
+    pool, sandbox = SandboxPool(), Sandbox()
     here, there = await pool.open(sandbox, place("/a")), await pool.open(sandbox, place("/b"))
     await pool.release(here)
     await pool.release(there)
-    await pool.leave(Path("/a"))
+    await pool.close_workspace(Path("/a"))
     assert (here.said, there.said) == (["close"], [])
-    assert (pool.ready(place("/a")), pool.ready(place("/b"))) == (False, True)
+    assert (pool.is_ready(place("/a")), pool.is_ready(place("/b"))) == (False, True)
     await pool.close()
 
 
 async def test_what_was_lent_when_its_workspace_was_left_is_closed_when_it_comes_back():
-    pool, sandbox = Keeper(), Sandbox()
+    pool, sandbox = SandboxPool(), Sandbox()
     lent = await pool.open(sandbox, place("/a"))
-    await pool.leave(Path("/a"))
+    await pool.close_workspace(Path("/a"))
     await pool.release(lent)
     assert lent.said == ["close"]
     again = await pool.open(sandbox, place("/a"))
     await pool.release(again)
-    assert pool.ready(place("/a"))
+    assert pool.is_ready(place("/a"))
     await pool.close()
 
 
 async def test_an_idle_session_is_paused_and_later_closed():
-    pool = Keeper(pause=0.0, close=0.0)
+    pool = SandboxPool(pause_seconds=0.0, close_seconds=0.0)
     session = await pool.open(Sandbox(), place("/a"))
     await pool.release(session)
     await asyncio.wait_for(session.closed.wait(), 10)
@@ -92,7 +92,7 @@ async def test_an_idle_session_is_paused_and_later_closed():
 
 
 async def test_a_session_taken_again_is_not_closed_behind_its_users_back():
-    pool, sandbox = Keeper(pause=0.0, close=3600.0), Sandbox()
+    pool, sandbox = SandboxPool(pause_seconds=0.0, close_seconds=3600.0), Sandbox()
     session = await pool.open(sandbox, place("/a"))
     await pool.release(session)
     await asyncio.wait_for(session.paused.wait(), 10)
@@ -108,7 +108,7 @@ async def test_a_back_end_that_cannot_be_opened_leaves_nothing():
         async def open(self, place):
             raise OSError("no")
 
-    pool = Keeper()
+    pool = SandboxPool()
     with pytest.raises(OSError, match="no"):
         await pool.open(Broken(), place("/a"))
     await pool.close()

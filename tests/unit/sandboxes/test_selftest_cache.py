@@ -7,7 +7,6 @@ import json
 import pytest
 
 from greenloop.sandboxes import selftest_cache
-from greenloop.sandboxes.backends import _bwrap_binary
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +28,7 @@ def test_what_passed_is_recalled_with_its_facts():
 def test_another_boot_kernel_or_user_knows_nothing(monkeypatch, changed):
     selftest_cache.remember("wall", "a", {})
     if changed == "boot":
-        monkeypatch.setattr(selftest_cache, "boot", lambda: "another")
+        monkeypatch.setattr(selftest_cache, "boot_id", lambda: "another")
     elif changed == "kernel":
         monkeypatch.setattr(selftest_cache.platform, "release", lambda: "99.0")
     else:
@@ -47,39 +46,7 @@ def test_a_spoilt_cache_is_an_empty_one(cache, rubbish):
 
 
 def test_old_notes_are_dropped(cache):
-    for number in range(selftest_cache.KEPT + 5):
+    for number in range(selftest_cache.MAX_ENTRIES + 5):
         selftest_cache.remember("wall", str(number), {})
-    assert len(json.loads(cache.read_text())) == selftest_cache.KEPT
+    assert len(json.loads(cache.read_text())) == selftest_cache.MAX_ENTRIES
     assert selftest_cache.recall("wall", "0") is None
-
-
-def fake_bubblewrap(path, version):
-    path.write_text(f"#!/bin/sh\necho bubblewrap {version}\n")
-    path.chmod(0o755)
-    _bwrap_binary._tested.cache_clear()
-    return str(path)
-
-
-def test_bubblewrap_is_tested_once_for_each_program_and_version(tmp_path, monkeypatch):
-    tried = []
-    monkeypatch.setattr(_bwrap_binary, "_self_test", lambda program: tried.append(program.version) or "")
-    path = fake_bubblewrap(tmp_path / "bwrap", "0.8.0")
-    first = _bwrap_binary.choose((path,))
-    _bwrap_binary._tested.cache_clear()
-    assert _bwrap_binary.choose((path,)) == first
-    assert tried == ["0.8.0"]
-    assert _bwrap_binary.choose((fake_bubblewrap(tmp_path / "bwrap", "0.9.0"),)).version == "0.9.0"
-    assert tried == ["0.8.0", "0.9.0"]
-
-
-def test_a_self_test_that_failed_is_tried_again(tmp_path, monkeypatch):
-    tried = []
-    monkeypatch.setattr(_bwrap_binary, "_self_test", lambda program: tried.append(1) or "no namespace")
-    path = fake_bubblewrap(tmp_path / "bwrap", "0.8.0")
-    for _ in range(2):
-        _bwrap_binary._tested.cache_clear()
-        with pytest.raises(_bwrap_binary.CannotVerify):
-            _bwrap_binary.choose((path,))
-    assert len(tried) % 2 == 0
-    assert len(tried) >= 4
-    _bwrap_binary._tested.cache_clear()

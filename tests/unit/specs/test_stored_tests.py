@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.generated_tests import Check, sheet
-from greenloop.core.records import Case, Provenance, Region, Spec
+from greenloop.core.generated_tests import Check, build_test_file
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.specs import stored_tests
 from greenloop.specs.edited_tests import LONGEST
 from greenloop.specs.kinds import properties
@@ -43,7 +43,7 @@ def check(body: str, provenance: Provenance = Provenance.DESIGNED) -> Check:
 
 def designed(*bodies: str) -> Spec:
     user = Spec(cases=(Case(id="test_m.py::test_rle", path="test_m.py", line=3),), selectors=("test_m.py::test_rle",))
-    return user + sheet(REGION, "m", "designed", [check(body) for body in bodies or DESIGNED])
+    return user + build_test_file(REGION, "m", "designed", [check(body) for body in bodies or DESIGNED])
 
 
 def load(root: Path, text: str = TEXT) -> stored_tests.Docket:
@@ -89,7 +89,7 @@ def test_unchanged_tests_come_back_as_they_were_and_nobody_need_be_asked(tmp_pat
     spec = designed()
     saved(tmp_path, spec)
     known = load(tmp_path)
-    assert known.spec("m") == sheet(REGION, "m", "designed", [check(body) for body in DESIGNED])
+    assert known.spec("m") == build_test_file(REGION, "m", "designed", [check(body) for body in DESIGNED])
     assert known.has(Provenance.DESIGNED)
     assert not known.has(Provenance.PROPERTY)
     assert not known.confirmed
@@ -134,7 +134,7 @@ def test_an_added_test_is_the_users_with_what_it_imports(tmp_path):
     (mine,) = load(tmp_path).confirmed
     assert mine.imports == ("import math",)
     assert mine.body == "from m import other\nassert math.isclose(len(rle('ab')), 2)\nassert other()"
-    compile("".join(sheet(REGION, "m", "confirmed", [mine]).files.values()), "x", "exec")
+    compile("".join(build_test_file(REGION, "m", "confirmed", [mine]).files.values()), "x", "exec")
 
 
 def test_a_marked_test_is_confirmed_as_it_is(tmp_path):
@@ -152,7 +152,9 @@ def test_answers_are_kept_as_confirmed(tmp_path):
     spec = designed(*DESIGNED[1:])
     sure = replace(spec.cases[1], provenance=Provenance.CONFIRMED, confirmed=True)
     answer = check("assert rle('') == [('', 0)]", Provenance.CONFIRMED)
-    spec = replace(spec, cases=(spec.cases[0], sure, spec.cases[2])) + sheet(REGION, "m", "confirmed", [answer])
+    spec = replace(spec, cases=(spec.cases[0], sure, spec.cases[2])) + build_test_file(
+        REGION, "m", "confirmed", [answer]
+    )
     after = stored_tests.save(first, spec, "m")
     assert list(after.struck.values()) == ['assert rle("") == []']
     known = load(tmp_path)
@@ -210,7 +212,7 @@ def test_what_the_user_changes_during_a_run_is_never_overwritten(tmp_path):
     kept = saved(tmp_path)
     edit(kept, 'rle("") == []', "rle('') is None")
     mine = kept.path.read_text()
-    answer = sheet(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
+    answer = build_test_file(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
     stored_tests.save(kept, designed() + answer, "m")
     assert kept.path.read_text() == mine
     assert sorted(sources(load(tmp_path).confirmed)) == ["assert rle('') is None", "assert rle('a')"]
@@ -272,7 +274,7 @@ def test_their_number_is_bounded(tmp_path, monkeypatch):
     for number, name in enumerate(["f", "g", "h"]):
         region = replace(REGION, qualname=name)
         text = TEXT.replace("rle", name)
-        spec = sheet(region, "m", "designed", [check(f"assert {name}() == 1")])
+        spec = build_test_file(region, "m", "designed", [check(f"assert {name}() == 1")])
         path = stored_tests.save(stored_tests.load(tmp_path, region, text), spec, "m").path
         os.utime(path, (number, number))
     assert sorted(path.name for path in path.parent.iterdir()) == [
@@ -282,7 +284,7 @@ def test_their_number_is_bounded(tmp_path, monkeypatch):
 
 def test_what_changes_during_a_run_is_kept_at_once(tmp_path):
     saved(tmp_path)
-    answer = sheet(REGION, "m", "confirmed", [check("assert rle('a') == [('a', 1)]", Provenance.CONFIRMED)])
+    answer = build_test_file(REGION, "m", "confirmed", [check("assert rle('a') == [('a', 1)]", Provenance.CONFIRMED)])
     assert stored_tests.update(tmp_path, REGION, TEXT, designed(*DESIGNED[1:]) + answer, "m") == ()
     known = load(tmp_path)
     assert sources(known.confirmed) == ["assert rle('a') == [('a', 1)]"]
@@ -293,7 +295,7 @@ def test_what_the_user_strikes_out_meanwhile_stays_struck_out(tmp_path):
     kept = saved(tmp_path)
     edit(kept, '\n\n\n# designed by the model\ndef test_designed_1():\n    assert rle("") == []', "")
     mine = kept.path.read_text()
-    answer = sheet(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
+    answer = build_test_file(REGION, "m", "confirmed", [check("assert rle('a')", Provenance.CONFIRMED)])
     stored_tests.update(tmp_path, REGION, TEXT, designed() + answer, "m")
     assert kept.path.read_text() == mine
     known = load(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.records import CaseResult, Failure
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.verdict.canary import Mode, function_of, settled, share, twins, violations
 
 SOURCE = """import io

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Case, Execution, Limits, Problem, Region, Run, Spec, Status
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, Limits, TestRun
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import solved, trust
 from greenloop.verdict.inputs import ACCEPTING
@@ -23,7 +26,7 @@ TURNED = {"equal": "not (not (", "negated": "assert not (f", "literal": "(7929)"
 Outcomes = dict[str, tuple[str, str | None]]
 
 
-def kind_of(run: Run) -> str:
+def kind_of(run: TestRun) -> str:
     """Which of the accepting runs this is."""
     if run.oracle:
         return "oracle"
@@ -49,7 +52,7 @@ PASSED, FAILED = ("passed", None), ("failed", "AssertionError")
 CROSSED = ({"kind": "oracle", "calls": 1, "unfit": ""},)
 
 
-def honest(run: Run, _ran: list[Run]) -> Execution:
+def honest(run: TestRun, _ran: list[TestRun]) -> Execution:
     """An honest candidate in a small suite."""
     kind = kind_of(run)
     ids = [case for case in (TARGET, NEAR, FAR) if case in run.selectors]
@@ -64,15 +67,15 @@ class Play:
 
     name = "play"
 
-    def __init__(self, answer: Callable[[Run, list[Run]], Execution]) -> None:
+    def __init__(self, answer: Callable[[TestRun, list[TestRun]], Execution]) -> None:
         self.answer, self.ran = answer, []
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         self.ran.append(run)
         return self.answer(run, self.ran[:-1])
 
     async def close(self) -> None:
-        self.ran.append(Run(selectors=("closed",)))
+        self.ran.append(TestRun(selectors=("closed",)))
 
     @property
     def kinds(self) -> list[str]:
@@ -170,7 +173,7 @@ async def test_chance_is_no_tampering(kind):
 async def test_of_a_large_suite_whose_twin_hangs_only_what_was_told_is_proof():
     ids = [f"test_m.py::test_a[{number}]" for number in range(30)]
 
-    def hangs(run: Run, _ran: list[Run]) -> Execution:
+    def hangs(run: TestRun, _ran: list[TestRun]) -> Execution:
         kind = kind_of(run)
         if kind not in ("negated", "literal"):
             return execution(dict.fromkeys(ids, PASSED), more=CROSSED if kind == "oracle" else ())
@@ -205,7 +208,7 @@ async def test_a_broken_sandbox_is_never_a_verdict(kind):
         return Execution(broken="it is gone") if kind_of(run) == kind else honest(run, ran)
 
     play = Play(answer)
-    with pytest.raises(CannotVerify, match="it is gone"):
+    with pytest.raises(CannotVerifyError, match="it is gone"):
         await accepted(play, run_state())
     assert play.ran[-1].selectors == ("closed",)
 

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 
 import { failingProject, functionSource, modelAnswer, waitingFunction } from "../support/projects";
 import { until } from "../support/until";
-import { applyCodeAction, askWindow, attemptRows, createGate, openFile, openGate, prepareProject, test, waitForDiagnostic, waitForText } from "./helpers";
+import { applyCodeAction, askWindow, attemptRows, createGate, openFile, openGate, prepareProject, story, test, waitForDiagnostic, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 
@@ -15,7 +15,7 @@ function activeDiff(): vscode.TabInputTextDiff | undefined {
   return input instanceof vscode.TabInputTextDiff ? input : undefined;
 }
 
-test("the view shows runs and attempts, and a click compares one with the user's code", async () => {
+story("the view shows runs and attempts, and a click compares one with the user's code", async () => {
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   await vscode.commands.executeCommand("greenloop.discard");
   const files = failingProject("viewed");

@@ -11,7 +11,7 @@ import { pythonSetting } from "../../src/python";
 import { failingProject, functionSource, modelAnswer } from "../support/projects";
 import { startProvider } from "../support/provider";
 import { until } from "../support/until";
-import { applyCodeAction, askWindow, extensionApi, openFile, prepareProject, projectFolder, test, updateServerSetting, uri, waitForNoDiagnostics, waitForProblem, waitForText } from "./helpers";
+import { applyCodeAction, askWindow, extensionApi, openFile, prepareProject, projectFolder, story, test, updateServerSetting, uri, waitForNoDiagnostics, waitForProblem, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 const SECRET = "sk-tests-0123456789";
@@ -49,7 +49,7 @@ async function restoringSettings(keys: readonly string[], work: () => Promise<vo
   }
 }
 
-test("a repository can set the preset, but not the model, sandbox or Python", async () => {
+story("a repository can set the preset, but not the model, sandbox or Python", async () => {
   const { host } = await extensionApi();
   const model = userSetting("model");
   const folder = path.join(projectFolder(), ".vscode");
@@ -91,7 +91,7 @@ test("choosing a preset and the automatic model writes the user's settings", asy
   });
 });
 
-test("a key is asked for once, stored, passed to the provider, and in no setting or log", async () => {
+story("a key is asked for once, stored, passed to the provider, and in no setting or log", async () => {
   const provider = await startProvider(SECRET, modelAnswer(functionSource("keyed", "x * 2")));
   prepareProject([], failingProject("keyed"));
   const module = (await openFile("keyed.py")).document;

@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 import { attemptUri } from "../../src/attemptUri";
 import { failingProject, functionSource, modelAnswer, waitingFunction } from "../support/projects";
 import { until } from "../support/until";
-import { askWindow, createGate, diagnostics, openFile, prepareProject, test, updateServerSetting, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
+import { askWindow, createGate, diagnostics, openFile, prepareProject, story, test, updateServerSetting, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
 
 const runCommand = (command: string, ...args: unknown[]): Thenable<unknown> => vscode.commands.executeCommand(command, ...args);
 
@@ -36,7 +36,7 @@ test("refine at the cursor", async () => {
   await waitForText(module, functionSource("cursor", "x * 2"));
 });
 
-test("running a test in the sandbox marks the failing line until the test passes", async () => {
+story("running a test in the sandbox marks the failing line until the test passes", async () => {
   prepareProject([], failingProject("boxed"));
   await openAtLine("test_boxed.py", 4);
   await runCommand("greenloop.here.run");
@@ -60,7 +60,7 @@ test("refine all failing tests of a file", async () => {
   await waitForText(module, functionSource("many", "x * 2"));
 });
 
-test("a cancelled run leaves no diagnostics and no changes", async () => {
+story("a cancelled run leaves no diagnostics and no changes", async () => {
   const files = failingProject("halt");
   prepareProject([modelAnswer(waitingFunction("halt", "x * 4", createGate("halt")))], files);
   const module = (await openFile("halt.py")).document;
@@ -137,7 +137,7 @@ test("the message of a failed test and a whole file can be refined", async () =>
   whole.controller.dispose();
 });
 
-test("without a target, a sentence with a button is shown", async () => {
+story("without a target, a sentence with a button is shown", async () => {
   await runCommand("workbench.action.closeAllEditors");
   await runCommand("greenloop.here.refine");
   assert.match(await askWindow("see", "put the cursor in a test"), /Open File/);

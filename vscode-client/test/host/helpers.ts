@@ -15,12 +15,18 @@ import { until } from "../support/until";
 interface Test {
   name: string;
   run: () => Promise<void>;
+  isStory: boolean;
 }
 
 export const tests: Test[] = [];
 
 export function test(name: string, run: () => Promise<void>): void {
-  tests.push({ name, run });
+  tests.push({ name, run, isStory: false });
+}
+
+/** A test that shows a promise, and is among those of `npm test stories`. */
+export function story(name: string, run: () => Promise<void>): void {
+  tests.push({ name, run, isStory: true });
 }
 
 export function projectFolder(): string {

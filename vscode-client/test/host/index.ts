@@ -16,10 +16,11 @@ import { askWindow, tests } from "./helpers";
 
 export async function run(): Promise<void> {
   const only = process.env["GREENLOOP_TEST_ONLY"] ?? "";
+  const onlyStories = Boolean(process.env["GREENLOOP_TEST_STORIES"]);
   let failed = 0;
   let done = 0;
   for (const each of tests) {
-    if (!each.name.includes(only)) continue;
+    if (!each.name.includes(only) || (onlyStories && !each.isStory)) continue;
     const began = Date.now();
     let word = "ok";
     let why = "";

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 
 import { failingProject, functionSource, modelAnswer } from "../support/projects";
 import { until } from "../support/until";
-import { applyCodeAction, extensionApi, openFile, prepareProject, test, updateServerSetting, waitForNoDiagnostics, waitForProblem, waitForText } from "./helpers";
+import { applyCodeAction, extensionApi, openFile, prepareProject, story, test, updateServerSetting, waitForNoDiagnostics, waitForProblem, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 
@@ -35,7 +35,7 @@ async function withModel(name: string, work: () => Promise<void>): Promise<void>
   }
 }
 
-test("the editor's own model streams answers without a key", async () => {
+story("the editor's own model streams answers without a key", async () => {
   const model = await fakeModel();
   model.answers = [modelAnswer(functionSource("own", "x * 3")), modelAnswer(functionSource("own", "x * 2"))];
   prepareProject([], failingProject("own"));

@@ -11,7 +11,7 @@ import type { Choices } from "../../src/protocol";
 import { descendants, isAlive, languageServers } from "../support/processes";
 import { failingProject, functionSource, modelAnswer, waitingFunction } from "../support/projects";
 import { until } from "../support/until";
-import { applyCodeAction, askWindow, attemptRows, createGate, diagnostics, extensionApi, openFile, prepareProject, projectFolder, test, updateSetting, waitForDiagnostic, waitForNoDiagnostics, waitForProblem, waitForText } from "./helpers";
+import { applyCodeAction, askWindow, attemptRows, createGate, diagnostics, extensionApi, openFile, prepareProject, projectFolder, story, test, updateSetting, waitForDiagnostic, waitForNoDiagnostics, waitForProblem, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 
@@ -25,7 +25,7 @@ async function waitUntilReady(): Promise<void> {
   await until("a server that is ready", () => host.serverStatus.state === "ready" && serverPid() !== undefined, () => host.serverStatus);
 }
 
-test("the packaged extension starts one server and registers every command of its package.json", async () => {
+story("the packaged extension starts one server and registers every command of its package.json", async () => {
   const extension = vscode.extensions.getExtension<Api>("greenloop.greenloop");
   assert.ok(extension, "the packaged extension is not installed");
   assert.match(extension.extensionPath, /extensions\/greenloop\.greenloop-[\d.]+/);
@@ -82,7 +82,7 @@ test("a killed server is restarted, and none of its processes keeps running", as
   await waitForText(module, functionSource("killed", "x * 2"));
 });
 
-test("a server that crashes during a run is restarted, and the interrupted run is named", async () => {
+story("a server that crashes during a run is restarted, and the interrupted run is named", async () => {
   await waitUntilReady();
   const { host } = await extensionApi();
   const from = host.problems.history.length;
@@ -140,7 +140,7 @@ test("a Python that is too old is reported with its version", async () => {
   await waitUntilReady();
 });
 
-test("an old greenloop is reported with its version, and an installation is offered", async () => {
+story("an old greenloop is reported with its version, and an installation is offered", async () => {
   const { host } = await extensionApi();
   const python = vscode.workspace.getConfiguration("greenloop").get<string>("python") ?? "";
   const from = host.problems.history.length;

@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 
 import { failingProject, functionSource, modelAnswer, waitingFunction } from "../support/projects";
 import { until } from "../support/until";
-import { applyCodeAction, codeActions, createGate, diagnostics, openFile, openGate, prepareProject, projectFolder, test, undo, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
+import { applyCodeAction, codeActions, createGate, diagnostics, openFile, openGate, prepareProject, projectFolder, story, test, undo, uri, waitForDiagnostic, waitForNoDiagnostics, waitForText } from "./helpers";
 
 const REFINE = "Refine until tests pass: ";
 
@@ -29,7 +29,7 @@ test("a failing test, a function and a docstring have code actions", async () =>
   assert.ok(presets.some((each) => each.title.includes("self-debug")), presets.map((each) => each.title).join("\n"));
 });
 
-test("a run shows its attempts and is applied as one edit, which one undo reverts", async () => {
+story("a run shows its attempts and is applied as one edit, which one undo reverts", async () => {
   const files = failingProject("plus");
   const waitingAnswer = waitingFunction("plus", "x * 4", createGate("plus"));
   prepareProject([modelAnswer(functionSource("plus", "x * 3")), modelAnswer(waitingAnswer), modelAnswer(functionSource("plus", "x * 2"))], files);
@@ -79,7 +79,7 @@ test("a result is applied to a closed file", async () => {
   assert.equal(module.getText(), files["closed.py"]);
 });
 
-test("a function is implemented from its docstring", async () => {
+story("a function is implemented from its docstring", async () => {
   const head = 'def triple(x):\n    """Three times x.\n\n    >>> triple(2)\n    6\n    """\n';
   prepareProject([modelAnswer(functionSource("triple", "x + 3")), modelAnswer(functionSource("triple", "x * 3"))], { "docs.py": `${head}    raise NotImplementedError\n` });
   const module = (await openFile("docs.py")).document;

@@ -17,7 +17,7 @@ from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
 from greenloop.cli import exit_codes, interrupt
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.project import settings as configuration
 
 REPORT = "report"
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:
     if not paths:
-        raise UsageProblem("No results are named.", remedy="Write `greenloop bench report FILE...`.")
+        raise UsageError("No results are named.", remedy="Write `greenloop bench report FILE...`.")
     _show(results.read(paths), arguments.csv)
     return exit_codes.VERIFIED
 
@@ -91,7 +91,7 @@ def _show(done: list[results.Done], table: Path | None) -> None:
         try:
             table.write_text(report.table(all_figures), encoding="utf-8")
         except OSError as error:
-            raise UsageProblem(f"{table} cannot be written: {error.strerror}.", remedy="Name another file.") from error
+            raise UsageError(f"{table} cannot be written: {error.strerror}.", remedy="Name another file.") from error
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -101,7 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
     settings = {**(plan.settings if plan else {}), **_settings(arguments)}
     repeats = (plan.repeats if plan else 1) if arguments.repeats is None else arguments.repeats
     if repeats < 1:
-        raise UsageProblem("--repeats must be at least 1.")
+        raise UsageError("--repeats must be at least 1.")
 
     def report_status(text: str) -> None:
         print(text, file=sys.stderr, flush=True)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from greenloop.cli import exit_codes, interrupt, locate, options, render
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.engine.doctor.report import Row, closing, examine, mark, ready
 
 
@@ -43,7 +43,7 @@ def find_workspace(root: str | None, cwd: Path) -> tuple[Row, Path]:
     """The workspace and its row; without a workspace, the other checks use `cwd`."""
     try:
         folder, _target = locate.locate(root, None, cwd=cwd)
-    except UsageProblem as error:
+    except UsageError as error:
         return Row(part="workspace", name="", ok=False, detail=str(error), remedy=error.remedy), cwd
     return Row(part="workspace", name=folder.name, ok=True, detail=str(folder)), folder
 

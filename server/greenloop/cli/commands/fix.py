@@ -20,9 +20,11 @@ from greenloop.cli.errors import tell
 from greenloop.cli.finish import Book, Job, ended
 from greenloop.cli.screen import View, line, open_view
 from greenloop.core.attempts import best_attempt
-from greenloop.core.errors import GreenloopError, ModelProblem, UsageProblem
+from greenloop.core.errors import GreenloopError, ModelError, UsageError
 from greenloop.core.events import Event, Specified, Started, Tested
-from greenloop.core.records import Attempt, Outcome, Problem, StopReason, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
 from greenloop.core.summary import spent
 from greenloop.engine import refine
 from greenloop.models.embedded.default_model import choose
@@ -73,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     except GreenloopError as error:
         if put is None:
             raise
-        put(events_json.failed(error.word, str(error), error.remedy))
+        put(events_json.failed(error.kind, str(error), error.remedy))
         tell(error)
         return error.exit_code
     except BrokenPipeError:
@@ -86,12 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | None) -> int:
     if arguments.all and arguments.target:
-        raise UsageProblem("--all goes without a TARGET.", remedy="Leave one of the two out.")
+        raise UsageError("--all goes without a TARGET.", remedy="Leave one of the two out.")
     cwd = Path.cwd()
     root, target = locate.locate(arguments.root, arguments.target, cwd=cwd)
     settings = options.load(arguments, root, cwd=cwd)
     if EDITOR in models(settings):
-        raise UsageProblem(
+        raise UsageError(
             "The model `editor` is that of an editor which has one; the command line has none.",
             remedy="Name another with --model, such as local or ollama/NAME.",
         )
@@ -103,7 +105,7 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
         job = replace(job, settings=adapter.settings_for(settings), book=book, put=book.putting(put))
     try:
         return _one(job, target) if target is not None else _red(job)
-    except ModelProblem:
+    except ModelError:
         # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
         if put is not None or not View.can_ask() or not _modelless(settings):
             raise
@@ -112,7 +114,7 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
 
 
 def _book(root: Path, path: str, rest: str) -> Book:
-    """Loads the notebook of a target. Raises `UsageProblem` that lists the targets if the name is ambiguous."""
+    """Loads the notebook of a target. Raises `UsageError` that lists the targets if the name is ambiguous."""
     book, text = adapter.load(root, path)
     return Book(prepared=adapter.prepare(book, cell_targets.typed(book, rest)), text=text)
 
@@ -144,7 +146,7 @@ def _red(job: Job) -> int:
                 raise
             # One test that cannot be fixed must not stop the others.
             if job.put is not None:
-                job.put(events_json.failed(error.word, str(error), error.remedy))
+                job.put(events_json.failed(error.kind, str(error), error.remedy))
             tell(error)
             results.append(error.exit_code)
         if results[-1] == exit_codes.CANCELLED:
@@ -167,7 +169,7 @@ def _one(job: Job, target: str) -> int:
             elif isinstance(event, Specified) and problem is not None:
                 problem = replace(problem, spec=event.spec)
             elif isinstance(event, Tested):
-                event.into(attempts)
+                event.record_in(attempts)
             view.emit(event)
             if job.put is not None and not reader_gone:
                 reader_gone = not _put_event(job.put, event, target)

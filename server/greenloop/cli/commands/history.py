@@ -18,8 +18,8 @@ from greenloop.cli import apply_result, exit_codes, locate, render
 from greenloop.cli.errors import warn
 from greenloop.cli.live_table import coloured_diff, table
 from greenloop.cli.screen import View
-from greenloop.core.errors import GreenloopError, UsageProblem, WorkspaceProblem
-from greenloop.core.records import Outcome
+from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
+from greenloop.core.records.outcome import Outcome
 from greenloop.engine.history.store import History, Record
 from greenloop.notebook.adapter import of_run, recovered, titled, unlined
 
@@ -93,11 +93,11 @@ def _wanted(history: History, arguments: argparse.Namespace) -> Record:
     if number is None:
         newest = history.runs(_root(arguments), limit=1)
         if not newest:
-            raise UsageProblem("The history is empty.", remedy="Run `greenloop fix` first.")
+            raise UsageError("The history is empty.", remedy="Run `greenloop fix` first.")
         number = newest[0].id
     record = history.run(number)
     if record is None:
-        raise UsageProblem(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
+        raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
     return record
 
 
@@ -147,17 +147,17 @@ def _apply(history: History, record: Record, *, yes: bool) -> int:
     """Writes a result, only over the exact texts that the run saw: later changes were never tested with it."""
     outcome = record.outcome
     if outcome is None or not outcome.after:
-        raise UsageProblem(
+        raise UsageError(
             f"Run {record.id} has no result to write.", remedy=f"See `greenloop history show {record.id}`."
         )
     _show(record)
     if not yes and not (View.can_ask() and View.ask("apply?")):
         if not View.can_ask():
-            raise UsageProblem("Nobody is there to say yes.", remedy="Add --yes.")
+            raise UsageError("Nobody is there to say yes.", remedy="Add --yes.")
         return exit_codes.NOT_SOLVED
     root = Path(record.root)
     if not root.is_dir():
-        raise WorkspaceProblem(f"The workspace {root} is not there any more.")
+        raise WorkspaceError(f"The workspace {root} is not there any more.")
     written = apply_result.write(root, recovered(root, outcome))
     history.applied(record.id)
     print(f"written: {', '.join(map(render.clean, written)) or 'nothing, it stood there already'}")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from greenloop.cli import exit_codes, interrupt, options, render
-from greenloop.core.errors import ModelProblem, UsageProblem
+from greenloop.core.errors import ModelError, UsageError
 from greenloop.project.settings import Settings
 
 ACTIONS = {
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def pull() -> Path:
-    """Downloads the weights with a bar on stderr. Raises `ModelProblem`, or `CancelledError` on Ctrl-C."""
+    """Downloads the weights with a bar on stderr. Raises `ModelError`, or `CancelledError` on Ctrl-C."""
     from rich.console import Console  # noqa: PLC0415 - only a download shows a bar
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn  # noqa: PLC0415
 
@@ -140,7 +140,7 @@ _ACTIONS: dict[str, Callable[[Settings], int]] = {
 def ask(line: Callable[[str], str]) -> str:
     """Asks, when there is no model, whether to download the embedded one or name another; returns the model's name.
 
-    Raises `ModelProblem` when the user wants neither, `UsageProblem` for an invalid name.
+    Raises `ModelError` when the user wants neither, `UsageError` for an invalid name.
     """
     from greenloop.models.embedded import default_model  # noqa: PLC0415
 
@@ -152,7 +152,7 @@ def ask(line: Callable[[str], str]) -> str:
         pull()
         return "local"
     if answer.lower() in ("", "n", "no"):
-        raise ModelProblem("There is no model to ask.", remedy="Run `greenloop model pull`, or name one with --model.")
+        raise ModelError("There is no model to ask.", remedy="Run `greenloop model pull`, or name one with --model.")
     if " " in answer:
-        raise UsageProblem(f"'{answer}' is no model's name.", remedy="Names look like ollama/llama3.2.")
+        raise UsageError(f"'{answer}' is no model's name.", remedy="Names look like ollama/llama3.2.")
     return answer

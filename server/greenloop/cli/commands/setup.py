@@ -13,7 +13,7 @@ from pathlib import Path
 from greenloop.cli import exit_codes, render
 from greenloop.cli.editors import EDITORS, Editor, command, found
 from greenloop.cli.screen import View
-from greenloop.core.errors import UsageProblem, WorkspaceProblem
+from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.text.diff import unified
 
 
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if editor is None:
         closest = difflib.get_close_matches(arguments.editor.lower(), EDITORS, n=1, cutoff=0.4)
         hint = f"Did you mean {closest[0]}?" if closest else f"There are: {', '.join(EDITORS)}."
-        raise UsageProblem(f"There is no editor '{arguments.editor}' here.", remedy=hint)
+        raise UsageError(f"There is no editor '{arguments.editor}' here.", remedy=hint)
     if arguments.write:
         return write(editor, yes=arguments.yes)
     print_snippet(editor)
@@ -57,25 +57,25 @@ def print_snippet(editor: Editor) -> None:
 
 
 def write(editor: Editor, *, yes: bool) -> int:
-    """Shows the change, asks, writes. Raises `UsageProblem` if that is unsafe, `WorkspaceProblem` for disk errors."""
+    """Shows the change, asks, writes. Raises `UsageError` if that is unsafe, `WorkspaceError` for disk errors."""
     if editor.file is None or editor.merged is None:
         print_snippet(editor)
-        raise UsageProblem(f"There is no file of {editor.name} that greenloop can write.", remedy="See the text above.")
+        raise UsageError(f"There is no file of {editor.name} that greenloop can write.", remedy="See the text above.")
     # A configuration file is often a link into a dotfiles repository: the link stays.
     path = Path(os.path.realpath(editor.file()))
     try:
         present = path.read_bytes().decode("utf-8") if path.exists() else None
         after = editor.merged(present, command())
     except UnicodeDecodeError as error:
-        raise UsageProblem(f"{path} is not UTF-8.", remedy="Put the lines in by hand.") from error
+        raise UsageError(f"{path} is not UTF-8.", remedy="Put the lines in by hand.") from error
     except OSError as error:
-        raise WorkspaceProblem(f"{path} cannot be read ({error.strerror}).") from error
+        raise WorkspaceError(f"{path} cannot be read ({error.strerror}).") from error
     if after == present:
         print(f"{path} holds the lines already.")
         return exit_codes.VERIFIED
     print(render.clean(unified(present, after, path.as_posix().lstrip("/"))), end="")
     if not yes and not View.can_ask():
-        raise UsageProblem("Nobody is there to say yes.", remedy="Add --yes.")
+        raise UsageError("Nobody is there to say yes.", remedy="Add --yes.")
     if not yes and not View.ask(f"write {path}?"):
         return exit_codes.NOT_SOLVED
     _replace(path, after, present)
@@ -110,6 +110,6 @@ def _replace(path: Path, text: str, present: str | None) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
-        raise WorkspaceProblem(
+        raise WorkspaceError(
             f"{path} cannot be written ({error.strerror}).", remedy="Put the lines in by hand."
         ) from error

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from greenloop.cli import exit_codes, locate, render
 from greenloop.cli.errors import warn
-from greenloop.core.errors import UsageProblem
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.errors import UsageError
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.notebook import adapter, cell_targets
 from greenloop.project import sources, targets
 from greenloop.specs import stored_tests
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     root, typed = locate.locate(arguments.root, arguments.target, cwd=Path.cwd())
     target, text, selector = _target(root, typed or "")
     if target.kind is not TargetKind.FUNCTION:
-        raise UsageProblem(f"{selector} is a test of your own.", remedy="Name a function: file.py::function.")
+        raise UsageError(f"{selector} is a test of your own.", remedy="Name a function: file.py::function.")
     region = targets.region_for(target, text)
     stored = stored_tests.load(root, region, text)
     for sentence in stored.said:
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _target(root: Path, typed: str) -> tuple[Target, str, str]:
-    """The target, the text of its file, and its name for people. Raises `UsageProblem`."""
+    """The target, the text of its file, and its name for people. Raises `UsageError`."""
     file, rest = locate.split(typed)
     if file.endswith(".ipynb"):
         book, _text = adapter.load(root, file)
@@ -64,13 +64,13 @@ def _target(root: Path, typed: str) -> tuple[Target, str, str]:
 
 
 def _edit(path: Path) -> None:
-    """Opens the user's editor and waits. Raises `UsageProblem` where there is none."""
+    """Opens the user's editor and waits. Raises `UsageError` where there is none."""
     words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     if not words:
-        raise UsageProblem("Neither VISUAL nor EDITOR names an editor.", remedy=f"Set one, or open {path}.")
+        raise UsageError("Neither VISUAL nor EDITOR names an editor.", remedy=f"Set one, or open {path}.")
     try:
         subprocess.run([*words, str(path)], check=False)
     except OSError as error:
-        raise UsageProblem(
+        raise UsageError(
             f"The editor '{words[0]}' cannot be started ({error.strerror}).", remedy=f"Set EDITOR, or open {path}."
         ) from error

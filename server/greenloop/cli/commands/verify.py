@@ -16,8 +16,8 @@ from typing import Any
 
 from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
 from greenloop.cli.errors import tell, warn
-from greenloop.core.errors import GreenloopError, UsageProblem
-from greenloop.core.records import CaseResult
+from greenloop.core.errors import GreenloopError, UsageError
+from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.replay import rerun
 from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.setup import Request
@@ -66,7 +66,7 @@ def _run(arguments: argparse.Namespace) -> int:
     cwd = Path.cwd()
     report = junit.check(cwd / arguments.junit) if arguments.junit else None
     if arguments.run_seconds is not None and not arguments.run_seconds > 0:
-        raise UsageProblem("--seconds must be more than 0.")
+        raise UsageError("--seconds must be more than 0.")
     number = record(arguments.targets, cwd)
     try:
         result = _again(arguments, number, cwd) if number is not None else _fresh(arguments, cwd)
@@ -87,7 +87,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def record(targets: Sequence[str], cwd: Path) -> int | None:
     """The number of a past run if one was typed; a file whose name is a number takes precedence.
 
-    Raises `UsageProblem` for a run together with other targets.
+    Raises `UsageError` for a run together with other targets.
     """
     numbers = [
         match
@@ -97,7 +97,7 @@ def record(targets: Sequence[str], cwd: Path) -> int | None:
     if not numbers:
         return None
     if len(targets) > 1:
-        raise UsageProblem(
+        raise UsageError(
             f"'{numbers[0][0]}' is a run of the history and goes without other targets.", remedy="Verify it by itself."
         )
     return int(numbers[0][1] or numbers[0][2])
@@ -128,7 +128,7 @@ def _again(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificatio
         if value
     ]
     if conflicting:
-        raise UsageProblem(f"{conflicting[0]} does not go with a run of the history.", remedy="Leave it out.")
+        raise UsageError(f"{conflicting[0]} does not go with a run of the history.", remedy="Leave it out.")
     return interrupt.run(
         rerun(
             number,

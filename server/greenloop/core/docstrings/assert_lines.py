@@ -96,7 +96,7 @@ def _is_plain(node: ast.stmt) -> bool:
 
 def _from_code(row: int, body: str, shown: str, subject: Subject) -> Stated:
     body, shown = (_RAISES.sub("with pytest.raises(", text) for text in (body, shown))
-    equation = generated_tests.equation(shown)
+    equation = generated_tests.parse_equation(shown)
     call = literals.parsed(equation.call) if equation else None
     call_equation = equation if plain(call, subject) else None
     return Stated(

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Collection
 
-from greenloop.core.generated_tests import equation
-from greenloop.core.records import Case, Provenance
+from greenloop.core.generated_tests import parse_equation
+from greenloop.core.records.spec import Case, Provenance
 
 MOST = 40  # characters after the function's name
 
@@ -34,7 +34,7 @@ def name_of(case: Case, name: str, taken: Collection[str]) -> str:
 def _said(case: Case) -> str:
     if case.provenance is Provenance.PROPERTY:
         return _slug(case.source.partition(":")[0])
-    parsed = equation(case.source)
+    parsed = parse_equation(case.source)
     try:
         call = ast.parse(parsed.call, mode="eval").body if parsed else None
     except SyntaxError:

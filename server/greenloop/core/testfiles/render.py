@@ -8,7 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from greenloop.core.python.ast_source import FUNCTIONS, tree
-from greenloop.core.records import Attempt, Case, Failure, Provenance
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.records.verdict import Failure
 from greenloop.core.testfiles.append import Written
 from greenloop.core.testfiles.naming import name_of
 

@@ -8,7 +8,7 @@ import re
 import tokenize
 from dataclasses import dataclass
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class Encoding:
 def decode(data: bytes) -> tuple[str, Encoding]:
     """The text of a Python file and how to write it back.
 
-    Raises `UsageProblem` when the declared encoding is unknown, does not fit the bytes or cannot give them back.
+    Raises `UsageError` when the declared encoding is unknown, does not fit the bytes or cannot give them back.
     """
     encoding = _detect(data)
     body = data[len(codecs.BOM_UTF8) :] if encoding.bom else data
@@ -31,23 +31,23 @@ def decode(data: bytes) -> tuple[str, Encoding]:
         round_trip = encode(text, encoding)
     except UnicodeDecodeError as error:
         line = body[: error.start].count(b"\n") + 1
-        raise UsageProblem(
+        raise UsageError(
             f"The file is not valid {encoding.name}: byte 0x{body[error.start]:02x} in line {line}.",
             remedy="Save it as UTF-8, or declare its encoding in the first line (# -*- coding: ... -*-).",
         ) from error
     except (LookupError, UnicodeError) as error:
-        raise UsageProblem(f"The file's encoding {encoding.name} is not a text encoding.", remedy=_SAVE) from error
+        raise UsageError(f"The file's encoding {encoding.name} is not a text encoding.", remedy=_SAVE) from error
     if round_trip != data:
-        raise UsageProblem(f"The file's encoding {encoding.name} does not give the same bytes back.", remedy=_SAVE)
+        raise UsageError(f"The file's encoding {encoding.name} does not give the same bytes back.", remedy=_SAVE)
     return text, encoding
 
 
 def encode(text: str, encoding: Encoding) -> bytes:
-    """The bytes of a text. Raises `UsageProblem` for a character that the encoding does not have."""
+    """The bytes of a text. Raises `UsageError` for a character that the encoding does not have."""
     try:
         body = text.encode(encoding.name)
     except UnicodeEncodeError as error:
-        raise UsageProblem(_misfit(text, error.start, encoding.name), remedy=_SAVE) from error
+        raise UsageError(_misfit(text, error.start, encoding.name), remedy=_SAVE) from error
     return codecs.BOM_UTF8 + body if encoding.bom else body
 
 
@@ -56,7 +56,7 @@ def declared(text: str) -> Encoding:
     head = "\n".join(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[:2])
     try:
         return Encoding(name=_detect(head.encode("utf-8", "replace")).name)
-    except UsageProblem:
+    except UsageError:
         return Encoding()
 
 
@@ -84,6 +84,6 @@ def _detect(data: bytes) -> Encoding:
         name, _lines = tokenize.detect_encoding(io.BytesIO(head).readline)
         codecs.lookup(name)
     except (SyntaxError, LookupError) as error:
-        raise UsageProblem(f"The file's encoding cannot be told: {error!s}.", remedy=_SAVE) from error
+        raise UsageError(f"The file's encoding cannot be told: {error!s}.", remedy=_SAVE) from error
     bom = name == "utf-8-sig"
     return Encoding(name="utf-8" if bom else name, bom=bom)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from greenloop.core.records import Message
+from greenloop.core.records.model import Message
 
 PIECE = re.compile(r"(?:[^\w\r\n]|_)?[^\W\d_]+|\d| ?(?:[^\s\w]|_)+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 # Characters per token in a word and in a run of punctuation; bytes per token in text that is not ASCII.

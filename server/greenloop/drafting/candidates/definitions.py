@@ -24,7 +24,8 @@ from greenloop.core.python.ast_source import (
 )
 from greenloop.core.python.names import bound_by
 from greenloop.core.python.stubs import is_stub
-from greenloop.core.records import Problem, Region
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 from greenloop.drafting.candidates.preserve import body_margin
 

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 
 from greenloop.core.compose import region_text
 from greenloop.core.fingerprint import fingerprint as fingerprint  # noqa: PLC0414 - part of the gate's interface
-from greenloop.core.fingerprint import same as same  # noqa: PLC0414
+from greenloop.core.fingerprint import is_same_code as is_same_code  # noqa: PLC0414
 from greenloop.core.python.ast_source import compiled
 from greenloop.core.python.names import undefined
-from greenloop.core.records import Candidate, Finding, Problem
+from greenloop.core.records.attempt import Candidate, Finding
+from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import flat
 from greenloop.core.text.encoding import declared, encodable
 from greenloop.drafting.candidates import hardcoding
@@ -42,9 +43,9 @@ def check(
     for region in candidate.texts:
         if finding := shape(problem, region, candidate, files):
             return finding
-    if same(problem, candidate, None):
+    if is_same_code(problem, candidate, None):
         return Finding(error_class=UNCHANGED, message="The answer repeats the user's code without a change.")
-    if parent is not None and same(problem, candidate, parent):
+    if parent is not None and is_same_code(problem, candidate, parent):
         return Finding(error_class=UNCHANGED, message="The answer repeats the code it was asked to repair.")
     for path, text in files.items():
         if finding := _undefined(problem, path, text):

@@ -13,7 +13,10 @@ from typing import Any
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Function, definitions, plain_name, tree
-from greenloop.core.records import Candidate, Case, Finding, Problem, Provenance, Region, Spec, Verdict
+from greenloop.core.records.attempt import Candidate, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import Verdict
 from greenloop.core.text.diff import flat
 from greenloop.drafting.candidates.literal_tables import bound_to, computes, equal, memories, parameters, recalls, small
 from greenloop.drafting.candidates.shown_examples import Example, examples, prose, value

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import Piece, dump, piece, plain_name, reindent, start_of, unit_of
 from greenloop.core.python.names import bindings, bound_by, free_names, import_keys
-from greenloop.core.records import Candidate, Problem, Region
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 from greenloop.drafting.candidates.definitions import Choice, margins
 from greenloop.drafting.candidates.preserve import with_first_line

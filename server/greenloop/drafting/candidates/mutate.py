@@ -16,7 +16,9 @@ from dataclasses import dataclass
 
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Piece, blocks, docstring, piece
-from greenloop.core.records import Attempt, Candidate, Problem, Region
+from greenloop.core.records.attempt import Attempt, Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 
 COMPARISONS = {

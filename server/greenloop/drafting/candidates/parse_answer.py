@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import FUNCTIONS, Piece, definitions, piece, plain_name, reindent, start_of
 from greenloop.core.python.names import bound_by
-from greenloop.core.records import Candidate, Finding, Problem, Region
+from greenloop.core.records.attempt import Candidate, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 from greenloop.drafting.candidates import code_blocks, unified_diff
 from greenloop.drafting.candidates.definitions import Choice, choose, margins, module_body, takes_self

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from greenloop.core.python.ast_source import tree
 from greenloop.core.python.names import import_keys
-from greenloop.core.records import Problem
+from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import flat
 
 _RISKY_MODULES = {

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from greenloop.core.compose import compose
 from greenloop.core.python.ast_source import Piece, margin, piece
-from greenloop.core.records import Candidate, Finding, Problem, Region
+from greenloop.core.records.attempt import Candidate, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import flat
 from greenloop.drafting.candidates.code_blocks import Block, Edit
 

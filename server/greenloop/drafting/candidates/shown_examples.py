@@ -15,9 +15,10 @@ from functools import lru_cache
 from typing import Any
 
 from greenloop.core.compose import region_text
-from greenloop.core.generated_tests import Equation, equation
+from greenloop.core.generated_tests import Equation, parse_equation
 from greenloop.core.python.ast_source import FUNCTIONS, Piece, definitions, docstring, piece, plain_name, tree
-from greenloop.core.records import Problem, Provenance, Region
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region
 from greenloop.core.text.diff import flat
 
 MOST = 500  # examples of a region
@@ -38,7 +39,7 @@ def examples(problem: Problem, region: Region) -> tuple[Example, ...]:
     """Every example of this region in its docstring, in the user's tests or in a written test that was shown."""
     name = plain_name(region.qualname).rpartition(".")[2]
     test_sources = [case.source for case in problem.spec.cases if case.provenance not in UNSEEN and case.source]
-    equations = [*_of_docstring(flat(region_text(problem, region))), *filter(None, map(equation, test_sources))]
+    equations = [*_of_docstring(flat(region_text(problem, region))), *filter(None, map(parse_equation, test_sources))]
     test_paths = {case.path for case in problem.spec.cases if case.provenance is Provenance.USER}
     for path in sorted(test_paths):
         equations += _of_tests(flat(problem.files.get(path) or ""), _names(problem, path))
@@ -94,7 +95,7 @@ def _of_docstring(text: str) -> tuple[Equation, ...]:
         lines = [
             f"assert {each.source.strip()} == {each.want.strip()}" for each in doctest_examples if each.want.strip()
         ]
-        equations += filter(None, map(equation, lines))
+        equations += filter(None, map(parse_equation, lines))
     return tuple(equations)
 
 
@@ -126,7 +127,7 @@ def _of_test(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Equation]
             continue
         source = _plain(statement)
         for values in _parameters(node) or [{}]:
-            if source and (parsed := equation(ast.unparse(_filled(source, values)))):
+            if source and (parsed := parse_equation(ast.unparse(_filled(source, values)))):
                 yield parsed
 
 

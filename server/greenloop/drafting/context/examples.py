@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from greenloop.core.docstrings.documentation import read
 from greenloop.core.docstrings.statements import told
 from greenloop.core.ports import Tools
-from greenloop.core.records import Excerpt, Problem, Provenance, Region
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Provenance, Region
 from greenloop.project.syntax import definitions
 
 PROMPT = ">>>"

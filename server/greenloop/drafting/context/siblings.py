@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Excerpt, Problem, Region
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
 from greenloop.project import sources
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition

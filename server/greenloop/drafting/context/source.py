@@ -11,7 +11,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Excerpt, Problem, Region
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Region
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
 

@@ -7,8 +7,9 @@ from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, Excerpt, Problem, Provenance
-from greenloop.core.test_selection import MOST, choose
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.spec import Case, Provenance
+from greenloop.core.test_selection import MOST_TESTS, select_tests
 from greenloop.project import sources
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition
@@ -24,8 +25,8 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
     """
     del tools
     cases = [case for case in problem.spec.cases if case.provenance is Provenance.USER]
-    several = len({case.id.partition("[")[0] for case in cases}) > MOST
-    shown = choose(cases, problem.approaches) if several else cases
+    several = len({case.id.partition("[")[0] for case in cases}) > MOST_TESTS
+    shown = select_tests(cases, problem.approaches) if several else cases
     excerpts: list[Excerpt] = []
     for path in dict.fromkeys(case.path for case in shown):
         text = problem.files.get(path)
@@ -57,7 +58,7 @@ def _tests(found: Sequence[Definition], cases: Sequence[Case]) -> list[Definitio
             item = next((other for other in reversed(found) if other.start <= case.line <= other.end), None)
         if item is not None:
             functions.setdefault(item.qualname, item)
-    return list(functions.values())[:MOST]
+    return list(functions.values())[:MOST_TESTS]
 
 
 def _shared(problem: Problem, path: str, words: AbstractSet[str]) -> Iterator[Excerpt]:

@@ -14,9 +14,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
-from greenloop.core.records import Environment, Excerpt, Place, Problem
+from greenloop.core.records.problem import Excerpt, Problem
+from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.project import locks, sources
 from greenloop.project.environment_faults.tables import DISTRIBUTIONS
 from greenloop.project.interpreters import site_packages
@@ -41,7 +42,7 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
     return (Excerpt(title=title, text="", value=0.7),)
 
 
-def line(problem: Problem, place: Place, *, contained: bool) -> str:
+def line(problem: Problem, place: SandboxSpec, *, contained: bool) -> str:
     """`It runs on Python 3.11 with numpy==1.26.4.`"""
     modules = list(_modules(problem))[: 4 * MOST]
     if contained:
@@ -120,10 +121,10 @@ def _split(info: Path) -> tuple[str, str]:
 # -- a container ----------------------------------------------------------------------------------------------------
 
 
-def _of_image(place: Place) -> Versions:
+def _of_image(place: SandboxSpec) -> Versions:
     """The packages of an image that greenloop built."""
     try:
-        return {pin.name: pin.version for pin in environment.described(place)}
-    except CannotVerify as problem:
+        return {pin.name: pin.version for pin in environment.list_packages(place)}
+    except CannotVerifyError as problem:
         log.debug("The versions in the container are not known: %s", problem)
         return {}

@@ -7,7 +7,9 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from greenloop.core.records import Attempt, CaseResult, Failure, Problem
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.feedback._failing_lines import Sources, asserted, first_statement, raised, sources
 from greenloop.drafting.feedback._value_diff import first_difference, short
 

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.compose import compose
 from greenloop.core.python.ast_source import FUNCTIONS, tree
-from greenloop.core.records import Attempt, CaseResult, Failure, Frame, Problem
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import flat
 
 ROWS = 5  # lines shown of one statement

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from greenloop.core.records import Attempt, Problem
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
 
 LINES = 40  # of one failing case; the exception is at the end
 CHARACTERS = 6000  # of one failing case

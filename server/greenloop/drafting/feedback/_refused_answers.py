@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from greenloop.core.records import Attempt, Finding, Problem
-from greenloop.drafting.candidates.gate import same
+from greenloop.core.records.attempt import Attempt, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.drafting.candidates.gate import is_same_code
 from greenloop.drafting.feedback._value_diff import short
 
 MESSAGE = 400  # characters of a finding's own message
@@ -58,4 +59,4 @@ def _twin(problem: Problem, newest: Attempt, earlier: Sequence[Attempt]) -> Atte
     if newest.candidate is None:
         return None
     run = [attempt for attempt in earlier if attempt.finding is None]
-    return next((attempt for attempt in run if same(problem, newest.candidate, attempt.candidate)), None)
+    return next((attempt for attempt in run if is_same_code(problem, newest.candidate, attempt.candidate)), None)

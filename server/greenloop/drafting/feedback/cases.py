@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, Note, Problem
+from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._case_rows import listed
 from greenloop.drafting.feedback._refused_answers import told
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
     """The newest attempt's cases, failing ones with the values they got."""
-    return Note(text=told(problem, attempts, listed))
+    return FeedbackNote(text=told(problem, attempts, listed))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Attempt, CaseResult, Failure, Note, Problem
+from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import first_difference, short
 
@@ -13,9 +15,9 @@ MOST = 4  # cases described in full; the rest are counted
 TEXT = 20_000  # characters of the runner's text that are searched
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:  # noqa: ARG001
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
     """The expected and the observed value of each failing case of the newest attempt."""
-    return Note(text=told(problem, attempts, _failing))
+    return FeedbackNote(text=told(problem, attempts, _failing))
 
 
 def _failing(problem: Problem, attempt: Attempt) -> str:  # noqa: ARG001 - the signature that all describers share

@@ -15,7 +15,11 @@ from typing import Any
 
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import tree
-from greenloop.core.records import Attempt, CaseResult, Failure, Note, Problem, Run, Usage
+from greenloop.core.records.attempt import Attempt, FeedbackNote
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import TestRun
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.report import case_results
 from greenloop.drafting.feedback._failing_lines import Sources, sources
 from greenloop.drafting.feedback._value_diff import short
@@ -42,18 +46,18 @@ _NAME = re.compile(r"^name [`'](\w+)[`'] is not defined")
 _CALL = re.compile(r"^([\w.<>]+)\(\) |for ([\w.<>]+)\(\)$")
 
 
-async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> Note:
+async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The real API for names that the newest attempt got wrong; an empty note where it got none wrong."""
     lookups = questions(problem, attempts[-1])
     if not lookups:
-        return Note(text="")
-    run = Run(selectors=(FILE,), files={**problem.buffers, FILE: inquiry(lookups)}, seconds=SECONDS)
+        return FeedbackNote(text="")
+    run = TestRun(selectors=(FILE,), files={**problem.buffers, FILE: inquiry(lookups)}, seconds=SECONDS)
     execution = await tools.session.run(run)
     results = {} if execution.broken else {result.id: result for result in case_results(execution)}
     lines = []
     for number, question in enumerate(lookups):
         lines += _said(question, _answer(results.get(f"{FILE}::Inquiry::test_{number}")))
-    return Note(text="\n".join(dict.fromkeys(lines)), usage=Usage(test_seconds=execution.seconds))
+    return FeedbackNote(text="\n".join(dict.fromkeys(lines)), usage=Usage(test_seconds=execution.seconds))
 
 
 def inquiry(asked: Sequence[Question]) -> bytes:

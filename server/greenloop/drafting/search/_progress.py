@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from greenloop.core.classify import mark
-from greenloop.core.records import Attempt, Group, Move, Status
+from greenloop.core.classify import failure_key
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.verdict import ErrorGroup, Status
 
 SAMPLED = (0.6, 0.75, 0.9, 1.0)  # temperatures of the samples that follow a greedy answer
 STEP = 0.4  # by which the temperature rises each time the same is asked again
@@ -20,7 +21,7 @@ SWITCHES = 4  # restarts without a better score, after which the search is hopel
 
 # How often the same failure may come back before the strategy changes. Refused candidates are compared by their error
 # class alone, so two of a kind may be two different mistakes.
-PATIENCE = {Group.SYNTAX: 2, Group.ANSWER: 2}
+PATIENCE = {ErrorGroup.SYNTAX: 2, ErrorGroup.ANSWER: 2}
 USUAL = 1
 
 
@@ -46,8 +47,8 @@ def progress(attempts: Sequence[Attempt]) -> Progress:
 
 def recurrences(attempts: Sequence[Attempt]) -> int:
     """Counts earlier attempts with the newest attempt's failure; the user's own code is one of them."""
-    newest = mark(attempts[-1])
-    return sum(mark(attempt) == newest for attempt in attempts[:-1])
+    newest = failure_key(attempts[-1])
+    return sum(failure_key(attempt) == newest for attempt in attempts[:-1])
 
 
 def standing(attempt: Attempt) -> tuple[float, int]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.records import Attempt, Draft, Move, Problem, Role
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001

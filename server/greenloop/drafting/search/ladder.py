@@ -13,7 +13,10 @@ from greenloop.core.attempts import best_attempt
 from greenloop.core.compose import region_text
 from greenloop.core.python.ast_source import piece
 from greenloop.core.python.stubs import unwritten
-from greenloop.core.records import Attempt, Draft, Group, Mask, Move, Problem, Role
+from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import ErrorGroup
 from greenloop.drafting.infill import inserts, masks, pairs
 from greenloop.drafting.search._progress import SAMPLED
 
@@ -71,7 +74,7 @@ def _corrections(base: Attempt) -> list[Draft]:
 
     Measured: this repaired no wrong value, but it helps with exceptions.
     """
-    if base.group is Group.LOGIC:
+    if base.group is ErrorGroup.LOGIC:
         return []
     return [
         Draft(parent=base.number, move=Move.RESTART, role=Role.REFINER, temperature=heat, prompt="afresh")

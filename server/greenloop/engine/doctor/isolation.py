@@ -20,9 +20,9 @@ from pathlib import Path
 import psutil
 
 from greenloop.core import registry
-from greenloop.core.errors import CannotVerify, GreenloopError
+from greenloop.core.errors import CannotVerifyError, GreenloopError
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Environment, Execution, Limits, Place, Probe, Run
+from greenloop.core.records.sandbox import Environment, Execution, Limits, Probe, SandboxSpec, TestRun
 from greenloop.core.report import case_results
 from greenloop.project import workspace
 from greenloop.project.settings import Settings, state_folder
@@ -76,11 +76,11 @@ class ProbeResult:
 async def run_probes(sandbox: Sandbox, probe: Probe, environment: Environment) -> list[ProbeResult]:
     """Every promise of this back end. `probe` is its self-test's result, which must be good.
 
-    Raises `CannotVerify` when the back end does not open.
+    Raises `CannotVerifyError` when the back end does not open.
     """
     marker = f"greenloop-probe-{secrets.token_hex(8)}"
     with _secrets(marker) as (root, closed):
-        place = Place(
+        place = SandboxSpec(
             root=root,
             environment=environment,
             masked=MASKED,
@@ -218,9 +218,9 @@ async def _inside(session: Session) -> dict[str, ProbeResult]:
 
 
 async def _run(session: Session, names: list[str], seconds: float) -> Execution:
-    execution = await session.run(Run(selectors=tuple(f"{FILE}::test_{name}" for name in names), seconds=seconds))
+    execution = await session.run(TestRun(selectors=tuple(f"{FILE}::test_{name}" for name in names), seconds=seconds))
     if execution.broken:
-        raise CannotVerify(f"The probe could not be run: {execution.broken}")
+        raise CannotVerifyError(f"The probe could not be run: {execution.broken}")
     return execution
 
 

@@ -16,7 +16,7 @@ from greenloop import __version__
 from greenloop.core import registry
 from greenloop.core.errors import GreenloopError
 from greenloop.core.ports import Sandbox
-from greenloop.core.records import Probe
+from greenloop.core.records.sandbox import Probe
 from greenloop.engine.doctor import isolation
 from greenloop.engine.history.store import History
 from greenloop.models.embedded import default_model, hardware, server, weights

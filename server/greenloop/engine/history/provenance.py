@@ -10,7 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
-from greenloop.core.records import Environment, Place, Problem, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.spec import Spec
 from greenloop.project import interpreters, sources, workspace
 from greenloop.verdict.inputs import ACCEPTING
 
@@ -44,7 +46,7 @@ class Basis:
     neighbours: tuple[str, ...] = ()
 
 
-def here(place: Place, buffers: Mapping[str, bytes] | None = None) -> Basis:
+def here(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basis:
     """The basis that a run has now in this place; unsaved texts count before the disk."""
     patterns = sources.file_patterns(place.root)
     trusted = {*workspace.trusted(place.root, patterns)}
@@ -72,7 +74,7 @@ def here(place: Place, buffers: Mapping[str, bytes] | None = None) -> Basis:
     )
 
 
-def of(place: Place, problem: Problem, outcomes: Mapping[str, str]) -> Basis:
+def of(place: SandboxSpec, problem: Problem, outcomes: Mapping[str, str]) -> Basis:
     """The basis of a run over a problem, its expected cases included."""
     return replace(
         here(place, problem.buffers), spec=problem.spec, outcomes=dict(outcomes), neighbours=problem.neighbours

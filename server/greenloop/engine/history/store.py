@@ -18,7 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from greenloop.core.records import Attempt, CaseResult, Outcome, Past, StopReason
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.usage import PastRun
+from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.provenance import Basis
 from greenloop.project.settings import state_folder
@@ -230,7 +233,7 @@ class History:
         outcome = replace(record.outcome, attempts=attempts) if record.outcome else None
         return replace(record, attempts=attempts, outcome=outcome)
 
-    def like(self, model: str, preset: str, move: str, limit: int = 200) -> list[Past]:
+    def like(self, model: str, preset: str, move: str, limit: int = 200) -> list[PastRun]:
         """What the newest runs came to that had this model and preset and began so, and ended by themselves."""
         rows = self._read(
             "SELECT prompt, finished - started, outcome FROM runs JOIN beginnings ON run = id"
@@ -401,11 +404,11 @@ def _outcome(text: str | None) -> Outcome | None:
         return None
 
 
-def _past(prompt: int, seconds: float, outcome: Outcome | None) -> Past | None:
+def _past(prompt: int, seconds: float, outcome: Outcome | None) -> PastRun | None:
     if outcome is None or outcome.reason in _CUT_SHORT or prompt <= 0:
         return None
     usage = outcome.usage
-    return Past(prompt=prompt, tokens=usage.tokens, seconds=seconds, cost=usage.cost, solved=outcome.solved)
+    return PastRun(prompt_tokens=prompt, tokens=usage.tokens, seconds=seconds, cost=usage.cost, solved=outcome.solved)
 
 
 def _attempt(text: str) -> Attempt | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from greenloop.core.errors import CannotVerify, GreenloopError, UsageProblem
-from greenloop.core.records import Case, Execution, Run
-from greenloop.core.report import CollectError, case_results, collect_errors, collected, end_of
+from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Case
+from greenloop.core.report import CollectError, case_results, collect_errors, collected_cases, describe_end
 from greenloop.engine.verify.setup import Ground
 from greenloop.project.environment_faults import environment_fault
 from greenloop.project.targets import nearest
@@ -26,11 +27,14 @@ class Before:
 
 
 async def learn(ground: Ground) -> Before:
-    """Runs the revision by itself. Raises `CannotVerify` when its tests cannot run, `UsageProblem` for no such test."""
+    """Runs the revision by itself.
+
+    Raises `CannotVerifyError` when its tests cannot run, `UsageError` for no such test.
+    """
     revision = ground.revision
     ground.report_status(f"running the tests of {ground.request.revision} over its own code")
     execution = await ground.run(
-        Run(selectors=ground.request.targets, files=revision.old_code, without=revision.new_code, baseline=True)
+        TestRun(selectors=ground.request.targets, files=revision.old_code, without=revision.new_code, baseline=True)
     )
     _refuse_unfinished(ground, execution)
     results = {result.id: result for result in case_results(execution)}
@@ -38,7 +42,7 @@ async def learn(ground: Ground) -> Before:
     _refuse_environment(ground, execution)
     cases = {
         item.id: Case(id=item.id, path=item.path, line=item.line, provenance=ground.provenance(item.path))
-        for item in collected(execution)
+        for item in collected_cases(execution)
     }
     broken = {error.id: _why(error) for error in errors if error.id in revision.trusted}
     if not cases:
@@ -51,12 +55,12 @@ async def learn(ground: Ground) -> Before:
 def _refuse_unfinished(ground: Ground, execution: Execution) -> None:
     revision = ground.request.revision
     if execution.killed == "timeout":
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"The tests of {revision} did not end within {ground.seconds:g} s with its own code.",
             remedy="Give them more time with `--seconds N`, or name the tests that matter.",
         )
-    if (end := end_of(execution)) and (execution.killed or collected(execution)):
-        raise CannotVerify(
+    if (end := describe_end(execution)) and (execution.killed or collected_cases(execution)):
+        raise CannotVerifyError(
             f"The tests of {revision} do not come to their end with its own code: {end}.",
             remedy="Name the tests that do.",
         )
@@ -72,7 +76,7 @@ def _refuse_environment(ground: Ground, execution: Execution) -> None:
     place = ground.place
     fault = environment_fault(failures, place.environment, root=place.root, network=place.network)
     if fault is not None:
-        raise CannotVerify(fault.sentence, remedy=fault.remedy)
+        raise CannotVerifyError(fault.sentence, remedy=fault.remedy)
 
 
 def _why(error: CollectError) -> str:
@@ -86,9 +90,9 @@ def _generated(ground: Ground, errors: tuple[CollectError, ...]) -> str:
     """
     for error in errors:
         frames = error.failure.frames
-        if error.name is None or not frames or frames[-1].path in ground.revision.trusted:
+        if error.missing_name is None or not frames or frames[-1].path in ground.revision.trusted:
             continue
-        tail = error.name.replace(".", "/")
+        tail = error.missing_name.replace(".", "/")
         for path in ground.revision.new_code:
             if f"/{path}".endswith((f"/{tail}.py", f"/{tail}/__init__.py")):
                 return path
@@ -98,23 +102,23 @@ def _generated(ground: Ground, errors: tuple[CollectError, ...]) -> str:
 def _nothing(ground: Ground, execution: Execution, lost: str) -> GreenloopError:
     revision, targets = ground.request.revision, ground.request.targets
     if lost:
-        return CannotVerify(
+        return CannotVerifyError(
             f"The code of {revision} needs {lost}, which {revision} does not have.",
             remedy=f"If it is generated, let it stay: `--keep {lost}`.",
         )
     if errors := collect_errors(execution):
-        return CannotVerify(
+        return CannotVerifyError(
             f"The tests of {revision} cannot be collected with its own code: {errors[0].id}: {_why(errors[0])}",
             remedy="Choose a revision whose tests run, with `--base REV`.",
         )
     if targets:
         near = nearest(targets[0], sorted(ground.revision.trusted))
-        return UsageProblem(
+        return UsageError(
             f"{revision} has no test {', '.join(targets)}.",
             remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
         )
     rows = [row.strip() for row in execution.output.splitlines() if row.strip()]
-    return CannotVerify(
+    return CannotVerifyError(
         f"pytest finds no test in {revision}" + (f": {rows[-1]}" if rows else "."),
         remedy="Choose a revision that has tests, with `--base REV`.",
     )

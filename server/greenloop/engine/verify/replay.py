@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify, UsageProblem
-from greenloop.core.records import Outcome, Problem, Status
+from greenloop.core.errors import CannotVerifyError, UsageError
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.verdict import Status
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History, Record
@@ -29,7 +31,7 @@ async def rerun(
 ) -> Verification:
     """Proves the result of a run of the history again. `seconds` of wall time bound each run of the tests (0: as set).
 
-    Raises `UsageProblem` for a run that does not exist or has no result, `CannotVerify` when its tests are not the
+    Raises `UsageError` for a run that does not exist or has no result, `CannotVerifyError` when its tests are not the
     same any more.
     """
     began = time.monotonic()
@@ -40,7 +42,7 @@ async def rerun(
     now = await asyncio.to_thread(provenance.here, place)
     if differing := provenance.changed_tests(then, now):
         more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"The tests are not those of run {number} any more: {', '.join(differing[:5])}{more}.",
             remedy="Bring them back, or judge the code by a commit's tests: `greenloop verify`.",
         )
@@ -87,21 +89,21 @@ def _read(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Ba
     finally:
         history.close()
     if record is None:
-        raise UsageProblem(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
+        raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
     if not Path(record.root).is_dir():
-        raise CannotVerify(f"The workspace of run {number}, {record.root}, is not there any more.")
+        raise CannotVerifyError(f"The workspace of run {number}, {record.root}, is not there any more.")
     outcome = record.outcome
     if outcome is None or not outcome.solved or not outcome.after:
-        raise UsageProblem(
+        raise UsageError(
             f"Run {number} has no result that could be verified.", remedy=f"See `greenloop history show {number}`."
         )
     if adapter.titled(Path(record.root), record.target) != record.target:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"Run {number} was made in a notebook, whose tests exist during a run only.",
             remedy="Refine its cell once more: what is green already is said.",
         )
     if then is None or not then.spec.cases:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"Run {number} was kept by an older greenloop, without what its result rests on.",
             remedy="Judge the code by a commit's tests: `greenloop verify`.",
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from greenloop.core.records import CaseResult, Provenance, Spec, Status, Verdict
+from greenloop.core.records.spec import Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.engine.verify.baseline import Before
 from greenloop.engine.verify.setup import Ground
 from greenloop.project.revision import Revision

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from greenloop.core.errors import SandboxBroke
+from greenloop.core.errors import SandboxBrokenError
 from greenloop.core.ports import Sandbox, Session
-from greenloop.core.records import Execution, Place, Provenance, Run
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
+from greenloop.core.records.spec import Provenance
 from greenloop.project.revision import Revision
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
@@ -43,13 +44,13 @@ class Laid:
     def name(self) -> str:
         return self.session.name
 
-    async def run(self, run: Run) -> Execution:
-        """Raises `SandboxBroke` when the sandbox itself breaks."""
+    async def run(self, run: TestRun) -> Execution:
+        """Raises `SandboxBrokenError` when the sandbox itself breaks."""
         files = {**self.files, **run.files}
         without = tuple(path for path in dict.fromkeys((*self.without, *run.without)) if path not in files)
         execution = await self.session.run(replace(run, files=files, without=without))
         if execution.broken:
-            raise SandboxBroke(execution.broken)
+            raise SandboxBrokenError(execution.broken)
         return execution
 
     async def warm(self) -> None:
@@ -69,7 +70,7 @@ class Ground:
     request: Request
     revision: Revision
     sandbox: Sandbox
-    place: Place
+    place: SandboxSpec
     settings: Settings
     seconds: float
     report_status: Callable[[str], None]
@@ -79,7 +80,7 @@ class Ground:
         session = await self.sandbox.open(self.place)
         return Laid(session=session, files=self.revision.files, without=self.revision.without)
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """One run in a sandbox of its own."""
         session = await self.open()
         try:

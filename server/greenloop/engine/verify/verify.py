@@ -12,9 +12,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.errors import BaselineChanged, UsageProblem
-from greenloop.core.records import Case, CaseResult, Execution, Failure, Problem, Provenance, Run, Spec, Status, Verdict
-from greenloop.core.report import case_results, collected
+from greenloop.core.errors import BaselineChangedError, UsageError
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
+from greenloop.core.report import case_results, collected_cases
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import judge
@@ -36,7 +39,7 @@ from greenloop.verdict.verifier import Verifier
 async def verify(request: Request, *, settings: Settings, report_status: Callable[[str], None] = quiet) -> Verification:
     """The whole verification. `report_status` gets one-line descriptions of what is going on now.
 
-    Raises `UsageProblem` for a revision or target that does not exist and `CannotVerify` where nothing can be said:
+    Raises `UsageError` for a revision or target that does not exist and `CannotVerifyError` where nothing can be said:
     no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
     """
     began = time.monotonic()
@@ -63,7 +66,7 @@ async def verify(request: Request, *, settings: Settings, report_status: Callabl
     )
     result = await _tried(ground)
     if (await asyncio.to_thread(differences)).state != revision.state:
-        raise BaselineChanged("Files of the workspace changed while they were verified.", remedy="Start it again.")
+        raise BaselineChangedError("Files of the workspace changed while they were verified.", remedy="Start it again.")
     return replace(result, seconds=round(time.monotonic() - began, 3))
 
 
@@ -74,12 +77,12 @@ def _check(request: Request, revision: Revision) -> None:
         if path in revision.paths or path in {"", "."} or any(name.startswith(f"{path}/") for name in revision.paths):
             continue
         if path in revision.added or path in revision.new_code:
-            raise UsageProblem(
+            raise UsageError(
                 f"{path} is not in {request.revision}, so nothing says that its tests are right.",
                 remedy="Commit the tests first, or run them beside the others: `greenloop verify --with-new`.",
             )
         near = nearest(path, sorted(revision.trusted))
-        raise UsageProblem(
+        raise UsageError(
             f"There is no {path} in {request.revision}.",
             remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
         )
@@ -88,7 +91,7 @@ def _check(request: Request, revision: Revision) -> None:
 async def _tried(ground: Ground) -> Verification:
     before = await learn(ground)
     ground.report_status("running them over the working tree's code")
-    execution = await ground.run(Run(selectors=ground.request.targets))
+    execution = await ground.run(TestRun(selectors=ground.request.targets))
     spec = _spec(ground, before, execution)
     verdict, canaried = await _proved(ground, before, spec, execution)
     flaky: tuple[str, ...] = ()
@@ -122,7 +125,7 @@ async def _flaky(ground: Ground, before: Before, red: Sequence[str]) -> tuple[st
     ground.report_status(f"running what fails over the code of {ground.request.revision} once more")
     revision = ground.revision
     execution = await ground.run(
-        Run(
+        TestRun(
             selectors=fit_selectors(passed),
             files=revision.old_code,
             without=revision.new_code,
@@ -155,7 +158,7 @@ def _late(ground: Ground, before: Before, execution: Execution) -> Mapping[str, 
     A file counts only when every test that it spells out is there: no earlier collection says which there are.
     """
     found: dict[str, dict[str, Case]] = {}
-    for item in collected(execution):
+    for item in collected_cases(execution):
         if item.path in before.broken and item.id not in before.cases:
             found.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
     late: dict[str, Case] = {}
@@ -192,7 +195,7 @@ async def _new(ground: Ground) -> tuple[CaseResult, ...]:
     left_out = tuple(path for path in ground.revision.without if path not in ground.revision.added)
     session = Laid(session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out)
     try:
-        execution = await session.run(Run(selectors=files, seconds=ground.seconds, hash_seed=ACCEPTING))
+        execution = await session.run(TestRun(selectors=files, seconds=ground.seconds, hash_seed=ACCEPTING))
     finally:
         await session.close()
     outcomes = {result.id: result.outcome for result in case_results(execution)}

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop import __version__
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.project.settings import state_folder
 
 # A level's name; anything else means WARNING.
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 def start(*, level: str = "", file: str = "") -> None:
     """Begins to log at a level (else that of the environment, else WARNING, and INFO in the file).
 
-    `file` replaces the log file in the state folder. Raises `UsageProblem` where it cannot be written.
+    `file` replaces the log file in the state folder. Raises `UsageError` where it cannot be written.
     """
     requested = level or os.environ.get(LOG_LEVEL_VARIABLE, "")
     threshold = _number(requested)
@@ -53,7 +53,7 @@ def start(*, level: str = "", file: str = "") -> None:
     except OSError as error:
         if file:
             sentence = f"The log file {file} cannot be written: {error.strerror}."
-            raise UsageProblem(sentence, remedy="Name another with --log-file.") from error
+            raise UsageError(sentence, remedy="Name another with --log-file.") from error
     for handler in handlers:
         handler.setFormatter(logging.Formatter(FORMAT) if threshold <= logging.DEBUG else _Brief(FORMAT))
     logging.basicConfig(level=min(threshold, logging.WARNING), handlers=handlers, force=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Region, Target, TargetKind
+from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.open_documents import Documents
@@ -55,7 +55,7 @@ class ProjectFile:
 def locate(documents: Documents, uri: str) -> ProjectFile | None:
     """The file of a document; None where it is not a file. Outside every workspace folder its project is searched.
 
-    Raises `UsageProblem` where that project would be the home folder or `/`.
+    Raises `UsageError` where that project would be the home folder or `/`.
     """
     located = documents.file_of(uri)
     if located is None:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.core.events import Event, Started
-from greenloop.core.records import Outcome, Target, TargetKind
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.documents.notebooks import all_tests
 from greenloop.notebook.layout import Notebook
 from greenloop.notebook.module import compose, ran_to
@@ -69,7 +70,7 @@ def find_target(notebook: Notebook, path: str, name: str) -> Target | None:
 
 
 def prepare(target: Target, notebook: Notebook) -> Prepared:
-    """The engine's input for a run in a notebook. Raises `UsageProblem`."""
+    """The engine's input for a run in a notebook. Raises `UsageError`."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
     return adapter.prepare(notebook, _goal(target, notebook))
@@ -92,20 +93,20 @@ def _goal(target: Target, notebook: Notebook) -> Goal:
         goal for goal in cell_targets.goals(notebook) if not goal.test and goal.name in (name, name.partition(".")[0])
     ]
     if not same_name:
-        raise UsageProblem(f"{notebook.path} has no {name} any more.")
+        raise UsageError(f"{notebook.path} has no {name} any more.")
     return replace(same_name[-1], name=name)
 
 
 def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[Prepared, tuple[str, ...]]:
     """The sandbox's files to run a target's tests, and their selectors; None: all checks of all cells.
 
-    A function's tests are the checks of all cells up to the last that names it. Raises `UsageProblem`.
+    A function's tests are the checks of all cells up to the last that names it. Raises `UsageError`.
     """
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - as above
 
     goals = cell_targets.goals(notebook)
     if not any(goal.test for goal in goals):
-        raise UsageProblem(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
+        raise UsageError(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
     if target is not None:
         prepared = adapter.prepare(notebook, _goal(target, notebook))
         single = target.kind is TargetKind.TEST
@@ -148,7 +149,7 @@ def notebook_after(prepared: Prepared, module: str) -> Notebook | None:
 
 
 def adapt_outcome(prepared: Prepared, outcome: Outcome) -> Outcome:
-    """The outcome with the grid of all cells in place of the module. Raises `WorkspaceProblem`."""
+    """The outcome with the grid of all cells in place of the module. Raises `WorkspaceError`."""
     module = prepared.notebook.module
     outcome = replace(outcome, message=prepared.named(outcome.message))
     return outcome if module not in outcome.after else _with_grid(prepared.notebook, outcome, prepared.landed(outcome))
@@ -173,10 +174,10 @@ def _with_grid(notebook: Notebook, outcome: Outcome, changed: Notebook) -> Outco
 def merged_buffers(target: Target, notebook: Notebook, merged: Mapping[str, str]) -> dict[str, bytes]:
     """The sandbox's files for a result that was merged with the user's later edits.
 
-    Raises `UsageProblem` where the target no longer exists.
+    Raises `UsageError` where the target no longer exists.
     """
     text = merged.get(notebook.module)
     changed = notebook if text is None else landed(notebook, notebook.text, text, home=-1)
     if changed is None:
-        raise UsageProblem(f"The merge spans several cells of {notebook.path}.")
+        raise UsageError(f"The merge spans several cells of {notebook.path}.")
     return prepare(target, changed).buffers

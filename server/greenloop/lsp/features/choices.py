@@ -14,8 +14,8 @@ from typing import Any
 
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core import registry
 from greenloop.core.text.redact import clean
+from greenloop.engine.presets import load_presets
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import CHOICES
@@ -36,11 +36,13 @@ def register(server: LanguageServer, client: Client, documents: Documents, setti
         file = locations.locate_for_display(documents, uri) if isinstance(uri, str) else None
         root = file.root if file is not None else roots[0] if roots else None
         loaded = settings.load(root)
-        presets = await asyncio.to_thread(registry.presets)
+        presets = await asyncio.to_thread(load_presets)
         names = sorted(presets, key=lambda name: name != "default")
         return {
             "models": await _models(client, loaded),
-            "presets": [{"name": name, "about": presets[name].about} for name in names if not presets[name].blind],
+            "presets": [
+                {"name": name, "about": presets[name].description} for name in names if not presets[name].blind
+            ],
             "model": loaded.model,
             "preset": loaded.preset,
         }

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import action_kind, is_kind

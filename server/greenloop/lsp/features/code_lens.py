@@ -14,7 +14,7 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.records import TargetKind
+from greenloop.core.records.spec import TargetKind
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import locations

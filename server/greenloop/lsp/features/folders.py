@@ -60,4 +60,4 @@ def register(
             store.put(run, {})
             runs.discard(run)
         store.remove_folder(root)
-        await engines.pool.leave(root)
+        await engines.pool.close_workspace(root)

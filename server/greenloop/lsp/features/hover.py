@@ -8,7 +8,7 @@ from __future__ import annotations
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import locations

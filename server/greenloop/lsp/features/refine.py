@@ -9,7 +9,7 @@ from typing import Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.records import StopReason, Verified
+from greenloop.core.records.outcome import StopReason, Verified
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import REFINE, command_argument, refine_params
 from greenloop.lsp.documents.open_documents import Documents

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from greenloop.core.records import Attempt, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.verdict import Status
 from greenloop.core.text.redact import clean
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from greenloop.core.records import Attempt, Case, Problem
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case
 from greenloop.core.text.diff import flat
 from greenloop.lsp.connection.convert import LineMap, old_line
 from greenloop.lsp.documents import line_mapping

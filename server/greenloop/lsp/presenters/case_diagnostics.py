@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Failure, Frame
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents.open_documents import Documents

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Attempt, Case, CaseResult, Failure, Frame, Problem, Status
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import line_mapping, locations

@@ -10,8 +10,10 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from greenloop.core.estimate import told
-from greenloop.core.records import Attempt, Status, StopReason
+from greenloop.core.estimate import format_estimate
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.verdict import Status
 from greenloop.core.spec_summary import Line, census, lines
 from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.text.diff import unified
@@ -132,7 +134,7 @@ def state(run: Run) -> str:
 def _estimate(run: Run) -> list[str]:
     """The estimate of a run in progress."""
     estimate = run.started.estimate if run.started is not None and run.running else None
-    return [f"It takes {told(estimate)}."] if estimate else []
+    return [f"It takes {format_estimate(estimate)}."] if estimate else []
 
 
 def _tampered(run: Run) -> list[str]:
@@ -207,7 +209,7 @@ def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
     """The tests that greenloop wrote, with the evidence for each; those that no longer count are struck through."""
     if run.progress.specified is None:
         return []
-    rows = lines(run.progress.specified.spec, voted=bool(run.progress.specified.said), struck=_struck_out(run))
+    rows = lines(run.progress.specified.spec, voted=bool(run.progress.specified.reason), struck=_struck_out(run))
     shown = [_test(row, markup=markup) for row in rows[:most]]
     if len(rows) > most:
         shown.append(f"- … {len(rows) - most} more")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from greenloop.core.records import TargetKind
+from greenloop.core.records.spec import TargetKind
 from greenloop.core.text.redact import clean
 from greenloop.lsp.presenters.attempt_line import error_of
 from greenloop.lsp.presenters.notifications import standing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Evidence, Outcome, StopReason, Verified
+from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.summary import counted, wall
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection.client import Client
@@ -40,10 +40,10 @@ class RunNotifications:
         self._client.log(line_of(run.attempts[-1]))
 
     def refuse(self, run: Run, error: GreenloopError) -> None:
-        run.result.refusal, run.result.refusal_code = clean(error.advice), error.word
+        run.result.refusal, run.result.refusal_code = clean(error.advice), error.kind
         self._client.report_refusal(
             clean(str(error)),
-            reason=error.word,
+            reason=error.kind,
             remedy=clean(error.remedy),
             uri=run.uri,
             target=run.target.selector,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from greenloop.core.records import Attempt
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.summary import label
 from greenloop.core.text.diff import flat, unified
 from greenloop.core.text.redact import clean

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from greenloop.core.estimate import told
+from greenloop.core.estimate import format_estimate
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.presenters.progress_line import ProgressLine
 from greenloop.lsp.state.run import Run
@@ -81,7 +81,7 @@ def describe(run: Run) -> str:
         parts.append(f"attempt {number}/{run.limit}")
     parts.append(current_step(run))
     if run.started is not None and run.started.estimate and len(run.attempts) <= 1:
-        parts.append(told(run.started.estimate))
+        parts.append(format_estimate(run.started.estimate))
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     if tested:
         parts.append(f"{tested[-1].passed}/{tested[-1].total} passed")

@@ -57,7 +57,7 @@ class Refusals:
         target = locations.target_at(file, file.line(row))
         line = target.name_line if target else file.line(row)
         span = line_range(line, text, self._documents.position_codec)
-        self._store.put(RefusedRequest(path=path), {path: [refusal_diagnostic(span, error.word, error.advice)]})
+        self._store.put(RefusedRequest(path=path), {path: [refusal_diagnostic(span, error.kind, error.advice)]})
 
     def clear(self, uri: str | None) -> None:
         """Removes the refused requests shown in a document; without one, in all documents."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from greenloop.core.records import Attempt
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.redact import clean
 from greenloop.lsp.presenters import hover_text, progress
 from greenloop.lsp.presenters.attempt_line import message_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Failure
+from greenloop.core.records.verdict import Failure
 from greenloop.core.text.diff import flat
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection.client import Client

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from greenloop.core.records import CaseResult
+from greenloop.core.records.verdict import CaseResult
 
 
 def summary_text(

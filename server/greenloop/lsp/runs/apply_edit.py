@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Status
+from greenloop.core.records.verdict import Status
 from greenloop.core.text.diff import flat, hunks
 from greenloop.core.text.redact import clean
 from greenloop.lsp.connection.client import Client, after_reply

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import command
 from greenloop.lsp.documents import locations
@@ -187,9 +187,9 @@ def _all_of_class(uri: str, file: ProjectFile, target: Target) -> Iterator[Furth
 
 
 def _presets(location: dict[str, object], target: Target) -> Iterator[FurtherAction]:
-    from greenloop.core import registry  # noqa: PLC0415 - only needed where the kind is requested
+    from greenloop.engine.presets import load_presets  # noqa: PLC0415 - only needed where the kind is requested
 
-    for name, preset in registry.presets().items():
+    for name, preset in load_presets().items():
         if not preset.blind:
             title = f"Refine with preset {name}: {short_name(target)}"
             yield command(title, "greenloop.refine", location | {"preset": name}), f"{MORE}.preset"

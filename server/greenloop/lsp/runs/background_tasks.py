@@ -60,7 +60,7 @@ class LongTasks:
             end_text = "cancelled"
             raise
         except GreenloopError as error:
-            self._client.report_refusal(clean(str(error)), reason=error.word, remedy=clean(error.remedy))
+            self._client.report_refusal(clean(str(error)), reason=error.kind, remedy=clean(error.remedy))
         except Exception:
             # Request boundary: the server must survive any error here.
             log.exception("%s failed", title)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.messages import RefineParams, command_argument, position_of
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.open_documents import Documents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from greenloop.core.records import Outcome
+from greenloop.core.records.outcome import Outcome
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters import page_text

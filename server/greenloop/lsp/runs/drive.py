@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Event, Finished, Started, Tested
-from greenloop.core.records import Outcome, StopReason, Target
+from greenloop.core.records.outcome import Outcome, StopReason
+from greenloop.core.records.spec import Target
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client, after_reply
 from greenloop.lsp.connection.messages import RefineParams

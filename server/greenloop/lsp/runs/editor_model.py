@@ -15,8 +15,9 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from greenloop.core.errors import ContextTooLong, ModelProblem
-from greenloop.core.records import Completion, Reply, Usage
+from greenloop.core.errors import ContextTooLongError, ModelError
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.redact import clean
 from greenloop.core.text.tokens import estimate, estimate_messages
 from greenloop.lsp.connection.client import Client
@@ -69,8 +70,8 @@ class EditorModel:
     def slots(self) -> int:
         return SLOTS
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
-        """The model's answer. Raises `ModelProblem` with the client's own sentence, or after too long a silence."""
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        """The model's answer. Raises `ModelError` with the client's own sentence, or after too long a silence."""
         began = monotonic()
         listener = _TokenListener(on_token, TOKEN_FACTOR * request.max_tokens + EXTRA_TOKENS)
         number = self._streams.add(listener.receive)
@@ -85,7 +86,7 @@ class EditorModel:
             await asyncio.gather(request_task, return_exceptions=True)
         text, finish = reply.get("text"), "length" if reply.get("cut") else "stop"
         if not isinstance(text, str):
-            raise ModelProblem("The editor's language model gave no text.", remedy=REMEDY)
+            raise ModelError("The editor's language model gave no text.", remedy=REMEDY)
         for stop in request.stop:
             text = text.partition(stop)[0]
         model = reply.get("model")
@@ -109,7 +110,7 @@ class EditorModel:
         while not request.done():
             remaining = listener.last_at + self._patience - monotonic()
             if remaining <= 0:
-                raise ModelProblem(
+                raise ModelError(
                     f"The editor's language model gave no sign of life for {self._patience:g} seconds.",
                     remedy=f"Try again, or raise `api.timeout`. {REMEDY}",
                 )
@@ -140,7 +141,7 @@ class _TokenListener:
             self.is_full.set_result(None)
 
 
-def _params(number: int, request: Completion) -> dict[str, Any]:
+def _params(number: int, request: ChatRequest) -> dict[str, Any]:
     return {
         "id": number,
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
@@ -149,15 +150,15 @@ def _params(number: int, request: Completion) -> dict[str, Any]:
     }
 
 
-def _problem(error: JsonRpcException) -> ModelProblem:
+def _problem(error: JsonRpcException) -> ModelError:
     """The error with the client's own sentence, which knows about consent, quotas and available models."""
     if error.code == lsp.LSPErrorCodes.RequestCancelled:
-        return ModelProblem("The editor cancelled the request to its language model.", remedy=REMEDY)
+        return ModelError("The editor cancelled the request to its language model.", remedy=REMEDY)
     sentence = _sentence(error.message) or "The editor's language model could not be asked"
     sentence = sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
     if TOO_LONG.search(sentence):
-        return ContextTooLong(sentence, remedy=f"Lower `prompt.tokens`. {REMEDY}")
-    return ModelProblem(sentence, remedy=REMEDY)
+        return ContextTooLongError(sentence, remedy=f"Lower `prompt.tokens`. {REMEDY}")
+    return ModelError(sentence, remedy=REMEDY)
 
 
 def _sentence(text: str) -> str:

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.events import Started
-from greenloop.core.records import Attempt, Outcome, Problem, Region, Spec, StopReason, Target, Verified
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec, Target
 from greenloop.core.text.diff import flat, merge
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import contains

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 from collections.abc import Callable
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.core.ports import Model
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.runs.api_keys import ApiKeys
@@ -43,9 +43,9 @@ class ModelSetup:
         return open_model
 
     async def require(self, run: Run) -> None:
-        """Returns when a model is available. Raises `ModelProblem` with the remedy where none is."""
+        """Returns when a model is available. Raises `ModelError` with the remedy where none is."""
         if EDITOR in models(run.settings) and not self._client.capabilities.model:
-            raise ModelProblem(
+            raise ModelError(
                 "This editor has no language model of its own that could be asked.",
                 remedy="Name another with the setting 'model', such as local.",
             )
@@ -61,7 +61,7 @@ class ModelSetup:
         hardware.check(weights.CODER.size, run.settings.embedded.context)
         if await self._client.ask(QUESTION, (DOWNLOAD, "Not now")) != DOWNLOAD:
             editor_hint = " The editor's own is named `editor`." if self._client.capabilities.model else ""
-            raise ModelProblem("No model is configured and none was found.", remedy=REMEDY + editor_hint)
+            raise ModelError("No model is configured and none was found.", remedy=REMEDY + editor_hint)
 
         def report(done: int, total: int) -> None:
             share = done * 100 // max(total, 1)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.records import Target
+from greenloop.core.records.spec import Target
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import locations, notebook_requests

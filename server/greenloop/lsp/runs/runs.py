@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.records import Target
+from greenloop.core.records.spec import Target
 from greenloop.lsp.state.run import Phase, Run
 from greenloop.lsp.tasks import Tasks
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from greenloop.core.errors import GreenloopError, UsageProblem
+from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.text.redact import clean
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
@@ -35,9 +35,9 @@ class RunStarter:
             return self._start(params)
         except JsonRpcInvalidParams as error:
             if self._client.capabilities.refusals:
-                cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageProblem(error.message)
+                cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageError(error.message)
                 self._client.report_refusal(
-                    clean(str(cause)), reason=cause.word, remedy=clean(cause.remedy), uri=params.uri
+                    clean(str(cause)), reason=cause.kind, remedy=clean(cause.remedy), uri=params.uri
                 )
             raise
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from greenloop.core.records import Region, Target, TargetKind
+from greenloop.core.records.spec import Region, Target, TargetKind
 from greenloop.lsp.documents.locations import ProjectFile
 from greenloop.lsp.state.run import Run
 

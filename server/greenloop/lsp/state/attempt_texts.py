@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from greenloop.core.records import Attempt
+from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.diff import merge
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.notebooks import cell_changes

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
-from greenloop.core.records import Attempt, Outcome, Spec, Target
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome
+from greenloop.core.records.spec import Spec, Target
 from greenloop.lsp.state.questions import Question
 from greenloop.project.settings import Settings
 
@@ -96,7 +98,7 @@ class RunProgress:
             case Checked():
                 self.status = event.message if event.error_class else "testing"
             case Tested():
-                event.into(self.attempts)
+                event.record_in(self.attempts)
             case Finished():
                 self.outcome = event.outcome
 

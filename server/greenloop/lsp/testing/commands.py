@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.core.text.redact import clean
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
@@ -64,7 +64,7 @@ class TestCommands:
         if isinstance(error, GreenloopError):
             uri = self._documents.uri_of(request.root / request.path)
             self._client.report_refusal(
-                clean(str(error)), reason=error.word, remedy=clean(error.remedy), uri=uri, target=request.target
+                clean(str(error)), reason=error.kind, remedy=clean(error.remedy), uri=uri, target=request.target
             )
             return None
         return request.summary_future.result()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.lsp.documents.buffers import snapshot
 from greenloop.lsp.documents.notebook_requests import grid_texts
 from greenloop.lsp.documents.open_documents import Documents
@@ -142,7 +142,7 @@ class JobRunner:
         failures += [result.failure for result in report.results if result.failure is not None]
         if (fault := prepared.fault(failures)) is not None:
             # An earlier cell fails on its own, which says nothing about the tests.
-            request.summary_future.set_exception(CannotVerify(fault.sentence, remedy=fault.remedy))
+            request.summary_future.set_exception(CannotVerifyError(fault.sentence, remedy=fault.remedy))
             return
         own_job = TestJob(root=job.root, settings=job.settings)
         self._take(own_job, report, {**texts, **grid_texts(prepared.notebook)})

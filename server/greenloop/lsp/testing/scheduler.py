@@ -225,7 +225,7 @@ class TestScheduler:
         for request in job.requests:
             if not request.summary_future.done():
                 request.summary_future.set_exception(error)
-        self._show_note(job, error.word, error.advice)
+        self._show_note(job, error.kind, error.advice)
 
     def _show_note(self, job: TestJob, code: str, message: str) -> None:
         """Shows a note about a job for saved files."""

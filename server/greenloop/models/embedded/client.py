@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from greenloop.core.errors import ContextTooLong, ModelProblem
+from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.models.embedded import server
 
 
@@ -24,7 +24,7 @@ async def events(
 ) -> AsyncIterator[dict[str, Any]]:
     """Streams the answer's events. Stopping early closes the connection, which makes the server free the slot.
 
-    `timeout_seconds`: the longest time without any data. Raises `ModelProblem`, and `ServerLostError` if the request
+    `timeout_seconds`: the longest time without any data. Raises `ModelError`, and `ServerLostError` if the request
     should be sent to a new server.
     """
     timeout = httpx.Timeout(patience, connect=5)
@@ -55,7 +55,7 @@ async def events(
             if not is_complete:
                 raise Broken("the answer broke off")
     except httpx.ReadTimeout as error:
-        raise ModelProblem(
+        raise ModelError(
             f"The embedded model gave no sign of life for {patience:g} seconds.",
             remedy="Is the machine very busy? Raise `api.timeout`, or run `greenloop model stop` and try again.",
         ) from error
@@ -63,7 +63,7 @@ async def events(
         raise Broken(str(error) or type(error).__name__) from error
 
 
-def _refused(content: bytes, status: int, running: server.Running) -> ModelProblem | Broken:
+def _refused(content: bytes, status: int, running: server.Running) -> ModelError | Broken:
     """The exception for an error answer of the server."""
     try:
         error = json.loads(content)["error"]
@@ -71,14 +71,14 @@ def _refused(content: bytes, status: int, running: server.Running) -> ModelProbl
     except (ValueError, KeyError, TypeError, AttributeError):
         error_type, message = "", content.decode(errors="replace")[:200]
     if error_type == "exceed_context_size_error":
-        return ContextTooLong(
+        return ContextTooLongError(
             f"The prompt is too long for the embedded model's context of {running.context} tokens.",
             remedy="Lower `prompt.tokens`, or raise `embedded.context`.",
         )
     if status in {httpx.codes.UNAUTHORIZED, httpx.codes.SERVICE_UNAVAILABLE}:
         # Another server took the port, or this one is still loading: read the state file again.
         return Broken(message)
-    return ModelProblem(
+    return ModelError(
         f"The embedded model's server refused the request: {message}.",
         remedy=f"{server.log_file()} may say more.",
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.project import cgroups
 
 ANOTHER = "Name another model, such as ollama/NAME or one of an API provider (setting `model`)."
@@ -25,21 +25,21 @@ def engine_present() -> bool:
 
 
 def check(weights: int, context: int) -> None:
-    """Raises `ModelProblem` with the remedy when a model of `weights` bytes cannot run here."""
+    """Raises `ModelError` with the remedy when a model of `weights` bytes cannot run here."""
     if not engine_present():
-        raise ModelProblem(
+        raise ModelError(
             "The embedded model's engine (xllamacpp) is not installed.",
             remedy='Run `pip install "greenloop[local]"`, or name another model (setting `model`).',
         )
     missing_features = FEATURES - features()
     if missing_features and platform.machine() in {"x86_64", "AMD64"}:
-        raise ModelProblem(
+        raise ModelError(
             f"This processor lacks {', '.join(sorted(missing_features))}, which the embedded model needs.",
             remedy=ANOTHER,
         )
     needed, free = weights + OVERHEAD + context * BYTES_A_TOKEN, memory()
     if free < needed:
-        raise ModelProblem(
+        raise ModelError(
             f"The embedded model needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free.",
             remedy=f"Close some programs, or lower `embedded.context`. {ANOTHER}",
         )

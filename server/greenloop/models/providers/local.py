@@ -9,8 +9,9 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from greenloop.core.errors import ModelProblem
-from greenloop.core.records import Completion, Hole, Reply, Usage
+from greenloop.core.errors import ModelError
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate, estimate_messages
 from greenloop.models.embedded import client, server
 from greenloop.project.settings import Settings
@@ -41,12 +42,12 @@ class Local:
         """The number of requests that the server answers concurrently."""
         return self._settings.embedded.slots
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
-        """Raises `ModelProblem` when the model is not downloaded, cannot run here, or its server is lost twice."""
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        """Raises `ModelError` when the model is not downloaded, cannot run here, or its server is lost twice."""
         guess = estimate_messages(request.messages)
         return await self._answer("/v1/chat/completions", chat(request), guess, on_token)
 
-    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
         """The text between the request's prefix and suffix. Errors as in `complete`."""
         body = hole(request)
         return await self._answer("/completion", body, estimate(body["prompt"]), on_token)
@@ -67,7 +68,7 @@ class Local:
             except client.Broken as error:
                 # Killed, just exited idle, or stopped by the user elsewhere: start another one, once.
                 if is_last_try:
-                    raise ModelProblem(
+                    raise ModelError(
                         f"The embedded model's server was lost twice in one request ({error}).",
                         remedy=f"{server.log_file()} may say why; free some memory, or name another model.",
                     ) from error
@@ -116,7 +117,7 @@ def said(event: dict[str, Any]) -> tuple[str, str]:
     return "", ""
 
 
-def chat(request: Completion) -> dict[str, Any]:
+def chat(request: ChatRequest) -> dict[str, Any]:
     """The body of a chat request."""
     body = _sampling(request) | {
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
@@ -130,7 +131,7 @@ def chat(request: Completion) -> dict[str, Any]:
     return body
 
 
-def hole(request: Hole) -> dict[str, Any]:
+def hole(request: InfillRequest) -> dict[str, Any]:
     """The body of an infill request."""
     return _sampling(request) | {
         "prompt": FIM.format(prefix=request.prefix, suffix=request.suffix),
@@ -139,7 +140,7 @@ def hole(request: Hole) -> dict[str, Any]:
     }
 
 
-def _sampling(request: Completion | Hole) -> dict[str, Any]:
+def _sampling(request: ChatRequest | InfillRequest) -> dict[str, Any]:
     body: dict[str, Any] = {
         "temperature": request.temperature,
         "cache_prompt": True,

@@ -14,9 +14,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import ModelProblem, UsageProblem
+from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Infiller, Model, slots
-from greenloop.core.records import Completion, Hole, Reply, Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate
 from greenloop.project.settings import Settings
 
@@ -24,11 +25,11 @@ from greenloop.project.settings import Settings
 def create(name: str, settings: Settings) -> Replay:  # noqa: ARG001 - the signature that all models share
     """A replay model, which does infills if the recorded one did.
 
-    Raises `UsageProblem` when the file cannot be read or a line of it is not an exchange.
+    Raises `UsageError` when the file cannot be read or a line of it is not an exchange.
     """
     _, _, file = name.partition(":")
     if not file:
-        raise UsageProblem("The replay model needs a file.", remedy="Write it as replay:FILE.")
+        raise UsageError("The replay model needs a file.", remedy="Write it as replay:FILE.")
     path = Path(file).expanduser()
     recorded = _read(path)
     return (InfillingReplay if recorded.holes else Replay)(name, path, recorded)
@@ -41,7 +42,7 @@ def recording(model: Model, path: Path) -> Recording:
     return Recording(model, path)
 
 
-def key(request: Completion | Hole) -> str:
+def key(request: ChatRequest | InfillRequest) -> str:
     """The key of a request: requests with the same messages and sampling get the same answer, whatever the role.
 
     At temperature 0 the seed has no effect and is left out.
@@ -49,13 +50,13 @@ def key(request: Completion | Hole) -> str:
     return _hash(request if request.temperature else replace(request, seed=None))
 
 
-def _keys(request: Completion | Hole) -> Iterator[str]:
+def _keys(request: ChatRequest | InfillRequest) -> Iterator[str]:
     """The key of a request, then the one that older files use for it."""
     yield key(request)
     yield _hash(request)
 
 
-def _hash(request: Completion | Hole) -> str:
+def _hash(request: ChatRequest | InfillRequest) -> str:
     sampled = {name: value for name, value in asdict(request).items() if name != "role"}
     if not sampled.get("frequency_penalty", True):
         # Older files do not have this penalty.
@@ -90,8 +91,8 @@ class Replay:
         """The recorded model's number of slots, on which the requests depend."""
         return self._recorded.slots
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
-        """Raises `ModelProblem` when this request was never recorded."""
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        """Raises `ModelError` when this request was never recorded."""
         return self._answer(request, on_token)
 
     def count_tokens(self, text: str) -> int:
@@ -100,10 +101,10 @@ class Replay:
     async def close(self) -> None:
         pass
 
-    def _answer(self, request: Completion | Hole, on_token: Callable[[str], None]) -> Reply:
+    def _answer(self, request: ChatRequest | InfillRequest, on_token: Callable[[str], None]) -> Reply:
         matching_key = next((each for each in _keys(request) if each in self._recorded.replies), None)
         if matching_key is None:
-            raise ModelProblem(
+            raise ModelError(
                 f"{self._path} has no answer to this request (key {key(request)[:12]}…).",
                 remedy="Record it again with the same code, tests and settings.",
             )
@@ -119,8 +120,8 @@ class Replay:
 class InfillingReplay(Replay):
     """A replay with recorded infills."""
 
-    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
-        """Raises `ModelProblem` when this infill was never recorded."""
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
+        """Raises `ModelError` when this infill was never recorded."""
         return self._answer(request, on_token)
 
 
@@ -139,7 +140,7 @@ class Recording:
     def slots(self) -> int:
         return slots(self._model)
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         reply = await self._model.complete(request, on_token)
         self._write(request, reply)
         return reply
@@ -150,9 +151,9 @@ class Recording:
     async def close(self) -> None:
         await self._model.close()
 
-    def _write(self, request: Completion | Hole, reply: Reply) -> None:
+    def _write(self, request: ChatRequest | InfillRequest, reply: Reply) -> None:
         exchange: dict[str, Any] = {"key": key(request), "reply": asdict(reply)}
-        if isinstance(request, Hole):
+        if isinstance(request, InfillRequest):
             exchange["hole"] = True
         if self.slots > 1:
             exchange["slots"] = self.slots
@@ -163,7 +164,7 @@ class Recording:
 class InfillingRecording(Recording):
     """A recording of a model that supports infills."""
 
-    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
         assert isinstance(self._model, Infiller)
         reply = await self._model.infill(request, on_token)
         self._write(request, reply)
@@ -174,9 +175,7 @@ def _read(path: Path) -> Recorded:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageProblem(
-            f"The replay file {path} cannot be read: {error}.", remedy="Name a recorded file."
-        ) from error
+        raise UsageError(f"The replay file {path} cannot be read: {error}.", remedy="Name a recorded file.") from error
     contents = Recorded()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -187,7 +186,7 @@ def _read(path: Path) -> Recorded:
             contents.holes = contents.holes or bool(exchange.get("hole"))
             contents.slots = max(contents.slots, int(exchange.get("slots", 1)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageProblem(
+            raise UsageError(
                 f"Line {number} of the replay file {path} is not a recorded exchange.", remedy="Record the file again."
             ) from error
     return contents

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import ModelProblem, UsageProblem
-from greenloop.core.records import Completion, Hole, Reply, Usage
+from greenloop.core.errors import ModelError, UsageError
+from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
+from greenloop.core.records.usage import Usage
 from greenloop.core.text.tokens import estimate, estimate_messages
 from greenloop.project.settings import Settings
 
@@ -21,10 +22,10 @@ REMEDY = 'Each line must be one JSON string, or {"infill": "text"}.'
 
 
 def create(name: str, settings: Settings) -> Scripted:  # noqa: ARG001 - the signature that all models share
-    """Makes the model. Raises `UsageProblem` when the file cannot be read or a line of it is not an answer."""
+    """Makes the model. Raises `UsageError` when the file cannot be read or a line of it is not an answer."""
     _, _, file = name.partition(":")
     if not file:
-        raise UsageProblem("The scripted model needs a file.", remedy="Write it as scripted:FILE.")
+        raise UsageError("The scripted model needs a file.", remedy="Write it as scripted:FILE.")
     path = Path(file).expanduser()
     script = answers(path)
     return (InfillingScripted if any(fills for _, fills in script) else Scripted)(name, path, script)
@@ -35,7 +36,7 @@ def answers(path: Path) -> list[tuple[str, bool]]:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageProblem(
+        raise UsageError(
             f"The scripted model's file {path} cannot be read: {error}.",
             remedy="Name an existing UTF-8 file with one JSON string a line.",
         ) from error
@@ -46,14 +47,14 @@ def _answer(path: Path, number: int, line: str) -> tuple[str, bool]:
     try:
         answer = json.loads(line)
     except json.JSONDecodeError as error:
-        raise UsageProblem(
+        raise UsageError(
             f"Line {number} of the scripted model's file {path} is not JSON: {error}.",
             remedy=REMEDY,
         ) from error
     if isinstance(answer, dict) and isinstance(answer.get("infill"), str):
         return answer["infill"], True
     if not isinstance(answer, str):
-        raise UsageProblem(
+        raise UsageError(
             f"Line {number} of the scripted model's file {path} is not a JSON string.",
             remedy=REMEDY,
         )
@@ -73,8 +74,8 @@ class Scripted:
     def name(self) -> str:
         return self._name
 
-    async def complete(self, request: Completion, on_token: Callable[[str], None]) -> Reply:
-        """Raises `ModelProblem` when the script has run out."""
+    async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
+        """Raises `ModelError` when the script has run out."""
         return await self._say(False, estimate_messages(request.messages), on_token)
 
     def count_tokens(self, text: str) -> int:
@@ -87,7 +88,7 @@ class Scripted:
         script, position = self._script[fills], self._next[fills]
         if position >= len(script):
             lines = "lines that fill holes" if fills else "lines"
-            raise ModelProblem(
+            raise ModelError(
                 f"The scripted model ran out: {self._path} has {len(script)} {lines} and all were used.",
                 remedy="Add lines to the file, or allow fewer attempts.",
             )
@@ -104,6 +105,6 @@ class Scripted:
 class InfillingScripted(Scripted):
     """A script with infills."""
 
-    async def infill(self, request: Hole, on_token: Callable[[str], None]) -> Reply:
-        """Raises `ModelProblem` when the script has no more infills."""
+    async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
+        """Raises `ModelError` when the script has no more infills."""
         return await self._say(True, estimate(request.prefix) + estimate(request.suffix), on_token)

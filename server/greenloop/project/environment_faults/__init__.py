@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from greenloop.core.records import Environment, Failure
+from greenloop.core.records.sandbox import Environment
+from greenloop.core.records.verdict import Failure
 from greenloop.project.environment_faults import machine, packages, sandbox_limits
 from greenloop.project.environment_faults.collection import broken as broken
 from greenloop.project.environment_faults.collection import start_fault as start_fault

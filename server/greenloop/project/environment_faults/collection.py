@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from greenloop.core.records import Environment, Execution
-from greenloop.core.report import collected, stack_of
+from greenloop.core.records.sandbox import Environment, Execution
+from greenloop.core.report import collected_cases, last_stack
 from greenloop.project.environment_faults.observation import Fault, because
 from greenloop.project.environment_faults.tables import OPTIONS
 
@@ -16,13 +16,13 @@ _MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\
 
 def start_fault(execution: Execution, environment: Environment) -> Fault | None:
     """The fault of a run that collected nothing, if its output or the limit that stopped it explains it."""
-    if collected(execution):
+    if collected_cases(execution):
         return None
     return _stopped(execution) or _printed(execution.output, str(environment.executable))
 
 
 def _stopped(execution: Execution) -> Fault | None:
-    frames = stack_of(execution)
+    frames = last_stack(execution)
     location = f" (at {frames[-1].path}:{frames[-1].line})" if frames else ""
     if execution.killed == "timeout":
         return because(

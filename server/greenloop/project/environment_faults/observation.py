@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from greenloop.core.records import Environment, Failure, Frame
+from greenloop.core.records.sandbox import Environment
+from greenloop.core.records.verdict import Failure, Frame
 from greenloop.project import sources
 from greenloop.project.interpreters import site_packages
 from greenloop.project.syntax import definitions

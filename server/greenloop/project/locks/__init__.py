@@ -10,7 +10,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks import formats, requirements
 from greenloop.project.locks.pins import Pin as Pin
 from greenloop.project.locks.pins import applies
@@ -50,7 +50,7 @@ class Wanted:
 def find(root: Path) -> Wanted | None:
     """The packages that the project's tests need: by its first lock, else by its requirements; None if there are none.
 
-    Raises `CannotVerify` when one of the files cannot be read.
+    Raises `CannotVerifyError` when one of the files cannot be read.
     """
     project = read(root)
     requirement_files = requirements.of(root)
@@ -85,7 +85,7 @@ def find(root: Path) -> Wanted | None:
 def pins(wanted: Wanted, root: Path, markers: Markers) -> tuple[list[Pin], list[str]]:
     """The exact packages for a Python with these markers, and sentences about what was left out.
 
-    Raises `CannotVerify` when the lock cannot be understood.
+    Raises `CannotVerifyError` when the lock cannot be understood.
     """
     if not wanted.lock:
         return [pin for pin in wanted.pins if applies(pin.marker, markers)], list(wanted.notes)
@@ -94,7 +94,7 @@ def pins(wanted: Wanted, root: Path, markers: Markers) -> tuple[list[Pin], list[
     try:
         pins_found, notes = reader(text, wanted.project, markers)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{wanted.lock} cannot be understood: {type(error).__name__}: {error}.",
             remedy="Make it anew with its tool, or name an image in `sandbox.image`.",
         ) from error
@@ -110,7 +110,7 @@ def _text(root: Path, name: str) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise CannotVerify(f"{file.name} cannot be read: {error}.") from error
+        raise CannotVerifyError(f"{file.name} cannot be read: {error}.") from error
 
 
 def _content(*parts: str) -> bytes:

@@ -8,12 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.core.records import Environment, Limits, Place, Run
-from greenloop.sandboxes.backends._container import NAME, Session
-from greenloop.sandboxes.backends._supervisor import Lost
-from greenloop.sandboxes.container.connection import Broken
+from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, TestRun
+from greenloop.sandboxes.backends._container import NAME, ContainerSession
+from greenloop.sandboxes.backends._supervisor import SupervisorError
+from greenloop.sandboxes.container.connection import ContainerError
 from greenloop.sandboxes.container.engine import Engine
-from greenloop.sandboxes.container.selftest import FILES, SELECTORS, complaint
+from greenloop.sandboxes.container.selftest import FILES, SELECTORS, find_problem
 from greenloop.sandboxes.selftest_cache import recall, remember
 
 
@@ -22,14 +22,14 @@ def self_test(engine: Engine, image: str, limits: Limits, runtime: str = "") -> 
     key = f"{engine.name}|{engine.version}|{engine.client.images.get(image).id}|{runtime}"
     if recall(NAME, key) is not None:
         return ""
-    problem = tried(engine, image, limits, runtime)
+    problem = try_sandbox(engine, image, limits, runtime)
     if not problem:
         remember(NAME, key, {})
     return problem
 
 
-def tried(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
-    with _folder() as root:
+def try_sandbox(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
+    with _selftest_folder() as root:
         environment = Environment(
             executable=Path(sys.executable),
             prefix=Path(sys.prefix),
@@ -38,18 +38,18 @@ def tried(engine: Engine, image: str, limits: Limits, runtime: str = "") -> str:
             source="self-test",
             has_pytest=True,
         )
-        place = Place(root=root, environment=environment, limits=limits)
-        session = Session(engine=engine, place=place, image=image, runtime=runtime)
+        place = SandboxSpec(root=root, environment=environment, limits=limits)
+        session = ContainerSession(engine=engine, spec=place, image=image, runtime=runtime)
         try:
-            return complaint(session.once(Run(selectors=SELECTORS, seconds=30.0)))
-        except (Broken, Lost) as problem:
+            return find_problem(session.run_once(TestRun(selectors=SELECTORS, seconds=30.0)))
+        except (ContainerError, SupervisorError) as problem:
             return str(problem)
         finally:
             session.end()
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[Path]:
+def _selftest_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="greenloop-selftest-") as folder:
         root = Path(folder).resolve()
         for path, text in FILES.items():

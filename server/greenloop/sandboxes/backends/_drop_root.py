@@ -92,7 +92,7 @@ def lay_workspace(plan: dict[str, Any], workspace: int) -> None:
         with os.fdopen(target, "wb") as out, os.fdopen(fd, "rb") as data:
             out.write(data.read())
     if plan["own"]:
-        give(root, plan["uid"], plan["gid"])
+        chown_tree(root, plan["uid"], plan["gid"])
     else:
         for name in plan["files"]:
             parts = name.split("/")
@@ -148,7 +148,7 @@ def _check(result: int, name: str) -> None:
         raise OSError(number, f"{os.strerror(number)} ({name})")
 
 
-def give(root: str, uid: int, gid: int) -> None:
+def chown_tree(root: str, uid: int, gid: int) -> None:
     """Gives folders to the user, so that tests may write in them, and files only if they are unreadable otherwise."""
     os.chown(root, uid, gid)
     os.chmod(root, stat.S_IMODE(os.stat(root).st_mode) | 0o700)

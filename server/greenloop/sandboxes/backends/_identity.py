@@ -16,18 +16,18 @@ class Identity:
 
     uid: int
     gid: int
-    drop: bool = False
+    drops_root: bool = False
 
 
-def reachable(path: str, identity: Identity) -> bool:
+def is_reachable(path: str, identity: Identity) -> bool:
     """Whether the identity can read the path, by its mode and those of the folders above."""
     try:
-        return all(_allows(step, identity, 0o1) for step in Path(path).parents) and open_to(path, identity)
+        return all(_allows(step, identity, 0o1) for step in Path(path).parents) and can_read(path, identity)
     except OSError:
         return False
 
 
-def open_to(path: str | Path, identity: Identity) -> bool:
+def can_read(path: str | Path, identity: Identity) -> bool:
     """Whether the identity may read the path itself, and enter it where it is a folder."""
     path = Path(path)
     try:

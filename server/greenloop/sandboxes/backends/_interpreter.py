@@ -9,13 +9,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Environment
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Environment
 
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # besides /usr
 
 
-def words(environment: Environment, root: Path) -> list[str]:
+def mount_arguments(environment: Environment, root: Path) -> list[str]:
     """Binds the base installation, the environment and its extra paths, and the symbolic links that lead to them."""
     paths = [environment.base, environment.prefix, *environment.extra]
     real = os.path.realpath(environment.executable)
@@ -66,7 +66,7 @@ def _links(path: Path) -> Iterator[tuple[str, str]]:
 def _refuse_home(path: Path) -> None:
     home = Path(os.path.realpath(Path.home()))
     if path == Path("/") or path == home or path in home.parents:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"The interpreter's installation is {path}, which cannot be shown without all that is in it.",
             remedy="Make a virtual environment from another Python and name it in the setting 'interpreter'.",
         )

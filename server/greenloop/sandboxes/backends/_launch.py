@@ -10,28 +10,28 @@ from pathlib import Path
 
 from greenloop.sandboxes.backends import _drop_root, _identity, _mounts
 
-_SPARE = (1_900_010_001, 64_321, 10_001)  # user ids for tests when greenloop is root: the first that may be used
+_SPARE_IDS = (1_900_010_001, 64_321, 10_001)  # user ids for tests when greenloop is root: the first that may be used
 
 
-def someone(root: Path) -> _identity.Identity:
+def test_identity(root: Path) -> _identity.Identity:
     """The current user; as root the owner of this folder, or an id that no user has where root owns it too."""
     if os.getuid() != 0:
         return _identity.Identity(uid=os.getuid(), gid=os.getgid())
     status = root.stat()
     if status.st_uid != 0:
-        return _identity.Identity(uid=status.st_uid, gid=status.st_gid or _nobody("gid"), drop=True)
-    return _identity.Identity(uid=_nobody("uid"), gid=_nobody("gid"), drop=True)
+        return _identity.Identity(uid=status.st_uid, gid=status.st_gid or _spare_id("gid"), drops_root=True)
+    return _identity.Identity(uid=_spare_id("uid"), gid=_spare_id("gid"), drops_root=True)
 
 
-def _nobody(kind: str) -> int:
+def _spare_id(kind: str) -> int:
     """A user or group id that no account has and that is mapped in the current user namespace."""
     ranges = [[int(word) for word in line.split()] for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]
-    return next((spare for spare in _SPARE if any(low <= spare < low + size for low, _, size in ranges)), 65534)
+    return next((spare for spare in _SPARE_IDS if any(low <= spare < low + size for low, _, size in ranges)), 65534)
 
 
-def open_words(words: Sequence[_mounts.Word], descriptors: list[int]) -> list[str]:
+def open_arguments(arguments: Sequence[_mounts.Argument], descriptors: list[int]) -> list[str]:
     """Replaces contents by the number of a descriptor to read them from; adds the descriptors to the list."""
-    return [str(_descriptor(word, descriptors)) if isinstance(word, bytes) else word for word in words]
+    return [str(_descriptor(word, descriptors)) if isinstance(word, bytes) else word for word in arguments]
 
 
 def _descriptor(data: bytes, descriptors: list[int]) -> int:
@@ -46,17 +46,17 @@ def _descriptor(data: bytes, descriptors: list[int]) -> int:
 # -- as root -------------------------------------------------------------------------------------------
 
 
-def laid(root: Path) -> list[_mounts.Word]:
+def staged_writable(root: Path) -> list[_mounts.Argument]:
     """The arguments that show a staged workspace with its throw-away layer."""
     return ["--bind", f"{_drop_root.STAGE}/workspace", str(root)]
 
 
-def shown(root: Path) -> list[_mounts.Word]:
+def staged_read_only(root: Path) -> list[_mounts.Argument]:
     """The arguments that show a staged workspace without a layer."""
     return ["--ro-bind", f"{_drop_root.STAGE}/workspace", str(root)]
 
 
-def staging(
+def staged_command(
     argv: Sequence[str],
     root: Path,
     identity: _identity.Identity,
@@ -101,4 +101,4 @@ def staging(
 
 
 def _is_open(path: str, identity: _identity.Identity) -> bool:
-    return not path.startswith(_drop_root.STAGE + "/") and _identity.reachable(path, identity)
+    return not path.startswith(_drop_root.STAGE + "/") and _identity.is_reachable(path, identity)

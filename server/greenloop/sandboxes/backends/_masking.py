@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from greenloop.core.records import Place
+from greenloop.core.records.sandbox import SandboxSpec
 
 # Folders that may hold a hundred thousand files, none of them written by the user.
-_SKIPPED = frozenset(
+_SKIPPED_FOLDERS = frozenset(
     {".venv", "node_modules", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache", "__pypackages__"}
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hidden:
+class HiddenPaths:
     """Paths to cover, relative to the workspace or absolute: single files, and whole folders."""
 
     files: tuple[str, ...] = ()
@@ -28,47 +28,47 @@ class Hidden:
 
 
 @dataclass
-class _Folder:
-    time: int
+class _FolderListing:
+    modified: int
     files: list[str] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
-    below: list[str] = field(default_factory=list)
+    subfolders: list[str] = field(default_factory=list)
 
 
-class Everywhere:
+class WorkspaceScanner:
     """Scans the workspace and the interpreter's extra folders; hidden paths of the latter are absolute."""
 
-    def __init__(self, place: Place) -> None:
-        environment = place.environment
-        self._workspace = Search(place.root, place.masked, environment.prefix)
+    def __init__(self, spec: SandboxSpec) -> None:
+        environment = spec.environment
+        self._workspace = FolderScanner(spec.root, spec.masked, environment.prefix)
         extra_folders = [Path(os.path.realpath(path)) for path in environment.extra if path.is_dir()]
-        self._others = [(folder, Search(folder, place.masked, environment.prefix)) for folder in extra_folders]
+        self._others = [(folder, FolderScanner(folder, spec.masked, environment.prefix)) for folder in extra_folders]
 
-    def now(self) -> Hidden:
+    def scan(self) -> HiddenPaths:
         """The paths to hide at this moment. Blocking."""
-        hidden = self._workspace.now()
+        hidden = self._workspace.scan()
         files, folders = list(hidden.files), list(hidden.folders)
         for folder, scanner in self._others:
-            hidden_there = scanner.now()
+            hidden_there = scanner.scan()
             files += [str(folder / name) for name in hidden_there.files]
             folders += [str(folder / name) for name in hidden_there.folders]
-        return Hidden(files=tuple(files), folders=tuple(folders))
+        return HiddenPaths(files=tuple(files), folders=tuple(folders))
 
 
-class Search:
+class FolderScanner:
     """Scans a folder and caches its listings; `scan` reads only changed folders again. Blocking: use a thread."""
 
-    def __init__(self, root: Path, patterns: Sequence[str], spared: Path) -> None:
-        self._root, self._patterns, self._spared = str(root), tuple(patterns), os.path.realpath(spared)
-        self._known: dict[str, _Folder] = {}
+    def __init__(self, root: Path, patterns: Sequence[str], interpreter: Path) -> None:
+        self._root, self._patterns, self._interpreter = str(root), tuple(patterns), os.path.realpath(interpreter)
+        self._listings: dict[str, _FolderListing] = {}
 
-    def now(self) -> Hidden:
+    def scan(self) -> HiddenPaths:
         """The paths to hide at this moment. Unreadable folders are hidden as a whole."""
         files: list[str] = []
         folders: list[str] = []
         if not self._patterns:
-            return Hidden()
-        listings: dict[str, _Folder] = {}
+            return HiddenPaths()
+        listings: dict[str, _FolderListing] = {}
         pending = [""]
         while pending:
             relative = pending.pop()
@@ -80,32 +80,32 @@ class Search:
             listings[relative] = entry
             files += entry.files
             folders += entry.folders
-            pending += entry.below
-        self._known = listings
-        return Hidden(files=tuple(sorted(set(files))), folders=tuple(sorted(set(folders))))
+            pending += entry.subfolders
+        self._listings = listings
+        return HiddenPaths(files=tuple(sorted(set(files))), folders=tuple(sorted(set(folders))))
 
-    def _listing(self, relative: str) -> _Folder | None:
+    def _listing(self, relative: str) -> _FolderListing | None:
         path = os.path.join(self._root, relative)
         try:
             modified = os.stat(path).st_mtime_ns
-            cached = self._known.get(relative)
-            if cached is not None and cached.time == modified:
+            cached = self._listings.get(relative)
+            if cached is not None and cached.modified == modified:
                 return cached
-            entry = _Folder(modified)
+            entry = _FolderListing(modified)
             with os.scandir(path) as items:
                 for item in items:
                     self._sort_in(item, f"{relative}/{item.name}" if relative else item.name, entry)
         except FileNotFoundError:
-            return _Folder(0)
+            return _FolderListing(0)
         except OSError:
             return None
         return entry
 
-    def _sort_in(self, item: os.DirEntry[str], relative: str, entry: _Folder) -> None:
+    def _sort_in(self, item: os.DirEntry[str], relative: str, entry: _FolderListing) -> None:
         is_folder = item.is_dir(follow_symlinks=False)
-        if is_folder and self._spared.startswith(os.path.realpath(item.path) + os.sep):
-            entry.below.append(relative)  # the interpreter is below it: never hidden as a whole
-        elif is_folder and (item.name in _SKIPPED or os.path.realpath(item.path) == self._spared):
+        if is_folder and self._interpreter.startswith(os.path.realpath(item.path) + os.sep):
+            entry.subfolders.append(relative)  # the interpreter is below it: never hidden as a whole
+        elif is_folder and (item.name in _SKIPPED_FOLDERS or os.path.realpath(item.path) == self._interpreter):
             return
         elif self._matches(item.name, relative):
             if item.is_symlink():
@@ -113,9 +113,9 @@ class Search:
             else:
                 (entry.folders if is_folder else entry.files).append(relative)
         elif is_folder and not os.path.exists(os.path.join(item.path, "pyvenv.cfg")):
-            entry.below.append(relative)
+            entry.subfolders.append(relative)
 
-    def _hide_target(self, path: str, entry: _Folder) -> None:
+    def _hide_target(self, path: str, entry: _FolderListing) -> None:
         """Hides the target of a link, which cannot be covered itself. Targets outside the workspace are never shown."""
         real = os.path.realpath(path)
         if real.startswith(self._root + os.sep) and os.path.exists(real):

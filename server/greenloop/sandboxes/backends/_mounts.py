@@ -15,14 +15,14 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from greenloop.core.records import Place
+from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _interpreter
-from greenloop.sandboxes.backends._identity import Identity, reachable
+from greenloop.sandboxes.backends._identity import Identity, is_reachable
 from greenloop.sandboxes.backends._interpreter import SYSTEM
-from greenloop.sandboxes.backends._masking import Hidden
+from greenloop.sandboxes.backends._masking import HiddenPaths
 
-Word = str | bytes
+Argument = str | bytes
 INSIDE = "/run/greenloop"
 _ETC = (
     "ld.so.cache",
@@ -36,97 +36,109 @@ _ETC = (
 )
 _ETC_NETWORK = ("resolv.conf", "ssl", "pki", "ca-certificates", "nsswitch.conf")
 # Needed for mounting; an overlay works with the rights of the process that mounted it.
-_KEPT = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
-MANY = 64  # hidden files above this number share one empty file
+_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
+SHARED_EMPTY_ABOVE = 64  # hidden files above this number share one empty file
 
 
-def words(
-    place: Place,
+def one_shot_arguments(
+    spec: SandboxSpec,
     identity: Identity,
     *,
     writable: bool,
     files: Mapping[str, bytes],
-    hidden: Hidden,
+    hidden: HiddenPaths,
     seccomp: bytes | None,
     hash_seed: int,
-    empty: Path | None = None,
-    staged: Sequence[Word] | None = None,
-) -> list[Word]:
+    empty_file: Path | None = None,
+    staged: Sequence[Argument] | None = None,
+) -> list[Argument]:
     """Every argument between the name of the program and the command.
 
     `writable`: the workspace is an overlay whose upper layer is thrown away, else it is read-only.
     `empty_file` is an empty file of the host, needed only when very many files are hidden.
     `staged` are the arguments for a workspace that was prepared beforehand, files included.
-    Raises `CannotVerify` when the interpreter cannot be shown without showing a whole home folder.
+    Raises `CannotVerifyError` when the interpreter cannot be shown without showing a whole home folder.
     """
-    result: list[Word] = [*_wall(identity, seccomp, network=place.network), *_variables(place, hash_seed)]
-    result += _furniture(place, identity, staged=staged is not None)
-    result += _workspace(place.root, files, writable=writable) if staged is None else staged
-    result += _covers(place.root, hidden, files, empty)
-    return [*result, "--remount-ro", "/", "--chdir", str(place.root)]
+    result: list[Argument] = [
+        *_isolation_arguments(identity, seccomp, network=spec.network),
+        *_variable_arguments(spec, hash_seed),
+    ]
+    result += _system_arguments(spec, identity, staged=staged is not None)
+    result += _workspace_arguments(spec.root, files, writable=writable) if staged is None else staged
+    result += _cover_arguments(spec.root, hidden, files, empty_file)
+    return [*result, "--remount-ro", "/", "--chdir", str(spec.root)]
 
 
-def resident(place: Place, identity: Identity, *, hash_seed: int, staged: Sequence[Word] | None = None) -> list[Word]:
+def resident_arguments(
+    spec: SandboxSpec, identity: Identity, *, hash_seed: int, staged: Sequence[Argument] | None = None
+) -> list[Argument]:
     """Arguments for a resident sandbox, whose supervisor keeps the rights to give each run mounts of its own.
 
     They are rights over the sandbox's own user namespace; the worker gives them up (sandbox/isolation.py) and then
     installs its seccomp filter. `staged` are the arguments for a workspace that was made readable beforehand.
-    Raises `CannotVerify` when the interpreter cannot be shown without showing a whole home folder.
+    Raises `CannotVerifyError` when the interpreter cannot be shown without showing a whole home folder.
     """
-    capabilities = _KEPT if place.network else (*_KEPT, "CAP_NET_ADMIN")
-    result: list[Word] = [
-        *_wall(identity, None, network=place.network, kept=capabilities),
-        *_variables(place, hash_seed),
+    capabilities = _CAPABILITIES if spec.network else (*_CAPABILITIES, "CAP_NET_ADMIN")
+    result: list[Argument] = [
+        *_isolation_arguments(identity, None, network=spec.network, capabilities=capabilities),
+        *_variable_arguments(spec, hash_seed),
     ]
-    result += _furniture(place, identity, staged=staged is not None)
-    result += ["--ro-bind", str(place.root), str(place.root)] if staged is None else staged
-    return [*result, "--perms", "0755", "--dir", f"{INSIDE}/layer", "--remount-ro", "/", "--chdir", str(place.root)]
+    result += _system_arguments(spec, identity, staged=staged is not None)
+    result += ["--ro-bind", str(spec.root), str(spec.root)] if staged is None else staged
+    return [*result, "--perms", "0755", "--dir", f"{INSIDE}/layer", "--remount-ro", "/", "--chdir", str(spec.root)]
 
 
-def _furniture(place: Place, identity: Identity, *, staged: bool) -> list[Word]:
+def _system_arguments(spec: SandboxSpec, identity: Identity, *, staged: bool) -> list[Argument]:
     """Shows the system, the interpreter, and greenloop's own files."""
-    result: list[Word] = [*_root(identity, disk=place.limits.disk, network=place.network)]
-    result += _interpreter.words(place.environment, place.root)
+    result: list[Argument] = [*_root_arguments(identity, disk=spec.limits.disk, network=spec.network)]
+    result += _interpreter.mount_arguments(spec.environment, spec.root)
     for name, text in payload.sources().items():
         result += ["--perms", "0444", "--ro-bind-data", text, f"{INSIDE}/{name}"]
     result += ["--perms", "0444", "--ro-bind-data", payload.bundle(INSIDE), f"{INSIDE}/bundle"]
     if hypothesis := bundled_hypothesis.archive():
         result += ["--perms", "0444", "--ro-bind-data", hypothesis, f"{INSIDE}/{bundled_hypothesis.NAME}"]
     for name, path in payload.borrowed_packages().items():
-        if staged or not identity.drop or reachable(str(path), identity):
+        if staged or not identity.drops_root or is_reachable(str(path), identity):
             result += ["--ro-bind", str(path), f"{INSIDE}/packages/{name}"]
     return result
 
 
-def bare(
-    root: Path, identity: Identity, *, writable: bool, seccomp: bytes | None, staged: Sequence[Word] | None = None
-) -> list[Word]:
+def selftest_arguments(
+    root: Path, identity: Identity, *, writable: bool, seccomp: bytes | None, staged: Sequence[Argument] | None = None
+) -> list[Argument]:
     """Arguments for a sandbox around one folder, without an interpreter, as the self-test needs it."""
-    result: list[Word] = [*_wall(identity, seccomp, network=False), "--setenv", "PATH", "/usr/bin:/bin"]
-    result += _root(identity, disk=1 << 20, network=False)
-    result += _workspace(root, {}, writable=writable) if staged is None else staged
+    result: list[Argument] = [
+        *_isolation_arguments(identity, seccomp, network=False),
+        "--setenv",
+        "PATH",
+        "/usr/bin:/bin",
+    ]
+    result += _root_arguments(identity, disk=1 << 20, network=False)
+    result += _workspace_arguments(root, {}, writable=writable) if staged is None else staged
     return [*result, "--remount-ro", "/", "--chdir", str(root)]
 
 
-def _wall(identity: Identity, seccomp: bytes | None, *, network: bool, kept: Sequence[str] = ()) -> Iterator[Word]:
+def _isolation_arguments(
+    identity: Identity, seccomp: bytes | None, *, network: bool, capabilities: Sequence[str] = ()
+) -> Iterator[Argument]:
     yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--assert-userns-disabled")
     if network:
         yield "--share-net"
     yield from ("--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--hostname", "sandbox")
     yield from ("--cap-drop", "ALL", "--uid", str(identity.uid), "--gid", str(identity.gid))
-    for capability in kept:
+    for capability in capabilities:
         yield from ("--cap-add", capability)
     if seccomp is not None:
         yield from ("--seccomp", seccomp)
 
 
-def _variables(place: Place, hash_seed: int) -> Iterator[str]:
-    environment = place.environment
+def _variable_arguments(spec: SandboxSpec, hash_seed: int) -> Iterator[str]:
+    environment = spec.environment
     values = {
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HOME": "/tmp",  # noqa: S108 (the sandbox's own; the supervisor makes a fresh home below it for each run)
         "LANG": "C.UTF-8",
-        bundled_hypothesis.VARIABLE: f"{INSIDE}/{bundled_hypothesis.NAME}",
+        bundled_hypothesis.PATH_VARIABLE: f"{INSIDE}/{bundled_hypothesis.NAME}",
         "USER": "user",
         "LOGNAME": "user",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -136,11 +148,11 @@ def _variables(place: Place, hash_seed: int) -> Iterator[str]:
     }
     if environment.prefix != environment.base:
         values["VIRTUAL_ENV"] = str(environment.prefix)
-    for name, value in {**values, **place.variables}.items():
+    for name, value in {**values, **spec.variables}.items():
         yield from ("--setenv", name, value)
 
 
-def _root(identity: Identity, *, disk: int, network: bool) -> Iterator[Word]:
+def _root_arguments(identity: Identity, *, disk: int, network: bool) -> Iterator[Argument]:
     """Shows the system's folders, made-up accounts, and private /proc, /dev and /tmp."""
     yield from ("--ro-bind", "/usr", "/usr")
     for name in SYSTEM:
@@ -192,17 +204,17 @@ def addresses() -> str:
 # -- the workspace ----------------------------------------------------------------------------------------------
 
 
-def _workspace(root: Path, files: Mapping[str, bytes], *, writable: bool) -> list[Word]:
+def _workspace_arguments(root: Path, files: Mapping[str, bytes], *, writable: bool) -> list[Argument]:
     root_path = str(root)
     if writable:
-        result: list[Word] = ["--overlay-src", root_path, "--tmp-overlay", root_path]
+        result: list[Argument] = ["--overlay-src", root_path, "--tmp-overlay", root_path]
         for name, data in sorted(files.items()):
             result += ["--perms", _mode(root / name), "--file", data, f"{root_path}/{name}"]
         return result
     result = ["--ro-bind", root_path, root_path]
-    rebuilt_folders = sorted({_nearest(root, name) for name in files if not os.path.lexists(root / name)})
+    rebuilt_folders = sorted({_nearest_existing(root, name) for name in files if not os.path.lexists(root / name)})
     for folder in rebuilt_folders:  # parents first
-        result += _rebuilt(folder)
+        result += _rebuild_folder(folder)
     for name, data in sorted(files.items()):
         result += ["--perms", _mode(root / name), "--ro-bind-data", data, f"{root_path}/{name}"]
     for folder in rebuilt_folders:
@@ -210,7 +222,7 @@ def _workspace(root: Path, files: Mapping[str, bytes], *, writable: bool) -> lis
     return result
 
 
-def _rebuilt(folder: str) -> Iterator[str]:
+def _rebuild_folder(folder: str) -> Iterator[str]:
     """Replaces a folder by a tmpfs with the same entries, so that names can be added; a read-only bind allows none."""
     yield from ("--perms", "0755", "--size", str(1 << 20), "--tmpfs", folder)
     with os.scandir(folder) as entries:
@@ -221,7 +233,7 @@ def _rebuilt(folder: str) -> Iterator[str]:
                 yield from ("--ro-bind", entry.path, entry.path)
 
 
-def _nearest(root: Path, name: str) -> str:
+def _nearest_existing(root: Path, name: str) -> str:
     folder = (root / name).parent
     while folder != root and not folder.is_dir():
         folder = folder.parent
@@ -235,7 +247,7 @@ def _mode(path: Path) -> str:
         return "0644"
 
 
-def check(root: Path, files: Sequence[str]) -> None:
+def check_paths(root: Path, files: Sequence[str]) -> None:
     """Raises `ValueError` for a path that leaves the workspace or leads through a link or a file."""
     for name in files:
         payload.protocol().check_path(name)
@@ -250,13 +262,15 @@ def check(root: Path, files: Sequence[str]) -> None:
             raise ValueError(f"{current} is no plain file")
 
 
-def _covers(root: Path, hidden: Hidden, files: Mapping[str, bytes], empty: Path | None) -> Iterator[Word]:
+def _cover_arguments(
+    root: Path, hidden: HiddenPaths, files: Mapping[str, bytes], empty_file: Path | None
+) -> Iterator[Argument]:
     for name in hidden.folders:
         folder = str(root / name)
         yield from ("--perms", "0755", "--size", "4096", "--tmpfs", folder, "--remount-ro", folder)
     covered = [name for name in hidden.files if name not in files]
     for name in covered:
-        if empty is not None and len(covered) > MANY:
-            yield from ("--ro-bind", str(empty), str(root / name))
+        if empty_file is not None and len(covered) > SHARED_EMPTY_ABOVE:
+            yield from ("--ro-bind", str(empty_file), str(root / name))
         else:
             yield from ("--perms", "0444", "--ro-bind-data", b"", str(root / name))

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.records import Execution, Place, Run
+from greenloop.core.records.sandbox import Execution, SandboxSpec, TestRun
 from greenloop.core.report_schema import well_formed
 from greenloop.sandboxes import payload
 
 BOOT_SECONDS = 30.0  # interpreter start and import of pytest, on a busy machine
 GRACE_SECONDS = 5.0  # allowed to the supervisor beyond the run's own deadline
-_KEPT = 16384  # bytes of stderr
+_MAX_STDERR = 16384  # bytes of stderr
 
 
-class Lost(Exception):
+class SupervisorError(Exception):
     """The supervisor cannot be used; `str()` is the sentence for the user."""
 
 
@@ -30,7 +30,7 @@ class Supervisor:
     def __init__(self, process: asyncio.subprocess.Process, title: str) -> None:
         self._process, self._title = process, title
         self._errors = bytearray()
-        self._inner: list[int] = []  # the supervisor itself, where other processes lie between it and us
+        self._inner_pids: list[int] = []  # the supervisor itself, where other processes lie between it and us
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -54,12 +54,12 @@ class Supervisor:
                 await cls(await starting, title).end()
             raise
         except (OSError, ValueError) as error:
-            raise Lost(f"{title} could not be started: {error}.") from error
+            raise SupervisorError(f"{title} could not be started: {error}.") from error
 
-    async def ready(self) -> Mapping[str, Any]:
+    async def wait_ready(self) -> Mapping[str, Any]:
         """Waits for the supervisor's greeting and returns it. Raises `SupervisorError` when there is none."""
         greeting = await self._reply("ready", BOOT_SECONDS)
-        self._inner = descendants(self._process.pid)
+        self._inner_pids = descendants(self._process.pid)
         return greeting
 
     async def ask(self, request: Mapping[str, Any], kind: str, seconds: float) -> Mapping[str, Any]:
@@ -74,15 +74,15 @@ class Supervisor:
         return await self._reply(kind, seconds)
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the process has ended, for whatever reason."""
         return self._process.returncode is not None
 
-    def pause(self, *, on: bool) -> None:
+    def pause(self, *, paused: bool) -> None:
         """Stops the processes inside, or resumes them."""
-        for pid in self._inner:
+        for pid in self._inner_pids:
             with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGSTOP if on else signal.SIGCONT)
+                os.kill(pid, signal.SIGSTOP if paused else signal.SIGCONT)
 
     async def end(self) -> None:
         """Kills the supervisor and all it started; returns when they are gone. Safe to call twice."""
@@ -90,14 +90,14 @@ class Supervisor:
         for pid in outer:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGSTOP)  # so that it starts nothing between the listing and the kill
-        inner = [*self._inner, *(descendants(self._process.pid) if outer else ())]
+        inner = [*self._inner_pids, *(descendants(self._process.pid) if outer else ())]
         # From the inside out: an outer process that outlives the inner ones takes their exit status.
         for pid in [*reversed(inner), *outer]:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         await self._process.wait()
         for _ in range(1000):
-            if not any(alive(pid) for pid in inner):
+            if not any(is_alive(pid) for pid in inner):
                 break
             await asyncio.sleep(0.001)
         self._listening.cancel()
@@ -112,18 +112,18 @@ class Supervisor:
                 header = await stream.readexactly(4)
                 message: Mapping[str, Any] = protocol.unpack(await stream.readexactly(protocol.length(header)))
         except asyncio.IncompleteReadError:
-            raise Lost(await self._why()) from None
+            raise SupervisorError(await self._exit_reason()) from None
         except TimeoutError:
-            raise Lost(f"{self._title} did not answer within {seconds:.0f} s.") from None
+            raise SupervisorError(f"{self._title} did not answer within {seconds:.0f} s.") from None
         except protocol.ProtocolError as error:
-            raise Lost(f"{self._title} answered rubbish: {error}.") from error
+            raise SupervisorError(f"{self._title} answered rubbish: {error}.") from error
         if message["kind"] == "broken":
-            raise Lost(str(message.get("reason") or f"{self._title} cannot run tests."))
+            raise SupervisorError(str(message.get("reason") or f"{self._title} cannot run tests."))
         if message["kind"] != kind:
-            raise Lost(f"{self._title} answered {message['kind']!r} where {kind!r} was expected.")
+            raise SupervisorError(f"{self._title} answered {message['kind']!r} where {kind!r} was expected.")
         return message
 
-    async def _why(self) -> str:
+    async def _exit_reason(self) -> str:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await self._process.wait()
@@ -138,11 +138,11 @@ class Supervisor:
         assert self._process.stderr is not None
         while data := await self._process.stderr.read(4096):
             self._errors += data
-            del self._errors[:-_KEPT]
+            del self._errors[:-_MAX_STDERR]
 
 
 async def run_once(
-    supervisor: Supervisor, place: Place, run: Run, *, files: Mapping[str, bytes] | None = None, **more: Any
+    supervisor: Supervisor, spec: SandboxSpec, run: TestRun, *, files: Mapping[str, bytes] | None = None, **fields: Any
 ) -> Execution:
     """Waits for the supervisor, has it run the tests once and checks the report's seals.
 
@@ -150,24 +150,32 @@ async def run_once(
     Raises `SupervisorError` when the sandbox fails; after cancelling, the caller must end the supervisor.
     """
     key = secrets.token_bytes(32)
-    await supervisor.ready()
-    message = await supervisor.ask(request(place, run, key, files=files, **more), "done", run.seconds + GRACE_SECONDS)
-    return execution(message, key)
+    await supervisor.wait_ready()
+    message = await supervisor.ask(
+        run_request(spec, run, key, files=files, **fields), "done", run.seconds + GRACE_SECONDS
+    )
+    return read_execution(message, key)
 
 
-def request(
-    place: Place, run: Run, key: bytes, *, files: Mapping[str, bytes] | None = None, root: str = "", **more: Any
+def run_request(
+    spec: SandboxSpec,
+    run: TestRun,
+    key: bytes,
+    *,
+    files: Mapping[str, bytes] | None = None,
+    root: str = "",
+    **fields: Any,
 ) -> dict[str, Any]:
     """The request for this run; `root` is given where the workspace's path inside differs from the host's."""
     message: dict[str, Any] = payload.protocol().run_request(
         key=key,
-        root=root or str(place.root),
+        root=root or str(spec.root),
         selectors=run.selectors,
         seconds=run.seconds,
-        memory=place.limits.memory,
-        disk=place.limits.disk,
-        output=place.limits.output,
-        processes=place.limits.processes,
+        memory=spec.limits.memory,
+        disk=spec.limits.disk,
+        output=spec.limits.output,
+        processes=spec.limits.processes,
         collect=run.collect,
         trace=run.trace,
         watch=[(lines.path, lines.start, lines.end) for lines in run.watch],
@@ -175,12 +183,12 @@ def request(
         files=files,
         without=run.without,
         oracle=run.oracle,
-        **more,
+        **fields,
     )
     return message
 
 
-def execution(message: Mapping[str, Any], key: bytes) -> Execution:
+def read_execution(message: Mapping[str, Any], key: bytes) -> Execution:
     """Reads the supervisor's reply. Raises `SupervisorError` when its fields do not follow the protocol."""
     try:
         killed = str(message["killed"])
@@ -194,7 +202,7 @@ def execution(message: Mapping[str, Any], key: bytes) -> Execution:
             seconds=float(message["seconds"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Lost(f"The sandbox's reply has no usable {error}.") from error
+        raise SupervisorError(f"The sandbox's reply has no usable {error}.") from error
 
 
 def descendants(pid: int) -> list[int]:
@@ -215,7 +223,7 @@ def descendants(pid: int) -> list[int]:
     return pids
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """Whether the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in b"ZX"

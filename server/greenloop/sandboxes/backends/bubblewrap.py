@@ -14,15 +14,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place, Probe
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Probe, SandboxSpec
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import _identity, _interpreter, _seccomp
-from greenloop.sandboxes.backends._bwrap_binary import Program, choose
-from greenloop.sandboxes.backends._launch import someone
-from greenloop.sandboxes.backends._one_shot import ColdSession
+from greenloop.sandboxes.backends._bwrap_binary import Binary, choose
+from greenloop.sandboxes.backends._launch import test_identity
+from greenloop.sandboxes.backends._one_shot import OneShotSession
 from greenloop.sandboxes.backends._resident import ResidentSession
-from greenloop.sandboxes.backends._warmup import Learnt
+from greenloop.sandboxes.backends._warmup import Warmup
 
 log = logging.getLogger(__name__)
 
@@ -39,11 +39,11 @@ class Bubblewrap:
     `writable` False: the workspace is read-only inside even where a throw-away layer would be possible.
     """
 
-    def __init__(self, programs: Sequence[str] | None = None, *, writable: bool = True) -> None:
-        self._programs = None if programs is None else tuple(programs)
+    def __init__(self, binaries: Sequence[str] | None = None, *, writable: bool = True) -> None:
+        self._binaries = None if binaries is None else tuple(binaries)
         self._writable = writable
         self.report_status: Callable[[str], None] = log.debug
-        self._learnt: dict[Path, Learnt] = {}
+        self._warmups: dict[Path, Warmup] = {}
 
     @property
     def name(self) -> str:
@@ -53,44 +53,44 @@ class Bubblewrap:
         """Runs the self-test. Never raises: `detail` and `remedy` say what is missing."""
         try:
             program = await self._choose()
-        except CannotVerify as error:
+        except CannotVerifyError as error:
             return Probe(name=NAME, ok=False, detail=str(error), remedy=error.remedy)
         workspace = "writable throw-away workspace" if program.overlay else "read-only workspace"
         seccomp = "seccomp filter" if _seccomp.program() is not None else f"no seccomp filter on {platform.machine()}"
         return Probe(name=NAME, ok=True, detail=f"{program.path} {program.version}, {workspace}, {seccomp}")
 
-    async def open(self, place: Place) -> ColdSession | ResidentSession:
-        """Raises `CannotVerify` with the remedy when no bubblewrap works or the interpreter cannot be shown."""
+    async def open(self, spec: SandboxSpec) -> OneShotSession | ResidentSession:
+        """Raises `CannotVerifyError` with the remedy when no bubblewrap works or the interpreter cannot be shown."""
         program = await self._choose()
-        if not place.root.is_dir():
-            raise CannotVerify(f"The workspace {place.root} is no folder that can be read.")
-        identity = _whose(place, program)
-        _interpreter.words(place.environment, place.root)
-        one_shot = ColdSession(place, program, identity)
+        if not spec.root.is_dir():
+            raise CannotVerifyError(f"The workspace {spec.root} is no folder that can be read.")
+        identity = _find_identity(spec, program)
+        _interpreter.mount_arguments(spec.environment, spec.root)
+        one_shot = OneShotSession(spec, program, identity)
         if not program.overlay:
             return one_shot
-        warmup = self._learnt.setdefault(place.root, Learnt())
-        return ResidentSession(place, program, identity, warmup, one_shot)
+        warmup = self._warmups.setdefault(spec.root, Warmup())
+        return ResidentSession(spec, program, identity, warmup, one_shot)
 
-    async def _choose(self) -> Program:
-        program = await asyncio.to_thread(choose, self._programs)
+    async def _choose(self) -> Binary:
+        program = await asyncio.to_thread(choose, self._binaries)
         return program if self._writable else replace(program, overlay=False, staged=False)
 
 
-def _whose(place: Place, program: Program) -> _identity.Identity:
-    """The identity that runs the tests. Raises `CannotVerify` when that user cannot read what is needed."""
-    identity = someone(place.root)
-    if not identity.drop:
+def _find_identity(spec: SandboxSpec, binary: Binary) -> _identity.Identity:
+    """The identity that runs the tests. Raises `CannotVerifyError` when that user cannot read what is needed."""
+    identity = test_identity(spec.root)
+    if not identity.drops_root:
         return identity
-    environment = place.environment
+    environment = spec.environment
     needed = {os.path.realpath(path) for path in (environment.prefix, environment.base, environment.executable)}
-    if program.staged:
-        unreadable = [path for path in needed if not _identity.open_to(path, identity)]
+    if binary.staged:
+        unreadable = [path for path in needed if not _identity.can_read(path, identity)]
     else:
-        needed |= {str(place.root), program.path}
-        unreadable = [path for path in needed if not _identity.reachable(path, identity)]
+        needed |= {str(spec.root), binary.path}
+        unreadable = [path for path in needed if not _identity.is_reachable(path, identity)]
     if unreadable:
-        raise CannotVerify(
+        raise CannotVerifyError(
             f"{min(unreadable)} cannot be read by an unprivileged user, and tests never run as root.",
             remedy=f"Run greenloop as the owner of the workspace, or allow it: `chmod -R o+rX {min(unreadable)}`.",
         )

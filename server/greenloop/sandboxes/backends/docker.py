@@ -18,16 +18,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Place, Probe
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Probe, SandboxSpec
 from greenloop.project import os_release
 from greenloop.project.settings import Settings
-from greenloop.sandboxes.backends._container import NAME, Session, in_thread
+from greenloop.sandboxes.backends._container import NAME, ContainerSession, in_thread
 from greenloop.sandboxes.backends._container_check import self_test
-from greenloop.sandboxes.backends._warmup import Learnt
+from greenloop.sandboxes.backends._warmup import Warmup
 from greenloop.sandboxes.container import base, environment, image
-from greenloop.sandboxes.container.connection import Broken
-from greenloop.sandboxes.container.engine import Engine, sentence, sweep
+from greenloop.sandboxes.container.connection import ContainerError
+from greenloop.sandboxes.container.engine import Engine, error_line, remove_orphans
 
 log = logging.getLogger(__name__)
 
@@ -53,37 +53,39 @@ class DockerSandbox:
     runtime: str = ""
     name: str = NAME
     report_status: Callable[[str], None] = log.info  # reports progress while an image is built
-    learnt: dict[Path, Learnt] = field(default_factory=dict)  # by workspace
+    warmups: dict[Path, Warmup] = field(default_factory=dict)  # by workspace
 
     async def probe(self) -> Probe:
         """Checks for an engine and for an image or a way to get one. The self-test runs at the first opening."""
         try:
-            return await asyncio.to_thread(self._look)
-        except CannotVerify as problem:
+            return await asyncio.to_thread(self._probe)
+        except CannotVerifyError as problem:
             return Probe(name=NAME, ok=False, detail=str(problem), remedy=problem.remedy)
 
-    async def open(self, place: Place) -> Session:
+    async def open(self, spec: SandboxSpec) -> ContainerSession:
         """Opens a session whose container is running and has the workspace in it.
 
         The very first call builds the image, which takes minutes; cancelling stops that.
-        Raises `CannotVerify` with the remedy.
+        Raises `CannotVerifyError` with the remedy.
         """
         stop = threading.Event()
-        work = in_thread(self._open, place, stop.is_set)
+        work = in_thread(self._open, spec, stop.is_set)
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             stop.set()
-            work.add_done_callback(_close_unwanted)
+            work.add_done_callback(_close_late_session)
             raise
 
-    def _look(self) -> Probe:
+    def _probe(self) -> Probe:
         engine = connect(PROBE_SECONDS)
         engine_name = f"{engine.name} {engine.version}"
         try:
-            usable = self._images(engine)
+            usable = self._find_image(engine)
         except engine.errors as error:
-            raise CannotVerify(f"{engine_name} does not answer: {sentence(error)}", remedy=START_REMEDY) from error
+            raise CannotVerifyError(
+                f"{engine_name} does not answer: {error_line(error)}", remedy=START_REMEDY
+            ) from error
         if usable:
             return Probe(name=NAME, ok=True, detail=f"{engine_name}, image {usable}", image=usable)
         if self.image:
@@ -91,70 +93,77 @@ class DockerSandbox:
                 name=NAME, ok=True, detail=f"{engine_name}; the image {self.image} will be pulled when first used"
             )
         version = sys.version_info[:2]
-        obstacle = base.cannot_make(version)
+        obstacle = base.build_obstacle(version)
         if not obstacle:
             return Probe(
                 name=NAME, ok=True, detail=f"{engine_name}; its image is made when first used (about two minutes)"
             )
         try:
-            engine.client.images.get_registry_data(base.official(version))
+            engine.client.images.get_registry_data(base.official_image(version))
         except engine.errors as error:
+            reason = f"the registry does not answer ({error_line(error)}), and {obstacle}"
             return Probe(
                 name=NAME,
                 ok=False,
-                detail=f"{engine_name}, but no image: the registry does not answer ({sentence(error)}), and {obstacle}",
-                remedy=f"Bring an image in with `docker load` or `docker pull {base.official(version)}`.",
+                detail=f"{engine_name}, but no image: {reason}",
+                remedy=f"Load an image with `docker load` or `docker pull {base.official_image(version)}`.",
             )
         return Probe(name=NAME, ok=True, detail=f"{engine_name}; its image is pulled when first used")
 
-    def _images(self, engine: Engine) -> str:
+    def _find_image(self, engine: Engine) -> str:
         """The name of an image that is present and usable, or empty."""
         if self.image:
-            return self.image if base.has(engine, self.image) else ""
+            return self.image if base.has_image(engine, self.image) else ""
         names = [tag for existing in engine.client.images.list(name=image.REPOSITORY) for tag in existing.tags]
         return min(names, default="")
 
-    def _open(self, place: Place, stop: Callable[[], bool]) -> Session:
+    def _open(self, spec: SandboxSpec, should_stop: Callable[[], bool]) -> ContainerSession:
         engine = connect(CALL_SECONDS)
-        sweep(engine)
+        remove_orphans(engine)
         try:
-            image_name = self._image(engine, place, stop)
-            complaint = self_test(engine, image_name, place.limits, self.runtime)
+            image_name = self._ensure_image(engine, spec, should_stop)
+            complaint = self_test(engine, image_name, spec.limits, self.runtime)
         except engine.errors as error:
-            is_disk_full = "no space left" in sentence(error).lower()
-            raise CannotVerify(
-                f"{engine.name} failed: {sentence(error)}", remedy=SPACE_REMEDY if is_disk_full else START_REMEDY
+            is_disk_full = "no space left" in error_line(error).lower()
+            raise CannotVerifyError(
+                f"{engine.name} failed: {error_line(error)}", remedy=SPACE_REMEDY if is_disk_full else START_REMEDY
             ) from error
         if complaint:
-            raise CannotVerify(
+            raise CannotVerifyError(
                 f"The Docker sandbox failed its self-test: {complaint}", remedy="Run `greenloop doctor`."
             )
-        title = f"{NAME} with network" if place.network else NAME  # part of every result
-        warmup = self.learnt.setdefault(place.root, Learnt())
-        session = Session(engine=engine, place=place, image=image_name, runtime=self.runtime, name=title, learnt=warmup)
+        title = f"{NAME} with network" if spec.network else NAME  # part of every result
+        warmup = self.warmups.setdefault(spec.root, Warmup())
+        session = ContainerSession(
+            engine=engine, spec=spec, image=image_name, runtime=self.runtime, name=title, warmup=warmup
+        )
         try:
-            session.stand()
-        except Broken as problem:
+            session.ensure_container()
+        except ContainerError as problem:
             session.end()
-            raise CannotVerify(f"No container can be used: {problem}", remedy="Run `greenloop doctor`.") from problem
-        if stop():
+            raise CannotVerifyError(
+                f"No container can be used: {problem}", remedy="Run `greenloop doctor`."
+            ) from problem
+        if should_stop():
             session.end()
         return session
 
-    def _image(self, engine: Engine, place: Place, stop: Callable[[], bool]) -> str:
-        named = place.image or self.image
+    def _ensure_image(self, engine: Engine, spec: SandboxSpec, should_stop: Callable[[], bool]) -> str:
+        named = spec.image or self.image
         if not named:
             # Importing and committing take longer than other calls may.
             slow_engine = connect(IMAGE_SECONDS)
             try:
-                return environment.image_for(slow_engine, place, report_status=self.report_status, stop=stop)
+                return environment.ensure_image(
+                    slow_engine, spec, report_status=self.report_status, should_stop=should_stop
+                )
             finally:
                 slow_engine.client.close()
-        if not base.has(engine, named):
+        if not base.has_image(engine, named):
             self.report_status(f"pulling {named}")
-            refusal = base.pull(engine, named, stop)
+            refusal = base.pull(engine, named, should_stop)
             if refusal:
-                raise CannotVerify(
+                raise CannotVerifyError(
                     f"The image {named} of `sandbox.image` is not there and cannot be pulled: {refusal}",
                     remedy="Build or load it, or unset `sandbox.image`: greenloop then makes its own.",
                 )
@@ -167,39 +176,41 @@ class DockerSandbox:
 def connect(seconds: float) -> Engine:
     """Connects to the engine of DOCKER_HOST, else to the first usual socket that answers; `seconds` limits every call.
 
-    Raises `CannotVerify` with the remedy.
+    Raises `CannotVerifyError` with the remedy.
     """
     try:
         import docker  # noqa: PLC0415 - only when an engine is needed
         import urllib3  # noqa: PLC0415
         from docker.errors import DockerException  # noqa: PLC0415
     except ImportError as error:
-        raise CannotVerify(f"The Docker SDK cannot be imported ({error}).", remedy="`pip install docker`.") from error
+        raise CannotVerifyError(
+            f"The Docker SDK cannot be imported ({error}).", remedy="`pip install docker`."
+        ) from error
     errors = (DockerException, OSError, urllib3.exceptions.HTTPError)
     try:
         if os.environ.get("DOCKER_HOST") or os.name != "posix":
             client = docker.from_env(version="auto", timeout=seconds)
         else:
-            client = docker.DockerClient(base_url=f"unix://{_socket()}", version="auto", timeout=seconds)
+            client = docker.DockerClient(base_url=f"unix://{_find_socket()}", version="auto", timeout=seconds)
         version = client.version()
     except errors as error:
         source = os.environ.get("DOCKER_HOST", "The Docker engine")
-        raise CannotVerify(f"{source} does not answer: {sentence(error)}", remedy=START_REMEDY) from error
+        raise CannotVerifyError(f"{source} does not answer: {error_line(error)}", remedy=START_REMEDY) from error
     parts = [part.get("Name", "") for part in version.get("Components") or ()]
     name = "podman" if any("podman" in part.lower() for part in parts) else "Docker"
     return Engine(client=client, errors=errors, name=name, version=str(version.get("Version", "?")))
 
 
-def _close_unwanted(work: asyncio.Future[Session]) -> None:
+def _close_late_session(work: asyncio.Future[ContainerSession]) -> None:
     """Removes the container of an `open` that was cancelled but finished all the same."""
     if not work.cancelled() and work.exception() is None:
         threading.Thread(target=work.result().end, daemon=True).start()
 
 
-def _socket() -> str:
-    """Returns the first socket that accepts a connection. Raises `CannotVerify` with the most useful reason."""
+def _find_socket() -> str:
+    """Returns the first socket that accepts a connection. Raises `CannotVerifyError` with the most useful reason."""
     problems: dict[str, OSError] = {}
-    for path in _sockets():
+    for path in _socket_paths():
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(3)
             try:
@@ -210,20 +221,20 @@ def _socket() -> str:
                 return path
     for path, problem in problems.items():
         if problem.errno in (errno.EACCES, errno.EPERM):
-            raise CannotVerify(f"No permission to talk to the engine at {path}.", remedy=GROUP_REMEDY)
+            raise CannotVerifyError(f"No permission to talk to the engine at {path}.", remedy=GROUP_REMEDY)
     if (
         any(problem.errno != errno.ENOENT for problem in problems.values())
         or shutil.which("dockerd")
         or shutil.which("docker")
     ):
-        raise CannotVerify("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
-    raise CannotVerify(
+        raise CannotVerifyError("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
+    raise CannotVerifyError(
         "Neither Docker nor podman is installed.",
         remedy=f"Install one: {os_release.install('docker', apt='docker.io', dnf='moby-engine')}, then start it.",
     )
 
 
-def _sockets() -> list[str]:
+def _socket_paths() -> list[str]:
     paths = ["/var/run/docker.sock"]
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime:

@@ -17,8 +17,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
-from greenloop.core.records import Execution, Place, Probe, Run
+from greenloop.core.errors import CannotVerifyError
+from greenloop.core.records.sandbox import Execution, Probe, SandboxSpec, TestRun
 from greenloop.project.settings import Settings
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.backends import _masking, _mounts, _supervisor
@@ -28,16 +28,16 @@ log = logging.getLogger(__name__)
 NAME = "none"
 _REMEDY = "Use bubblewrap or Docker, or set sandbox.unsafe = true in your own configuration file."
 # Never copied: caches, and folders that may be very large; the interpreter's own folder is used in place.
-_LEFT_OUT = frozenset(
+_EXCLUDED = frozenset(
     {"__pycache__", ".git", ".hg", "node_modules", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 )
 
 
-def create(settings: Settings) -> NoWall:
-    return NoWall(settings)
+def create(settings: Settings) -> NoIsolation:
+    return NoIsolation(settings)
 
 
-class NoWall:
+class NoIsolation:
     """The back end without isolation."""
 
     def __init__(self, settings: Settings) -> None:
@@ -55,30 +55,30 @@ class NoWall:
             )
         return Probe(name=NAME, ok=True, detail="no wall: candidates run with your rights")
 
-    async def open(self, place: Place) -> NoWallSession:
-        """Raises `CannotVerify` without the user's consent."""
+    async def open(self, spec: SandboxSpec) -> NoIsolationSession:
+        """Raises `CannotVerifyError` without the user's consent."""
         if not self._consent:
-            raise CannotVerify("Running candidates without a sandbox needs your consent.", remedy=_REMEDY)
-        return NoWallSession(place)
+            raise CannotVerifyError("Running candidates without a sandbox needs your consent.", remedy=_REMEDY)
+        return NoIsolationSession(spec)
 
 
-class NoWallSession:
+class NoIsolationSession:
     """Runs in a fresh copy of the workspace each time."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._search = _masking.Search(place.root, place.masked, place.environment.prefix)
+    def __init__(self, spec: SandboxSpec) -> None:
+        self._place = spec
+        self._search = _masking.FolderScanner(spec.root, spec.masked, spec.environment.prefix)
         self._running: set[asyncio.Task[Execution]] = set()
 
     @property
     def name(self) -> str:
         return NAME
 
-    async def run(self, run: Run) -> Execution:
+    async def run(self, run: TestRun) -> Execution:
         """Runs the tests. A failure of the copy or the supervisor is reported in `Execution.broken`."""
         folder = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp(prefix="greenloop-")).resolve())
         try:
-            _mounts.check(self._place.root, sorted(run.files))
+            _mounts.check_paths(self._place.root, sorted(run.files))
             root, scratch = folder / self._place.root.name, folder / "tmp"
             scratch.mkdir()
             (folder / "packages").mkdir()
@@ -86,8 +86,8 @@ class NoWallSession:
                 (folder / "packages" / name).symlink_to(path)
             (folder / bundled_hypothesis.NAME).write_bytes(bundled_hypothesis.archive())
             await asyncio.to_thread(self._copy, root)
-            return await self._supervised(run, root, scratch)
-        except (_supervisor.Lost, OSError, ValueError) as error:
+            return await self._run_supervised(run, root, scratch)
+        except (_supervisor.SupervisorError, OSError, ValueError) as error:
             return Execution(broken=str(error))
         finally:
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
@@ -101,7 +101,7 @@ class NoWallSession:
     async def close(self) -> None:
         """Does nothing: nothing outlives a run."""
 
-    async def _supervised(self, run: Run, root: Path, scratch: Path) -> Execution:
+    async def _run_supervised(self, run: TestRun, root: Path, scratch: Path) -> Execution:
         environment = self._place.environment
         argv = [str(environment.executable), "-s", "-B", str(payload.folder() / "supervisor.py")]
         argv += ["--packages", str(scratch.parent / "packages")]
@@ -116,7 +116,7 @@ class NoWallSession:
             await asyncio.shield(supervisor.end())
 
     def _copy(self, root: Path) -> None:
-        hidden = self._search.now()
+        hidden = self._search.scan()
         covered = {str(self._place.root / name) for name in (*hidden.files, *hidden.folders)}
         prefix = os.path.realpath(self._place.environment.prefix)
 
@@ -125,24 +125,24 @@ class NoWallSession:
             return [
                 name
                 for name, path in paths.items()
-                if name in _LEFT_OUT or path in covered or os.path.realpath(path) == prefix or _special(path)
+                if name in _EXCLUDED or path in covered or os.path.realpath(path) == prefix or _is_special(path)
             ]
 
         shutil.copytree(self._place.root, root, symlinks=True, ignore=ignored)
 
 
-def _special(path: str) -> bool:
+def _is_special(path: str) -> bool:
     """Whether the path is a socket or pipe, on which a copy would block."""
     return not (os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path))
 
 
-def _variables(place: Place, run: Run, scratch: Path) -> dict[str, str]:
+def _variables(place: SandboxSpec, run: TestRun, scratch: Path) -> dict[str, str]:
     environment = place.environment
     values = {
         "PATH": f"{environment.executable.parent}:{environment.prefix / 'bin'}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(scratch),
         "TMPDIR": str(scratch),
-        bundled_hypothesis.VARIABLE: str(scratch.parent / bundled_hypothesis.NAME),
+        bundled_hypothesis.PATH_VARIABLE: str(scratch.parent / bundled_hypothesis.NAME),
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONNOUSERSITE": "1",

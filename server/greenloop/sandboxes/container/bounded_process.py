@@ -6,20 +6,20 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 
 
-class Failed(CannotVerify):
+class ProgramError(CannotVerifyError):
     """A program failed; `output` is everything that it wrote."""
 
     output = ""
 
 
-def runner(stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
+def make_runner(should_stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
     """Makes `run(arguments, seconds)`, which returns a program's output and stops within a second of `should_stop()`.
 
-    It raises `CannotVerify` when the program is stopped or takes too long, and `ProgramError` with its last line when
-    it fails.
+    It raises `CannotVerifyError` when the program is stopped or takes too long, and `ProgramError` with its last line
+    when it fails.
     """
 
     def run(arguments: list[str], seconds: float) -> str:
@@ -37,14 +37,14 @@ def runner(stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
                     break
                 except subprocess.TimeoutExpired:
                     waited += 0.5
-                    if stop() or waited >= seconds:
+                    if should_stop() or waited >= seconds:
                         process.kill()
                         process.communicate()
-                        reason = "was stopped" if stop() else f"took longer than {seconds:g} s"
-                        raise CannotVerify(f"`{_brief(arguments)}` {reason}.") from None
+                        reason = "was stopped" if should_stop() else f"took longer than {seconds:g} s"
+                        raise CannotVerifyError(f"`{_short_command(arguments)}` {reason}.") from None
         if process.returncode:
             last_line = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
-            error = Failed(f"`{_brief(arguments)}` failed: {last_line[:300]}")
+            error = ProgramError(f"`{_short_command(arguments)}` failed: {last_line[:300]}")
             error.output = output
             raise error
         return output
@@ -52,5 +52,5 @@ def runner(stop: Callable[[], bool]) -> Callable[[list[str], float], str]:
     return run
 
 
-def _brief(arguments: list[str]) -> str:
+def _short_command(arguments: list[str]) -> str:
     return " ".join([Path(arguments[0]).name, *arguments[1:4]])

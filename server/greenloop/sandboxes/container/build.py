@@ -12,16 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerify
-from greenloop.sandboxes.container.build_container import once
+from greenloop.core.errors import CannotVerifyError
+from greenloop.sandboxes.container.build_container import run_container
 from greenloop.sandboxes.container.engine import Engine
-from greenloop.sandboxes.container.image_python import Facts
-from greenloop.sandboxes.container.unpack_wheels import Layer
+from greenloop.sandboxes.container.image_python import ImagePython
+from greenloop.sandboxes.container.unpack_wheels import LayerArchive
 
-SECONDS = 900
-MOST_BYTES = 512 << 20
+BUILD_SECONDS = 900
+MAX_BYTES = 512 << 20
 FOLDER = "/.greenloop/build"
-DEFAULT = ("setuptools", "wheel")
+DEFAULT_REQUIREMENTS = ("setuptools", "wheel")
 # Calls the hooks of PEP 517 as a build front end does.
 PROGRAM = """
 import importlib, json, os, sys
@@ -39,57 +39,59 @@ backend.build_wheel(os.path.join(folder, "out"))
 """
 
 
-def requires(source: Path) -> tuple[list[str], str, list[str]]:
+def read_build_settings(source: Path) -> tuple[list[str], str, list[str]]:
     """Reads the build settings of a source without running it: requirements, backend, folders with the backend."""
     table: Mapping[str, Any] = {}
     with contextlib.suppress(ValueError, OSError, AttributeError):
         table = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8")).get("build-system", {})
-    requirements = [line for line in table.get("requires", ()) if isinstance(line, str)] or list(DEFAULT)
+    requirements = [line for line in table.get("requires", ()) if isinstance(line, str)] or list(DEFAULT_REQUIREMENTS)
     backend = str(table.get("build-backend") or "setuptools.build_meta:__legacy__")
     if backend.startswith("setuptools"):
         requirements.append("wheel")  # older versions require it only when they are called
     return requirements, backend, [entry for entry in table.get("backend-path", ()) if isinstance(entry, str)]
 
 
-def build(
+def build_wheel(
     engine: Engine,
     image: str,
-    facts: Facts,
+    python: ImagePython,
     title: str,
     source: Path,
     wheels: Sequence[Path],
     folder: Path,
-    stop: Callable[[], bool],
+    should_stop: Callable[[], bool],
 ) -> Path:
     """Builds the wheel of an unpacked source in `folder`; `wheels` are the build requirements.
 
-    Raises `CannotVerify` naming the package (`title`).
+    Raises `CannotVerifyError` naming the package (`title`).
     """
-    _requirements, backend, path = requires(source)
+    _requirements, backend, path = read_build_settings(source)
     layer = folder / "build.tar"
-    archive = Layer(layer, facts)
+    archive = LayerArchive(layer, python)
     try:
-        archive.add(wheels, f"{FOLDER}/site")
+        archive.add_wheels(wheels, f"{FOLDER}/site")
         for file in sorted(source.rglob("*")):
             if file.is_file() and not file.is_symlink():
                 mode = 0o755 if file.stat().st_mode & 0o100 else 0o644
-                archive.put(f"{FOLDER}/source/{file.relative_to(source).as_posix()}", file.read_bytes(), mode)
+                archive.add_file(f"{FOLDER}/source/{file.relative_to(source).as_posix()}", file.read_bytes(), mode)
     finally:
         archive.close()
     arguments = [FOLDER, json.dumps({"backend": backend, "path": path})]
-    with once(engine, image, PROGRAM, arguments, layer=layer, seconds=SECONDS, stop=stop) as finished:
+    with run_container(
+        engine, image, PROGRAM, arguments, layer=layer, seconds=BUILD_SECONDS, should_stop=should_stop
+    ) as finished:
         if finished.status:
-            raise CannotVerify(
-                f"{title} has no wheel for Python {facts.version} and could not be built: {finished.complaint()}",
+            raise CannotVerifyError(
+                f"{title} has no wheel for Python {python.version} and could not be built: {finished.error_line()}",
                 remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
             )
-        name, data = _wheel(finished.archive(f"{FOLDER}/out", MOST_BYTES), title)
+        name, data = _extract_wheel(finished.read_archive(f"{FOLDER}/out", MAX_BYTES), title)
     wheel = folder / name
     wheel.write_bytes(data)
     return wheel
 
 
-def _wheel(data: bytes, title: str) -> tuple[str, bytes]:
+def _extract_wheel(data: bytes, title: str) -> tuple[str, bytes]:
     """Extracts the one wheel from the container's tar archive; its name is checked, not trusted."""
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         for member in tar:
@@ -98,4 +100,4 @@ def _wheel(data: bytes, title: str) -> tuple[str, bytes]:
                 stream = tar.extractfile(member)
                 if stream is not None:
                     return name, stream.read()
-    raise CannotVerify(f"{title} was built, but no wheel came out.")
+    raise CannotVerifyError(f"{title} was built, but no wheel came out.")

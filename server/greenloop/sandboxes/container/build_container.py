@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.core.errors import CannotVerify
-from greenloop.sandboxes.container.engine import Engine, labels
+from greenloop.core.errors import CannotVerifyError
+from greenloop.sandboxes.container.engine import Engine, container_labels
 from greenloop.sandboxes.container.hardening import ULIMITS
 
 BUILD_MEMORY = 4 << 30
@@ -19,32 +19,32 @@ BUILD_PROCESSES = 512
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class FinishedContainer:
     """A container that has ended: its exit status and the end of its output."""
 
     container: Any
     status: int
     output: str
 
-    def complaint(self) -> str:
+    def error_line(self) -> str:
         """The most telling line of the output: the last one about an error, else the last."""
         lines = [line.strip()[:300] for line in self.output.splitlines() if line.strip()]
         errors = [line for line in lines if re.search(r"(?i)\berror\b|Error:", line)]
         return (errors or lines or ["no output"])[-1]
 
-    def archive(self, path: str, most: int) -> bytes:
-        """Reads a folder as a tar archive. Raises `CannotVerify` when it has more than `most_bytes`."""
+    def read_archive(self, path: str, max_bytes: int) -> bytes:
+        """Reads a folder as a tar archive. Raises `CannotVerifyError` when it has more than `most_bytes`."""
         chunks, size = [], 0
         for chunk in self.container.get_archive(path)[0]:
             size += len(chunk)
-            if size > most:
-                raise CannotVerify(f"A build gave more than {most >> 20} MiB.")
+            if size > max_bytes:
+                raise CannotVerifyError(f"A build gave more than {max_bytes >> 20} MiB.")
             chunks.append(chunk)
         return b"".join(chunks)
 
 
 @contextlib.contextmanager
-def once(
+def run_container(
     engine: Engine,
     image: str,
     program: str,
@@ -52,12 +52,12 @@ def once(
     *,
     layer: Path | None = None,
     seconds: float = 180,
-    stop: Callable[[], bool] = bool,
-) -> Iterator[Done]:
+    should_stop: Callable[[], bool] = bool,
+) -> Iterator[FinishedContainer]:
     """Runs a program to its end on the image plus the archive `layer`; the container is removed with the context.
 
     Memory and processes are limited: packages may run code of their own as soon as Python starts.
-    Raises `CannotVerify` when it takes too long or `stop()` is true, and what the engine raises.
+    Raises `CannotVerifyError` when it takes too long or `should_stop()` is true, and what the engine raises.
     """
     container = engine.client.containers.create(
         image,
@@ -69,7 +69,7 @@ def once(
         security_opt=["no-new-privileges:true"],
         ulimits=ULIMITS,
         working_dir="/",
-        labels=labels(),
+        labels=container_labels(),
         log_config={"Type": "json-file", "Config": {"max-size": "1m", "max-file": "1"}},
         mem_limit=BUILD_MEMORY,
         memswap_limit=BUILD_MEMORY,
@@ -80,22 +80,24 @@ def once(
             with layer.open("rb") as stream:
                 container.put_archive("/", stream)
         container.start()
-        status = _ended(container, seconds, stop)
-        yield Done(container=container, status=status, output=container.logs(tail=40).decode("utf-8", "replace"))
+        status = _wait_for_end(container, seconds, should_stop)
+        yield FinishedContainer(
+            container=container, status=status, output=container.logs(tail=40).decode("utf-8", "replace")
+        )
     finally:
         with contextlib.suppress(*engine.errors):
             container.remove(force=True, v=True)
 
 
-def _ended(container: Any, seconds: float, stop: Callable[[], bool]) -> int:
+def _wait_for_end(container: Any, seconds: float, should_stop: Callable[[], bool]) -> int:
     deadline = time.monotonic() + seconds
     while True:
         container.reload()
         state = container.attrs["State"]
         if state["Status"] not in {"created", "running"}:
             return int(state["ExitCode"])
-        if stop():
-            raise CannotVerify("Making the image was stopped.")
+        if should_stop():
+            raise CannotVerifyError("Making the image was stopped.")
         if time.monotonic() > deadline:
-            raise CannotVerify(f"Making the image took longer than {seconds:g} s.")
+            raise CannotVerifyError(f"Making the image took longer than {seconds:g} s.")
         time.sleep(0.1)

@@ -16,31 +16,31 @@ from typing import Any
 
 from greenloop.sandboxes import bundled_hypothesis, payload
 from greenloop.sandboxes.container import os_release, pytest_wheels
-from greenloop.sandboxes.container.engine import Engine, is_missing, labels, sentence
-from greenloop.sandboxes.container.hardening import FOLDER, Shape, flags, modes
+from greenloop.sandboxes.container.engine import Engine, container_labels, error_line, is_missing
+from greenloop.sandboxes.container.hardening import PAYLOAD_FOLDER, ContainerConfig, create_options, folder_modes
 
 START_SECONDS = 30.0
-STDERR_KEPT = 8192
+MAX_STDERR = 8192
 _FRAME = struct.Struct(">BxxxI")
 
 
-class Broken(Exception):
+class ContainerError(Exception):
     """The container or its engine failed; the text is one sentence for the user."""
 
 
 @dataclass(kw_only=True)
-class Box:
+class ContainerConnection:
     """A container owned by this process, and the state of the conversation with it."""
 
     engine: Engine
-    shape: Shape
+    config: ContainerConfig
     container: Any
     attached: Any  # the SDK's file-like object, kept so that its socket is not closed
-    wire: Any  # that socket
+    socket_: Any  # that socket
     hello: Mapping[str, Any] = field(default_factory=dict)
     ready: Mapping[str, Any] = field(default_factory=dict)
     hash_seed: int | None = None
-    ended: bool = False
+    has_ended: bool = False
     paused: bool = False
     session: bool = False  # the supervisor has a pytest session that was opened before the fork
     _raw: bytearray = field(default_factory=bytearray)
@@ -48,66 +48,72 @@ class Box:
     _err: bytearray = field(default_factory=bytearray)
 
     @classmethod
-    def open(cls, engine: Engine, shape: Shape) -> Box:
+    def open(cls, engine: Engine, config: ContainerConfig) -> ContainerConnection:
         """Starts a container and waits for the hello of its process 1. Raises `ContainerError`."""
         boot_program = (payload.folder() / "image" / "boot.py").read_text(encoding="utf-8")
         try:
             container = engine.client.containers.create(
-                shape.image,
+                config.image,
                 entrypoint=["python3", "-I", "-c", boot_program],
                 command=[],
                 stdin_open=True,  # with stdin attached once: when this process ends, so does the container's stdin
                 auto_remove=True,
-                labels=labels(),
-                **flags(shape, engine.name),
+                labels=container_labels(),
+                **create_options(config, engine.name),
             )
         except engine.errors as error:
-            raise Broken(_refused(shape, error)) from error
+            raise ContainerError(_explain_refusal(config, error)) from error
         try:
             attached = container.attach_socket(params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
             container.start()
         except engine.errors as error:
             with contextlib.suppress(*engine.errors):
                 container.remove(force=True, v=True)
-            raise Broken(_refused(shape, error)) from error
-        connection = Box(engine=engine, shape=shape, container=container, attached=attached, wire=_plain(attached))
+            raise ContainerError(_explain_refusal(config, error)) from error
+        connection = ContainerConnection(
+            engine=engine, config=config, container=container, attached=attached, socket_=_raw_socket(attached)
+        )
         try:
-            connection.hello = connection._greeting()
+            connection.hello = connection._receive_hello()
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def supervise(self, hash_seed: int, *, anew: bool = False) -> bool:
+    def supervise(self, hash_seed: int, *, restart: bool = False) -> bool:
         """Starts the supervisor with this hash seed, after ending one with another. Raises `ContainerError`.
 
         False: it already runs; with `restart` that one is ended too.
         """
-        if self.hash_seed == hash_seed and not anew:
+        if self.hash_seed == hash_seed and not restart:
             return False
         self.session = False
         files: dict[str, bytes] = {}
         if self.hash_seed is None:
-            files = {**payload.sources(), "bundle": payload.bundle(FOLDER), **os_release.files(self.shape.project)}
+            files = {
+                **payload.sources(),
+                "bundle": payload.bundle(PAYLOAD_FOLDER),
+                **os_release.metadata_files(self.config.project),
+            }
             files[bundled_hypothesis.NAME] = bundled_hypothesis.archive()
             if not self.hello["pytest"] and not self.hello["packages"]:
-                files |= {f"packages/{name}": data for name, data in pytest_wheels.borrowed().items()}
+                files |= {f"packages/{name}": data for name, data in pytest_wheels.borrowed_files().items()}
         else:
             self._end_supervisor()
         self.hash_seed = hash_seed
-        packages = "/" + pytest_wheels.PACKAGES if self.hello["packages"] else f"{FOLDER}/packages"
-        argv = ["python3", "-s", "-B", f"{FOLDER}/supervisor.py", "--alone", "--packages", packages]
+        packages = "/" + pytest_wheels.PACKAGES if self.hello["packages"] else f"{PAYLOAD_FOLDER}/packages"
+        argv = ["python3", "-s", "-B", f"{PAYLOAD_FOLDER}/supervisor.py", "--alone", "--packages", packages]
         environ = {
             "PYTHONHASHSEED": str(hash_seed),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONNOUSERSITE": "1",
             "LANG": "C.UTF-8",
-            bundled_hypothesis.VARIABLE: f"{FOLDER}/{bundled_hypothesis.NAME}",
+            bundled_hypothesis.PATH_VARIABLE: f"{PAYLOAD_FOLDER}/{bundled_hypothesis.NAME}",
             "HOME": "/tmp",  # noqa: S108 - inside the sandbox
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1",
-            **self.shape.variables,
+            **self.config.variables,
         }
         encoded = {name: base64.b64encode(data).decode() for name, data in files.items()}
         message = {
@@ -115,22 +121,22 @@ class Box:
             "argv": argv,
             "environ": environ,
             "files": encoded,
-            "open": modes(self.shape.root) if files else {},
-            "empty": [self.shape.root] if files else [],
+            "open": folder_modes(self.config.root) if files else {},
+            "empty": [self.config.root] if files else [],
         }
         self._send(message, time.monotonic() + START_SECONDS)
-        self.ready = self._reply(time.monotonic() + START_SECONDS)
+        self.ready = self._receive(time.monotonic() + START_SECONDS)
         if self.ready["kind"] != "ready":
-            raise Broken(str(self.ready.get("reason") or self._why_over(self.ready)))
+            raise ContainerError(str(self.ready.get("reason") or self._exit_reason(self.ready)))
         return True
 
     def ask(self, message: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
         """Returns the supervisor's answer. Raises `ContainerError` when it is late or the supervisor has ended."""
         deadline = time.monotonic() + seconds
         self._send(message, deadline)
-        answer = self._reply(deadline)
+        answer = self._receive(deadline)
         if answer["kind"] == "ended":
-            raise Broken(self._why_over(answer))
+            raise ContainerError(self._exit_reason(answer))
         return answer
 
     def pause(self) -> None:
@@ -138,7 +144,7 @@ class Box:
         try:
             self.container.pause()
         except self.engine.errors as error:
-            raise Broken(self._lost(error)) from error
+            raise ContainerError(self._explain_loss(error)) from error
         self.paused = True
 
     def resume(self) -> None:
@@ -148,80 +154,80 @@ class Box:
         try:
             self.container.unpause()
         except self.engine.errors as error:
-            raise Broken(self._lost(error)) from error
+            raise ContainerError(self._explain_loss(error)) from error
         self.paused = False
 
     def kill(self) -> None:
         """Kills every process in it and wakes a thread that waits for an answer. Never raises."""
-        self.ended = True
+        self.has_ended = True
         with contextlib.suppress(*self.engine.errors):
             self.container.kill()
         with contextlib.suppress(OSError):
-            self.wire.shutdown(socket.SHUT_RDWR)
+            self.socket_.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Removes the container. Never raises; what is left on an unreachable engine is removed at the next opening."""
-        self.ended = True
+        self.has_ended = True
         with contextlib.suppress(*self.engine.errors):
             self.container.remove(force=True, v=True)
         with contextlib.suppress(OSError):
-            self.wire.close()
+            self.socket_.close()
             self.attached.close()
 
-    def _greeting(self) -> Mapping[str, Any]:
-        message = self._reply(time.monotonic() + START_SECONDS)
+    def _receive_hello(self) -> Mapping[str, Any]:
+        message = self._receive(time.monotonic() + START_SECONDS)
         if message["kind"] != "hello":
-            raise Broken(f"Process 1 of the container said {message['kind']!r} instead of hello.")
+            raise ContainerError(f"Process 1 of the container said {message['kind']!r} instead of hello.")
         return message
 
     def _end_supervisor(self) -> None:
         try:
             self.container.kill(signal="SIGHUP")
         except self.engine.errors as error:
-            raise Broken(self._lost(error)) from error
-        while self._reply(time.monotonic() + START_SECONDS)["kind"] != "ended":
+            raise ContainerError(self._explain_loss(error)) from error
+        while self._receive(time.monotonic() + START_SECONDS)["kind"] != "ended":
             pass
 
     # -- messages ---------------------------------------------------------------------------------------------------
 
-    def _send(self, message: Mapping[str, Any], until: float) -> None:
+    def _send(self, message: Mapping[str, Any], deadline: float) -> None:
         protocol = payload.protocol()
         try:
-            self._limit(until)
-            self.wire.sendall(protocol.pack(message))
+            self._set_timeout(deadline)
+            self.socket_.sendall(protocol.pack(message))
         except TimeoutError as error:
-            raise Broken("The sandbox took no more input; it was ended.") from error
+            raise ContainerError("The sandbox took no more input; it was ended.") from error
         except (OSError, protocol.ProtocolError) as error:
-            raise Broken(self._lost(error)) from error
+            raise ContainerError(self._explain_loss(error)) from error
 
-    def _reply(self, until: float) -> Mapping[str, Any]:
+    def _receive(self, deadline: float) -> Mapping[str, Any]:
         protocol = payload.protocol()
         try:
-            size = protocol.length(bytes(self._take(4, until)))
-            message: Mapping[str, Any] = protocol.unpack(self._take(size, until))
+            size = protocol.length(bytes(self._read_stdout(4, deadline)))
+            message: Mapping[str, Any] = protocol.unpack(self._read_stdout(size, deadline))
         except protocol.ProtocolError as error:
-            raise Broken(f"The sandbox said something that is no message ({error}).") from error
+            raise ContainerError(f"The sandbox said something that is no message ({error}).") from error
         return message
 
-    def _take(self, size: int, until: float) -> bytes:
+    def _read_stdout(self, size: int, deadline: float) -> bytes:
         """Reads the next bytes of the container's stdout; its stderr is kept separately."""
         while len(self._out) < size:
             try:
-                self._limit(until)
-                data = self.wire.recv(1 << 16)
+                self._set_timeout(deadline)
+                data = self.socket_.recv(1 << 16)
             except TimeoutError as error:
-                raise Broken("The sandbox did not answer in time; it was ended.") from error
+                raise ContainerError("The sandbox did not answer in time; it was ended.") from error
             except OSError as error:
-                raise Broken(self._lost(error)) from error
+                raise ContainerError(self._explain_loss(error)) from error
             if not data:
-                raise Broken(self._lost(None))
+                raise ContainerError(self._explain_loss(None))
             self._raw += data
-            self._sort()
-        taken = bytes(self._out[:size])
+            self._split_frames()
+        data_read = bytes(self._out[:size])
         del self._out[:size]
-        return taken
+        return data_read
 
-    def _sort(self) -> None:
+    def _split_frames(self) -> None:
         while len(self._raw) >= _FRAME.size:
             stream, size = _FRAME.unpack_from(self._raw)
             if len(self._raw) < _FRAME.size + size:
@@ -232,13 +238,13 @@ class Box:
                 self._out += content
             else:
                 self._err += content
-                del self._err[:-STDERR_KEPT]
+                del self._err[:-MAX_STDERR]
 
-    def _limit(self, until: float) -> None:
-        remaining = until - time.monotonic()
+    def _set_timeout(self, deadline: float) -> None:
+        remaining = deadline - time.monotonic()
         if remaining <= 0:
             raise TimeoutError
-        self.wire.settimeout(remaining)
+        self.socket_.settimeout(remaining)
 
     # -- messages for the user --------------------------------------------------------------------------------------
 
@@ -246,48 +252,48 @@ class Box:
         """The end of the supervisor's stderr."""
         return self._err.decode("utf-8", "replace")
 
-    def _why_over(self, answer: Mapping[str, Any]) -> str:
+    def _exit_reason(self, answer: Mapping[str, Any]) -> str:
         last_line = next((line.strip() for line in reversed(self.stderr().splitlines()) if line.strip()), "")
         return f"The sandbox's supervisor ended with status {answer.get('status')}" + (
             f": {last_line[:300]}" if last_line else "."
         )
 
-    def _lost(self, error: Exception | None) -> str:
+    def _explain_loss(self, error: Exception | None) -> str:
         """Why the conversation ended, as far as the engine knows."""
-        if self.ended:
+        if self.has_ended:
             return "The container was ended."
         try:
             self.container.reload()
             state = self.container.attrs.get("State", {})
         except self.engine.errors as problem:
             if is_missing(problem):
-                return f"The sandbox's container is gone: it ended, or was removed from outside.{self._said()}"
-            return f"The {self.engine.name} engine does not answer any more ({sentence(problem)})."
+                return f"The sandbox's container is gone: it ended, or was removed from outside.{self._last_stderr()}"
+            return f"The {self.engine.name} engine does not answer any more ({error_line(problem)})."
         if state.get("OOMKilled"):
             return "The sandbox's container ran out of memory."
         if state.get("ExitCode") == 137:
             return "The sandbox's container was killed from outside."
         if not state.get("Running"):
-            return f"The sandbox's container ended with status {state.get('ExitCode')}.{self._said()}"
-        reason = sentence(error) if error else "closed by the engine"
+            return f"The sandbox's container ended with status {state.get('ExitCode')}.{self._last_stderr()}"
+        reason = error_line(error) if error else "closed by the engine"
         return f"The connection to the sandbox's container was lost ({reason})."
 
-    def _said(self) -> str:
+    def _last_stderr(self) -> str:
         last_line = next((line.strip() for line in reversed(self.stderr().splitlines()) if line.strip()), "")
         return f" Its last words: {last_line[:300]}" if last_line else ""
 
 
-def _plain(attached: Any) -> Any:
+def _raw_socket(attached: Any) -> Any:
     """The socket below the file-like object that the SDK returns for plain HTTP."""
     return getattr(attached, "_sock", attached)
 
 
-def _refused(shape: Shape, error: Exception) -> str:
+def _explain_refusal(config: ContainerConfig, error: Exception) -> str:
     if is_missing(error):
-        return f"The image {shape.image} is not there (any more)."
-    text = sentence(error)
-    if shape.runtime and "runtime" in text.lower():
-        return f"The engine does not know the runtime {shape.runtime} of `sandbox.runtime`: {text}"
+        return f"The image {config.image} is not there (any more)."
+    text = error_line(error)
+    if config.runtime and "runtime" in text.lower():
+        return f"The engine does not know the runtime {config.runtime} of `sandbox.runtime`: {text}"
     if "python3" in text and ("not found" in text or "no such file" in text):
-        return f"The image {shape.image} has no python3."
+        return f"The image {config.image} has no python3."
     return f"The container could not be started: {text}"

@@ -10,13 +10,13 @@ from typing import Any
 
 import psutil
 
-from greenloop.sandboxes.selftest_cache import boot
+from greenloop.sandboxes.selftest_cache import boot_id
 
 log = logging.getLogger(__name__)
 
-MARK = "dev.greenloop"
-OWNER = f"{MARK}.owner"  # pid and start time of the process that owns the container
-BOOT = f"{MARK}.boot"  # machine, boot and pid namespace in which that pid is valid
+LABEL = "dev.greenloop"
+OWNER_LABEL = f"{LABEL}.owner"  # pid and start time of the process that owns the container
+BOOT_LABEL = f"{LABEL}.boot"  # machine, boot and pid namespace in which that pid is valid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,36 +35,36 @@ def is_missing(error: Exception) -> bool:
     return getattr(response, "status_code", None) == 404
 
 
-def sentence(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     """The engine's error message on one line."""
     text = getattr(error, "explanation", None) or error
     return " ".join(str(text).split())[:300] or type(error).__name__
 
 
-def labels() -> dict[str, str]:
+def container_labels() -> dict[str, str]:
     """The labels of every container that must not outlive this process."""
-    return {MARK: "1", OWNER: _identity(os.getpid()), BOOT: boot()}
+    return {LABEL: "1", OWNER_LABEL: _process_identity(os.getpid()), BOOT_LABEL: boot_id()}
 
 
-def _identity(pid: int) -> str:
+def _process_identity(pid: int) -> str:
     return f"{pid}/{psutil.Process(pid).create_time():.1f}"
 
 
-def _lives(owner: str) -> bool:
+def _is_alive(owner: str) -> bool:
     try:
-        return _identity(int(owner.partition("/")[0])) == owner
+        return _process_identity(int(owner.partition("/")[0])) == owner
     except (ValueError, psutil.NoSuchProcess):
         return False
     except psutil.AccessDenied:
         return True
 
 
-def sweep(engine: Engine) -> int:
+def remove_orphans(engine: Engine) -> int:
     """Removes containers whose owner has ended and returns how many. Those of other machines and users are kept."""
     removed = 0
     with contextlib.suppress(*engine.errors):
-        for container in engine.client.containers.list(all=True, filters={"label": MARK}, ignore_removed=True):
-            if container.labels.get(BOOT) == boot() and not _lives(container.labels.get(OWNER, "")):
+        for container in engine.client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
+            if container.labels.get(BOOT_LABEL) == boot_id() and not _is_alive(container.labels.get(OWNER_LABEL, "")):
                 with contextlib.suppress(*engine.errors):
                     container.remove(force=True, v=True)
                     removed += 1

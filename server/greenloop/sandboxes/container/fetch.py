@@ -12,22 +12,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks import Pin
 from greenloop.project.locks.pins import pin
-from greenloop.sandboxes.container.bounded_process import Failed
-from greenloop.sandboxes.container.image_python import Facts
+from greenloop.sandboxes.container.bounded_process import ProgramError
+from greenloop.sandboxes.container.image_python import ImagePython
 
-Run = Callable[[list[str], float], str]
-SECONDS = 900
+RunProgram = Callable[[list[str], float], str]
+PIP_SECONDS = 900
 _MISSING = re.compile(r"No matching distribution found for ([A-Za-z0-9][\w.-]*)")
-_OTHER_HASH = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n\s+([\w.-]+==[\w.!+-]+)")
+_HASH_MISMATCH = re.compile(r"DO NOT MATCH THE HASHES[^\n]*\n\s+([\w.-]+==[\w.!+-]+)")
 _UNREACHABLE = re.compile(
     r"(Temporary failure|Name or service|Connection refused|timed out|ProxyError|Max retries)[^\n]*"
 )
 
 
-class NoWheel(Exception):
+class NoWheelError(Exception):
     """The index has no wheel of this package for the image; `str()` is the package's name."""
 
 
@@ -38,23 +38,26 @@ class Fetcher:
     `built_wheels` is the folder of the wheels that were built here in place of missing ones.
     """
 
-    run: Run
-    facts: Facts
-    made: Path
-    temporary: Path
+    run_program: RunProgram
+    python: ImagePython
+    built_wheels: Path
+    temporary_folder: Path
 
     def resolve(self, requirements: Sequence[str], constraints: Sequence[str], folder: Path) -> list[Pin]:
-        """Resolves requirements to exact pins with hashes. Raises `NoWheelError`, and `CannotVerify` when none fit."""
+        """Resolves requirements to exact pins with hashes.
+
+        Raises `NoWheelError`, and `CannotVerifyError` when none fit.
+        """
         report, requirement_file, constraint_file = folder / "report.json", folder / "wanted.txt", folder / "bounds.txt"
         requirement_file.write_text("\n".join(requirements) + "\n", encoding="utf-8")
         constraint_file.write_text("\n".join(constraints) + "\n", encoding="utf-8")
         try:
-            self._pip(
+            self._run_pip(
                 "install", "--dry-run", "--ignore-installed", f"--report={report}", f"--target={folder / 'target'}",
-                f"--constraint={constraint_file}", *self._wheels_only(), f"--requirement={requirement_file}",
+                f"--constraint={constraint_file}", *self._wheel_options(), f"--requirement={requirement_file}",
             )  # fmt: skip
-        except Failed as problem:
-            raise CannotVerify(_with_lines(str(problem), requirements), remedy=problem.remedy) from problem
+        except ProgramError as problem:
+            raise CannotVerifyError(_quote_requirements(str(problem), requirements), remedy=problem.remedy) from problem
         pins = []
         for item in json.loads(report.read_text(encoding="utf-8"))["install"]:
             hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
@@ -62,89 +65,92 @@ class Fetcher:
             pins.append(pin(metadata["name"], metadata["version"], [f"sha256:{hashes['sha256']}"] if hashes else []))
         return sorted(pins)
 
-    def wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:
-        """Fetches the wheels of exactly these pins. Raises `NoWheelError`, and `CannotVerify` on other failures."""
+    def fetch_wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:
+        """Fetches the wheels of exactly these pins.
+
+        Raises `NoWheelError`, and `CannotVerifyError` on other failures.
+        """
         requirement_file = folder / "exact.txt"
         requirement_file.write_text("".join(f"{pin}\n" for pin in pins), encoding="utf-8")
         hash_options = ["--require-hashes"] if pins and all(pin.hashes for pin in pins) else []
-        self._pip(
+        self._run_pip(
             "download",
             "--no-deps",
             *hash_options,
-            *self._wheels_only(),
+            *self._wheel_options(),
             f"--dest={folder}",
             f"--requirement={requirement_file}",
         )
         return sorted(folder.glob("*.whl"))
 
-    def source(self, wanted: Pin | str) -> Path:
+    def fetch_source(self, package: Pin | str) -> Path:
         """Fetches and unpacks a package's source: that of the pin, or the newest of that name.
 
         pip then also asks the package for its metadata, which the guard prevents; so pip's failure is expected, and the
-        source is in its temporary folder. Raises `CannotVerify` when it is not.
+        source is in its temporary folder. Raises `CannotVerifyError` when it is not.
         """
-        name = wanted.name if isinstance(wanted, Pin) else re.split(r"[^\w.-]", wanted)[0]
-        file = self.temporary / "source.txt"
-        file.write_text(f"{wanted}\n", encoding="utf-8")
-        before, error = self._sources(), ""
+        name = package.name if isinstance(package, Pin) else re.split(r"[^\w.-]", package)[0]
+        file = self.temporary_folder / "source.txt"
+        file.write_text(f"{package}\n", encoding="utf-8")
+        before, error = self._unpacked_sources(), ""
         try:
-            self._pip(
+            self._run_pip(
                 "download", "--no-deps", "--no-clean", "--no-build-isolation", f"--no-binary={name}",
-                f"--dest={self.temporary}", f"--requirement={file}",
+                f"--dest={self.temporary_folder}", f"--requirement={file}",
             )  # fmt: skip
-        except (Failed, NoWheel) as problem:
+        except (ProgramError, NoWheelError) as problem:
             error = str(problem)
-        sources = sorted(self._sources() - before)
+        sources = sorted(self._unpacked_sources() - before)
         if not sources:
-            title = str(wanted).split(" ", maxsplit=1)[0]
-            raise CannotVerify(
-                f"{title} has no wheel for Python {self.facts.version} and no source on your package index.",
+            title = str(package).split(" ", maxsplit=1)[0]
+            raise CannotVerifyError(
+                f"{title} has no wheel for Python {self.python.version} and no source on your package index.",
                 remedy=f"Look at pip's configuration ({error[:200]}), or name an image in `sandbox.image`.",
             )
         return sources[0]
 
-    def _sources(self) -> set[Path]:
+    def _unpacked_sources(self) -> set[Path]:
         """Folders in which pip has unpacked a source."""
         markers = ("pyproject.toml", "setup.py")
-        return {marker.parent for name in markers for marker in self.temporary.glob(f"pip-*/*/{name}")}
+        return {marker.parent for name in markers for marker in self.temporary_folder.glob(f"pip-*/*/{name}")}
 
-    def _wheels_only(self) -> list[str]:
-        platforms = [f"--platform={name}" for name in self.facts.platforms()]
-        find_links = [f"--find-links={self.made}"] if any(self.made.glob("*.whl")) else []
+    def _wheel_options(self) -> list[str]:
+        platforms = [f"--platform={name}" for name in self.python.platforms()]
+        find_links = [f"--find-links={self.built_wheels}"] if any(self.built_wheels.glob("*.whl")) else []
         return [
-            "--only-binary=:all:", "--implementation=cp", f"--python-version={self.facts.version}",
+            "--only-binary=:all:", "--implementation=cp", f"--python-version={self.python.version}",
             *platforms, *find_links,
         ]  # fmt: skip
 
-    def _pip(self, *arguments: str) -> str:
-        guard = json.dumps({"markers": dict(self.facts.markers), "temporary": str(self.temporary)})
+    def _run_pip(self, *arguments: str) -> str:
+        guard = json.dumps({"markers": dict(self.python.markers), "temporary": str(self.temporary_folder)})
         program = [sys.executable, "-P", str(Path(__file__).with_name("guarded_pip.py")), guard]
         try:
-            return self.run([*program, *arguments, "--disable-pip-version-check", "--no-input"], SECONDS)
-        except Failed as problem:
-            raise _explained(problem) from problem
+            return self.run_program([*program, *arguments, "--disable-pip-version-check", "--no-input"], PIP_SECONDS)
+        except ProgramError as problem:
+            raise _explain(problem) from problem
 
 
-def _explained(problem: Failed) -> Exception:
+def _explain(problem: ProgramError) -> Exception:
     text = problem.output
     unreachable = _UNREACHABLE.search(text)
     if unreachable:
-        return CannotVerify(
+        return CannotVerifyError(
             f"Your package index cannot be reached ({unreachable[0][:150]}), so the project's packages cannot be had.",
             remedy="Connect, or name an image that has them in `sandbox.image`.",
         )
     missing = _MISSING.search(text)
     if missing:
-        return NoWheel(re.split(r"[=<>!~\[]", missing[1])[0])
-    mismatch = _OTHER_HASH.search(text)
+        return NoWheelError(re.split(r"[=<>!~\[]", missing[1])[0])
+    mismatch = _HASH_MISMATCH.search(text)
     if mismatch:
-        return CannotVerify(
+        return CannotVerifyError(
             f"What your package index has as {mismatch[1]} is not what was locked: its hash is another.",
             remedy="Lock anew if that is expected, or look at pip's configuration.",
         )
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no output"]
     reason = next((line for line in lines if line.startswith("ERROR: ")), lines[-1])
-    error = Failed(
+    error = ProgramError(
         f"The project's packages cannot be had: {reason.removeprefix('ERROR: ')[:300]}",
         remedy="Mend what describes them, or name an image that has them in `sandbox.image`.",
     )
@@ -152,6 +158,6 @@ def _explained(problem: Failed) -> Exception:
     return error
 
 
-def _with_lines(text: str, requirements: Sequence[str]) -> str:
+def _quote_requirements(text: str, requirements: Sequence[str]) -> str:
     """Replaces references to lines of the requirement file by the requirements on those lines."""
     return re.sub(r"-r \S+ \(line (\d+)\)", lambda match: requirements[int(match[1]) - 1], text)

@@ -14,14 +14,14 @@ import runpy
 import sys
 from typing import Any
 
-_STARTS = frozenset(
+_START_EVENTS = frozenset(
     {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn"}
 )
 
 
-def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+def _deny_programs(event: str, arguments: tuple[object, ...]) -> None:
     """Audit hook: denies starting programs, except the user's own keyring."""
-    if event not in _STARTS:
+    if event not in _START_EVENTS:
         return
     program = str(arguments[0] if arguments and arguments[0] else "")
     if event != "subprocess.Popen" or os.path.basename(program).removesuffix(".exe") != "keyring":  # noqa: PTH119
@@ -39,7 +39,7 @@ def main() -> None:
         vendored.default_environment = lambda: dict(settings["markers"])
     except (ImportError, AttributeError):
         pass
-    sys.addaudithook(_refuse)
+    sys.addaudithook(_deny_programs)
     sys.argv[:] = ["pip", *sys.argv[2:]]
     runpy.run_module("pip", run_name="__main__", alter_sys=True)
 

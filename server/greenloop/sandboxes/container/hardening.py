@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.core.records import Limits
+from greenloop.core.records.sandbox import Limits
 from greenloop.project.locks.project import Project
 
-FOLDER = "/.greenloop/run"  # as in sandbox/image/boot.py
+PAYLOAD_FOLDER = "/.greenloop/run"  # as in sandbox/image/boot.py
 CAPABILITIES = ("KILL", "SETGID", "SETUID")  # the supervisor's; a worker has none
-TMP = 64 << 20
-OWN = 96 << 20  # memory of boot, supervisor and its files, in addition to the tests' limit
+TMP_BYTES = 64 << 20
+OVERHEAD_BYTES = 96 << 20  # memory of boot, supervisor and its files, in addition to the tests' limit
 
 # All given explicitly: podman's own defaults may exceed what it is allowed to set.
 ULIMITS = [
@@ -23,7 +23,7 @@ ULIMITS = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class ContainerConfig:
     """Configuration of a container: image, the workspace's path inside, limits, network, extra variables.
 
     `upload_bytes` is the memory that the workspace's files take; an empty `runtime` is the engine's own; `project` is
@@ -35,36 +35,37 @@ class Shape:
     limits: Limits
     network: bool
     variables: Mapping[str, str]
-    cargo: int = 0
+    upload_bytes: int = 0
     runtime: str = ""
     project: Project = field(default_factory=Project)
 
     @property
-    def workspace(self) -> int:
+    def workspace_bytes(self) -> int:
         """Size limit of the workspace in bytes: twice its present size, because it grows, plus what tests may write."""
-        return 2 * self.cargo + self.limits.disk
+        return 2 * self.upload_bytes + self.limits.disk
 
 
-def flags(shape: Shape, engine: str) -> dict[str, Any]:
+def create_options(config: ContainerConfig, engine: str) -> dict[str, Any]:
     """Every option that hardens the container, as `containers.create` of the engine (Docker, podman) takes it."""
-    memory = shape.limits.memory + TMP + shape.workspace + OWN
+    memory = config.limits.memory + TMP_BYTES + config.workspace_bytes + OVERHEAD_BYTES
     return {
-        "runtime": shape.runtime or None,
-        "network_mode": "bridge" if shape.network else "none",
+        "runtime": config.runtime or None,
+        "network_mode": "bridge" if config.network else "none",
         "read_only": True,
         "user": "0:0",
         "cap_drop": ["ALL"],
         "cap_add": list(CAPABILITIES),
         "security_opt": ["no-new-privileges:true"],
         # More than a worker may have, or a fork bomb would block the supervisor.
-        "pids_limit": shape.limits.processes + 64,
+        "pids_limit": config.limits.processes + 64,
         "mem_limit": memory,
         "memswap_limit": memory,
         "nano_cpus": 1_000_000_000,
         "ipc_mode": "private",
         "shm_size": 16 << 20,
         "tmpfs": {
-            folder: _options(options, engine) for folder, options in _mounts(shape.root, shape.workspace).items()
+            folder: _engine_options(options, engine)
+            for folder, options in _mounts(config.root, config.workspace_bytes).items()
         },
         "ulimits": ULIMITS,
         "log_config": {"Type": "none", "Config": {}},
@@ -74,7 +75,7 @@ def flags(shape: Shape, engine: str) -> dict[str, Any]:
     }
 
 
-def modes(root: str) -> dict[str, int]:
+def folder_modes(root: str) -> dict[str, int]:
     """The modes that boot gives to folders, because a tmpfs takes over the mode of the image's folder.
 
     Tests may create files in the workspace, but neither change nor remove those that were uploaded (sticky).
@@ -82,7 +83,7 @@ def modes(root: str) -> dict[str, int]:
     return {folder: 0o1777 if folder == root else 0o755 for folder in _mounts(root, 0) if folder in {"/root", root}}
 
 
-def _options(options: str, engine: str) -> str:
+def _engine_options(options: str, engine: str) -> str:
     """Drops what podman lacks: a limit on the number of files. They take memory, which is limited."""
     if engine != "podman":
         return options
@@ -91,8 +92,8 @@ def _options(options: str, engine: str) -> str:
 
 def _mounts(root: str, size: int) -> dict[str, str]:
     mounts = {
-        "/tmp": f"rw,exec,nosuid,nodev,size={TMP},nr_inodes=50000,mode=1777",  # noqa: S108 - inside the sandbox
-        FOLDER: f"rw,nosuid,nodev,noexec,size={32 << 20},mode=755",
+        "/tmp": f"rw,exec,nosuid,nodev,size={TMP_BYTES},nr_inodes=50000,mode=1777",  # noqa: S108 - inside the sandbox
+        PAYLOAD_FOLDER: f"rw,nosuid,nodev,noexec,size={32 << 20},mode=755",
         root: f"rw,exec,nosuid,nodev,size={size},nr_inodes=150000,mode=1777",
     }
     if root.startswith("/root/"):

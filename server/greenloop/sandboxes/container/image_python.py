@@ -7,9 +7,9 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 
-ASK = """
+QUERY_PROGRAM = """
 import json, os, platform, sys, sysconfig
 full = platform.python_version()
 print(json.dumps({
@@ -28,13 +28,13 @@ _LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class ImagePython:
     """`paths` are sysconfig's, `markers` PEP 508's, `glibc_minor` the minor version of glibc 2 (0: another libc)."""
 
     paths: Mapping[str, str]
     executable: str
     markers: Mapping[str, str]
-    libc: int
+    glibc_minor: int
 
     @property
     def version(self) -> str:
@@ -44,14 +44,14 @@ class Facts:
         """The platform tags of wheels that can be installed, newest first."""
         machine = self.markers["platform_machine"]
         tags = []
-        for minor in range(self.libc, 4, -1):
+        for minor in range(self.glibc_minor, 4, -1):
             tags.append(f"manylinux_2_{minor}_{machine}")
             if minor in _LEGACY and (minor == 17 or machine == "x86_64"):
                 tags.append(f"{_LEGACY[minor]}_{machine}")
         return [*tags, f"linux_{machine}"]
 
 
-def usual(version: tuple[int, int]) -> dict[str, str]:
+def default_markers(version: tuple[int, int]) -> dict[str, str]:
     """The markers of greenloop's own images for this Python, as far as they are known without running one."""
     python = ".".join(map(str, version))
     return {
@@ -62,14 +62,14 @@ def usual(version: tuple[int, int]) -> dict[str, str]:
     }  # fmt: skip
 
 
-def read(text: str) -> Facts:
-    """Parses the output of `QUERY_PROGRAM`. Raises `CannotVerify` when it is something else."""
+def parse(text: str) -> ImagePython:
+    """Parses the output of `QUERY_PROGRAM`. Raises `CannotVerifyError` when it is something else."""
     try:
         described = json.loads(text.strip().splitlines()[-1])
         kind, _, version = described["libc"][0], None, described["libc"][1]
         libc = int(version.split(".")[1]) if kind == "glibc" and version.startswith("2.") else 0
-        return Facts(
-            paths=described["paths"], executable=described["executable"], markers=described["markers"], libc=libc
+        return ImagePython(
+            paths=described["paths"], executable=described["executable"], markers=described["markers"], glibc_minor=libc
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise CannotVerify(f"The image's Python does not say what it is: {text.strip()[-200:]}") from error
+        raise CannotVerifyError(f"The image's Python does not say what it is: {text.strip()[-200:]}") from error

@@ -8,22 +8,26 @@ from __future__ import annotations
 import re
 
 from greenloop.project.locks.project import Project
-from greenloop.sandboxes.container.hardening import FOLDER
+from greenloop.sandboxes.container.hardening import PAYLOAD_FOLDER
 
-_PLACE = "project"
+_FOLDER = "project"
 
 
-def files(project: Project) -> dict[str, bytes]:
+def metadata_files(project: Project) -> dict[str, bytes]:
     """The metadata files by path below `PAYLOAD_FOLDER`; none for a project without a name."""
     if not project.name:
         return {}
     version = project.version or "0.0.0"
-    folder = f"{_PLACE}/{_plain(project.name)}-{_plain(version)}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {_line(project.name)}\nVersion: {_line(version)}\n"
+    folder = f"{_FOLDER}/{_normalized(project.name)}-{_normalized(version)}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {_one_line(project.name)}\nVersion: {_one_line(version)}\n"
     contents = {f"{folder}/METADATA": metadata.encode(), f"{folder}/INSTALLER": b"greenloop\n"}
     sections = [
         "\n".join(
-            [f"[{_line(group)}]", *(f"{_line(name)} = {_line(value)}" for name, value in entry_points.items()), ""]
+            [
+                f"[{_one_line(group)}]",
+                *(f"{_one_line(name)} = {_one_line(value)}" for name, value in entry_points.items()),
+                "",
+            ]
         )
         for group, entry_points in project.entry_points.items()
     ]
@@ -32,15 +36,15 @@ def files(project: Project) -> dict[str, bytes]:
     return contents
 
 
-def path(project: Project, root: str) -> str:
+def python_path(project: Project, root: str) -> str:
     """PYTHONPATH for tests: the source folders, then the metadata. Empty where neither is needed."""
     folders = [f"{root}/{folder}" for folder in project.sources]
-    return ":".join([*folders, *([f"{FOLDER}/{_PLACE}"] if project.name else ())])
+    return ":".join([*folders, *([f"{PAYLOAD_FOLDER}/{_FOLDER}"] if project.name else ())])
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.+!]+", "_", text)
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())

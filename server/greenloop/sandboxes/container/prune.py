@@ -10,32 +10,32 @@ from collections.abc import Mapping
 
 from greenloop.project.settings import cache_folder
 from greenloop.sandboxes.container.base import REPOSITORY as BASES
-from greenloop.sandboxes.container.engine import MARK, Engine
+from greenloop.sandboxes.container.engine import LABEL, Engine
 
 log = logging.getLogger(__name__)
 
 UNUSED_DAYS = 30
 DAY = 86_400.0
-_LAST = "looked for unused ones"
+_LAST_PRUNED = "looked for unused ones"
 
 
-def used(*names: str) -> None:
+def record_use(*names: str) -> None:
     """Records that these images are in use now."""
     _write({**_read(), **dict.fromkeys(names, time.time())})
 
 
-def daily(engine: Engine) -> list[str]:
+def prune_daily(engine: Engine) -> list[str]:
     """Removes images unused for `UNUSED_DAYS`, at most once a day. Returns the names of those removed.
 
     An image that this machine has not seen before counts as used now: on a shared engine it may be another user's.
     """
     last_used, now = _read(), time.time()
-    if now - last_used.get(_LAST, 0.0) < DAY:
+    if now - last_used.get(_LAST_PRUNED, 0.0) < DAY:
         return []
     removed: list[str] = []
     present: set[str] = set()
     with contextlib.suppress(*engine.errors):
-        for image in engine.client.images.list(filters={"label": [f"{MARK}.image"]}):
+        for image in engine.client.images.list(filters={"label": [f"{LABEL}.image"]}):
             for name in (tag.removeprefix("localhost/") for tag in image.tags):  # podman's prefix
                 if name.startswith(f"{BASES}:"):
                     continue  # the base of all others, and expensive to build
@@ -45,7 +45,7 @@ def daily(engine: Engine) -> list[str]:
                         engine.client.images.remove(name)
                         removed.append(name)
         last_used = {name: used_at for name, used_at in last_used.items() if name in present and name not in removed}
-    _write({**last_used, _LAST: now})
+    _write({**last_used, _LAST_PRUNED: now})
     if removed:
         log.info("Removed %d image(s) that were not used for %d days.", len(removed), UNUSED_DAYS)
     return removed
@@ -61,9 +61,9 @@ def _read() -> dict[str, float]:
     return {str(name): float(used_at) for name, used_at in uses.items() if isinstance(used_at, int | float)}
 
 
-def _write(known: Mapping[str, float]) -> None:
+def _write(uses: Mapping[str, float]) -> None:
     with contextlib.suppress(OSError):
         file = cache_folder() / "images.json"
         temporary = file.with_suffix(".new")
-        temporary.write_text(json.dumps(known), encoding="utf-8")
+        temporary.write_text(json.dumps(uses), encoding="utf-8")
         temporary.replace(file)

@@ -11,20 +11,20 @@ from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.sandboxes import payload
 
 PACKAGES = ".greenloop/packages"  # boot.py looks for it there
-SECONDS = 180
-BORROWED = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+DOWNLOAD_SECONDS = 180
+BORROWED_PACKAGES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
-def pins(version: tuple[int, int]) -> Path:
-    """The pins for a Python version. Raises `CannotVerify` when it is too old for every supported pytest."""
+def pins_file(version: tuple[int, int]) -> Path:
+    """The pins for a Python version. Raises `CannotVerifyError` when it is too old for every supported pytest."""
     for least in ((3, 11), (3, 10), (3, 9)):
         if version >= least:
             return payload.folder() / "image" / f"packages-{least[0]}.{least[1]}.txt"
-    raise CannotVerify(
+    raise CannotVerifyError(
         f"Python {version[0]}.{version[1]} is too old for the sandbox.",
         remedy="Use Python 3.9 or newer for the project.",
     )
@@ -32,14 +32,16 @@ def pins(version: tuple[int, int]) -> Path:
 
 def pytest_version(version: tuple[int, int]) -> str:
     """The version of pytest in an image of this Python version."""
-    line = next(line for line in pins(version).read_text(encoding="ascii").splitlines() if line.startswith("pytest=="))
+    line = next(
+        line for line in pins_file(version).read_text(encoding="ascii").splitlines() if line.startswith("pytest==")
+    )
     return line.split()[0].removeprefix("pytest==")
 
 
-def layer(version: tuple[int, int], run: Callable[[list[str], float], str]) -> bytes:
+def build_layer(version: tuple[int, int], run_program: Callable[[list[str], float], str]) -> bytes:
     """Builds a tar archive for `/` of the image: the unpacked wheels, and a world-writable /tmp.
 
-    `run_program(arguments, seconds)` runs a program and returns its output; it raises `CannotVerify` on failure.
+    `run_program(arguments, seconds)` runs a program and returns its output; it raises `CannotVerifyError` on failure.
     """
     stream = io.BytesIO()
     with (
@@ -47,27 +49,27 @@ def layer(version: tuple[int, int], run: Callable[[list[str], float], str]) -> b
         tarfile.open(fileobj=stream, mode="w") as tar,
     ):
         # A container's tmpfs on it takes over the mode of this folder.
-        tar.addfile(_folder("tmp", 0o1777))
+        tar.addfile(_folder_member("tmp", 0o1777))
         folders = {".greenloop", PACKAGES}
         for name in sorted(folders):
-            tar.addfile(_folder(name, 0o755))
+            tar.addfile(_folder_member(name, 0o755))
         try:
-            run(_download(version, folder), SECONDS)
-        except CannotVerify:
+            run_program(_download_command(version, folder), DOWNLOAD_SECONDS)
+        except CannotVerifyError:
             if version < (3, 11):
                 raise
             # No pip here, or no index reachable: greenloop's own pytest works for these versions.
-            for name, data in borrowed().items():
+            for name, data in borrowed_files().items():
                 _put(name, data, tar, folders)
         for wheel in sorted(Path(folder).glob("*.whl")):
             _unpack(wheel, tar, folders)
     return stream.getvalue()
 
 
-def borrowed() -> dict[str, bytes]:
+def borrowed_files() -> dict[str, bytes]:
     """Greenloop's own pytest and its dependencies, with metadata, by path below a folder of packages."""
     files: dict[str, bytes] = {}
-    for name in BORROWED:
+    for name in BORROWED_PACKAGES:
         for file in metadata.distribution(name).files or ():
             path = Path(str(file.locate()))
             if (file.suffix == ".py" or ".dist-info" in file.parts[0]) and ".." not in file.parts and path.is_file():
@@ -75,37 +77,37 @@ def borrowed() -> dict[str, bytes]:
     return files
 
 
-def _download(version: tuple[int, int], folder: str) -> list[str]:
+def _download_command(version: tuple[int, int], folder: str) -> list[str]:
     return [
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
         "--no-deps", "--require-hashes",
         "--only-binary=:all:", "--platform=any", "--implementation=py", "--abi=none",
-        f"--python-version={version[0]}.{version[1]}", f"--dest={folder}", f"--requirement={pins(version)}",
+        f"--python-version={version[0]}.{version[1]}", f"--dest={folder}", f"--requirement={pins_file(version)}",
     ]  # fmt: skip
 
 
-def _unpack(wheel: Path, tar: tarfile.TarFile, made: set[str]) -> None:
+def _unpack(wheel: Path, tar: tarfile.TarFile, known_folders: set[str]) -> None:
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             if name.endswith("/") or ".data/" in name:
                 continue
-            _put(name, archive.read(name), tar, made)
+            _put(name, archive.read(name), tar, known_folders)
 
 
-def _put(name: str, data: bytes, tar: tarfile.TarFile, made: set[str]) -> None:
+def _put(name: str, data: bytes, tar: tarfile.TarFile, known_folders: set[str]) -> None:
     path = f"{PACKAGES}/{name}"
     parts = path.split("/")[:-1]
     for depth in range(1, len(parts) + 1):
         folder = "/".join(parts[:depth])
-        if folder not in made:
-            made.add(folder)
-            tar.addfile(_folder(folder, 0o755))
+        if folder not in known_folders:
+            known_folders.add(folder)
+            tar.addfile(_folder_member(folder, 0o755))
     member = tarfile.TarInfo(path)
     member.size, member.mode = len(data), 0o644
     tar.addfile(member, io.BytesIO(data))
 
 
-def _folder(name: str, mode: int) -> tarfile.TarInfo:
+def _folder_member(name: str, mode: int) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
     member.type, member.mode = tarfile.DIRTYPE, mode
     return member

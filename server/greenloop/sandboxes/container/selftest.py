@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from greenloop.core.records import Execution
+from greenloop.core.records.sandbox import Execution
 from greenloop.core.report import case_results
 
 # The user reads the name of a test that fails.
-WALL = """
+ISOLATION_TESTS = """
 import os, socket, tempfile
 import pytest
 
@@ -53,19 +53,19 @@ def test_has_no_network():
     with pytest.raises(OSError):
         socket.create_connection(("192.0.2.1", 9), timeout=1)
 """
-FILES = {"test_isolation.py": WALL}
+FILES = {"test_isolation.py": ISOLATION_TESTS}
 SELECTORS = ("test_isolation.py",)
-LEAST = 14
+MIN_RESULTS = 14
 
 
-def complaint(execution: Execution) -> str:
+def find_problem(execution: Execution) -> str:
     """The first check that failed, with the reason; empty when all passed."""
     results = case_results(execution)
     for result in results:
         if not result.passed:
             reason = result.failure.message if result.failure else result.outcome
             return f"{result.id.partition('::')[2]}: {reason}"
-    if len(results) < LEAST or execution.status != 0 or execution.killed:
+    if len(results) < MIN_RESULTS or execution.status != 0 or execution.killed:
         output = execution.output.strip()[-300:] or execution.killed or "no output"
         return f"it ended early (status {execution.status}): {output}"
     return ""

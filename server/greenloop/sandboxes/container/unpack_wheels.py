@@ -9,10 +9,10 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from greenloop.core.errors import CannotVerify
-from greenloop.sandboxes.container.image_python import Facts
+from greenloop.core.errors import CannotVerifyError
+from greenloop.sandboxes.container.image_python import ImagePython
 
-MOST_BYTES = 8 << 30  # unpacked; a zip bomb must not fill the disk
+MAX_BYTES = 8 << 30  # unpacked; a zip bomb must not fill the disk
 _SCRIPT = """#!{python}
 import sys
 from {module} import {first}
@@ -21,11 +21,11 @@ if __name__ == "__main__":
 """
 
 
-class Layer:
+class LayerArchive:
     """A tar archive that is being written, for the folders of the image's `python`."""
 
-    def __init__(self, file: Path, facts: Facts) -> None:
-        self.facts, self.written = facts, 0
+    def __init__(self, file: Path, python: ImagePython) -> None:
+        self.python, self.bytes_written = python, 0
         self._tar = tarfile.open(file, mode="w")  # noqa: SIM115 - closed by `close`
         self._folders: set[str] = set()
 
@@ -33,23 +33,23 @@ class Layer:
         """Closes the archive."""
         self._tar.close()
 
-    def add(self, wheels: Iterable[Path], target: str = "") -> None:
+    def add_wheels(self, wheels: Iterable[Path], target: str = "") -> None:
         """Unpacks wheels into `target`, or where it is empty into the Python's own folders.
 
-        Raises `CannotVerify` for a file that is not a wheel or that would leave its folder.
+        Raises `CannotVerifyError` for a file that is not a wheel or that would leave its folder.
         """
         for wheel in wheels:
             try:
                 with zipfile.ZipFile(wheel) as archive:
                     self._unpack(wheel, archive, target)
             except (zipfile.BadZipFile, ValueError, OSError, RuntimeError) as error:
-                raise CannotVerify(f"{wheel.name} cannot be unpacked: {error}") from error
+                raise CannotVerifyError(f"{wheel.name} cannot be unpacked: {error}") from error
 
-    def put(self, path: str, data: bytes, mode: int = 0o644) -> None:
+    def add_file(self, path: str, data: bytes, mode: int = 0o644) -> None:
         """Adds one file, by its absolute path."""
-        self.written += len(data)
-        if self.written > MOST_BYTES:
-            raise CannotVerify(f"The project's packages take more than {MOST_BYTES >> 30} GiB.")
+        self.bytes_written += len(data)
+        if self.bytes_written > MAX_BYTES:
+            raise CannotVerifyError(f"The project's packages take more than {MAX_BYTES >> 30} GiB.")
         relative = PurePosixPath(path.lstrip("/"))
         for folder in reversed(relative.parents):
             if str(folder) not in {".", *self._folders}:
@@ -62,7 +62,7 @@ class Layer:
         self._tar.addfile(member, io.BytesIO(data))
 
     def _unpack(self, wheel: Path, archive: zipfile.ZipFile, target: str) -> None:
-        paths = self.facts.paths
+        paths = self.python.paths
         if target:
             paths = {scheme: target if scheme.endswith("lib") else f"{target}/.{scheme}" for scheme in paths}
         for info in archive.infolist():
@@ -80,16 +80,16 @@ class Layer:
             if scheme == "scripts":
                 mode = 0o755
                 if data.startswith(b"#!python"):
-                    data = b"#!" + self.facts.executable.encode() + data[data.find(b"\n") :]
+                    data = b"#!" + self.python.executable.encode() + data[data.find(b"\n") :]
             elif info.external_attr >> 16 & 0o111:
                 mode = 0o755
             if scheme not in paths:
                 raise ValueError(f"it has files for {scheme!r}")
-            self.put(f"{paths[scheme]}/{relative}", data, mode)
+            self.add_file(f"{paths[scheme]}/{relative}", data, mode)
             if name.name == "entry_points.txt" and len(name.parts) == 2 and name.parts[0].endswith(".dist-info"):
-                self._scripts(data.decode("utf-8", "replace"), paths["scripts"])
+                self._add_scripts(data.decode("utf-8", "replace"), paths["scripts"])
 
-    def _scripts(self, text: str, folder: str) -> None:
+    def _add_scripts(self, text: str, folder: str) -> None:
         parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
         parser.optionxform = str  # type: ignore[assignment,method-assign]
         try:
@@ -102,6 +102,6 @@ class Layer:
                 is_safe = name.replace("-", "").replace(".", "").replace("_", "").isalnum()
                 if call and is_safe:
                     script = _SCRIPT.format(
-                        python=self.facts.executable, module=module.strip(), first=call.partition(".")[0], call=call
+                        python=self.python.executable, module=module.strip(), first=call.partition(".")[0], call=call
                     )
-                    self.put(f"{folder}/{name}", script.encode(), 0o755)
+                    self.add_file(f"{folder}/{name}", script.encode(), 0o755)

@@ -15,26 +15,26 @@ from fnmatch import translate
 from functools import cache
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 
-MOST_BYTES = 256 << 20
-MOST_FILES = 50_000
-PAGE = 4096  # a file in memory takes whole pages
-BATCH = 8 << 20  # bytes of one write request
+MAX_BYTES = 256 << 20
+MAX_FILES = 50_000
+PAGE_BYTES = 4096  # a file in memory takes whole pages
+BATCH_BYTES = 8 << 20  # bytes of one write request
 
 # Made by tools and mostly large; no test reads them.
-LEFT_OUT = frozenset(
+EXCLUDED_FOLDERS = frozenset(
     {
         ".git", ".hg", ".svn", "__pycache__", ".venv", "venv", "node_modules", "__pypackages__",
         ".mypy_cache", ".pytest_cache", ".ruff_cache", ".pytype", ".hypothesis", ".tox", ".nox", ".eggs", ".direnv",
         ".ipynb_checkpoints", ".idea", ".vscode", ".vs", ".gradle", ".cache",
     }
 )  # fmt: skip
-LEFT_OUT_FILES = ("*.pyc", "*.pyo", "*.swp", ".DS_Store")
+EXCLUDED_FILES = ("*.pyc", "*.pyo", "*.swp", ".DS_Store")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stamp:
+class FileStamp:
     """Identifies a version of a file without reading it."""
 
     size: int
@@ -44,36 +44,36 @@ class Stamp:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cargo:
+class WorkspaceUpload:
     """The files and folders to upload, by relative path."""
 
-    files: Mapping[str, Stamp] = field(default_factory=dict)
+    files: Mapping[str, FileStamp] = field(default_factory=dict)
     folders: frozenset[str] = frozenset()
 
     @property
     def memory(self) -> int:
         """Bytes that the files take in memory."""
-        return sum(-(-stamp.size // PAGE) * PAGE for stamp in self.files.values())
+        return sum(-(-stamp.size // PAGE_BYTES) * PAGE_BYTES for stamp in self.files.values())
 
 
-def scan(root: Path, masked: Sequence[str]) -> Cargo:
+def scan(root: Path, masked: Sequence[str]) -> WorkspaceUpload:
     """Finds every regular file and every folder to upload.
 
     Excluded: what `masked` hides (glob patterns of names), virtual environments, caches, links that lead out of the
     workspace, and names that the protocol cannot carry.
-    Raises `CannotVerify` naming the largest folder when there is too much.
+    Raises `CannotVerifyError` naming the largest folder when there is too much.
     """
     entries = dict(_entries(root, root.resolve(), masked))
-    upload = Cargo(
+    upload = WorkspaceUpload(
         files={path: stamp for path, stamp in entries.items() if stamp is not None},
         folders=frozenset(path for path, stamp in entries.items() if stamp is None),
     )
-    if upload.memory > MOST_BYTES or len(upload.files) > MOST_FILES:
-        raise _too_much(upload.files, upload.memory)
+    if upload.memory > MAX_BYTES or len(upload.files) > MAX_FILES:
+        raise _too_large(upload.files, upload.memory)
     return upload
 
 
-def load(root: Path, paths: Sequence[str]) -> Iterator[dict[str, bytes]]:
+def read_batches(root: Path, paths: Sequence[str]) -> Iterator[dict[str, bytes]]:
     """Yields the files' contents in batches. Files that have vanished are skipped."""
     batch: dict[str, bytes] = {}
     size = 0
@@ -83,14 +83,14 @@ def load(root: Path, paths: Sequence[str]) -> Iterator[dict[str, bytes]]:
         except OSError:
             continue
         size += len(batch[path])
-        if size >= BATCH:
+        if size >= BATCH_BYTES:
             yield batch
             batch, size = {}, 0
     if batch:
         yield batch
 
 
-def _entries(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tuple[str, Stamp | None]]:
+def _entries(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tuple[str, FileStamp | None]]:
     """Yields (path, stamp) for files, (path, None) for folders."""
     pending: list[tuple[str, frozenset[str]]] = [("", frozenset({str(real_root)}))]
     while pending:
@@ -101,68 +101,68 @@ def _entries(root: Path, real_root: Path, masked: Sequence[str]) -> Iterator[tup
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if "\\" in entry.name or _hidden(entry.name, masked):
+            if "\\" in entry.name or _is_masked(entry.name, masked):
                 continue
             try:
-                if entry.is_symlink() and not _stays(Path(entry.path), real_root, masked):
+                if entry.is_symlink() and not _stays_inside(Path(entry.path), real_root, masked):
                     continue
                 status = entry.stat()
             except OSError:
                 continue  # a broken link, or a file that has vanished
             if stat.S_ISREG(status.st_mode):
-                if not _hidden(entry.name, LEFT_OUT_FILES):
+                if not _is_masked(entry.name, EXCLUDED_FILES):
                     yield (
                         path,
-                        Stamp(
+                        FileStamp(
                             size=status.st_size,
                             modified=status.st_mtime_ns,
                             inode=status.st_ino,
                             executable=bool(status.st_mode & stat.S_IXUSR),
                         ),
                     )
-            elif stat.S_ISDIR(status.st_mode) and _travels(entry):
+            elif stat.S_ISDIR(status.st_mode) and _is_uploaded(entry):
                 real = os.path.realpath(entry.path)
                 if real not in above:  # following a link to a folder above would never end
                     pending.append((path, above | {real}))
                     yield path, None
 
 
-def _hidden(name: str, masked: Sequence[str]) -> bool:
-    return _any_of(tuple(masked)).match(name) is not None
+def _is_masked(name: str, masked: Sequence[str]) -> bool:
+    return _compile_patterns(tuple(masked)).match(name) is not None
 
 
 @cache
-def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+def _compile_patterns(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Compiles all patterns into one expression: a large workspace matches some hundred thousand names."""
     return re.compile("|".join(map(translate, patterns)) or r"(?!)")
 
 
-def _stays(link: Path, real_root: Path, masked: Sequence[str]) -> bool:
+def _stays_inside(link: Path, real_root: Path, masked: Sequence[str]) -> bool:
     """Whether the link leads to a path in the workspace that is not hidden itself."""
     try:
         target = link.resolve(strict=True).relative_to(real_root)
     except (OSError, ValueError, RuntimeError):
         return False
-    return not any(part in LEFT_OUT or _hidden(part, masked) for part in target.parts)
+    return not any(part in EXCLUDED_FOLDERS or _is_masked(part, masked) for part in target.parts)
 
 
-def _travels(entry: os.DirEntry[str]) -> bool:
-    return entry.name not in LEFT_OUT and not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+def _is_uploaded(entry: os.DirEntry[str]) -> bool:
+    return entry.name not in EXCLUDED_FOLDERS and not os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))  # noqa: PTH110, PTH118
 
 
-def _too_much(found: Mapping[str, Stamp], size: int) -> CannotVerify:
+def _too_large(stamps: Mapping[str, FileStamp], size: int) -> CannotVerifyError:
     bytes_in: Counter[str] = Counter()
     files_in: Counter[str] = Counter()
-    for path, stamp in found.items():
+    for path, stamp in stamps.items():
         folder = path.rpartition("/")[0] or "."
         bytes_in[folder] += stamp.size
         files_in[folder] += 1
-    by_size = size > MOST_BYTES
+    by_size = size > MAX_BYTES
     largest, amount = (bytes_in if by_size else files_in).most_common(1)[0]
-    total = f"{size >> 20} MiB" if by_size else f"{len(found)} files"
-    limit = f"{MOST_BYTES >> 20} MiB" if by_size else f"{MOST_FILES} files"
+    total = f"{size >> 20} MiB" if by_size else f"{len(stamps)} files"
+    limit = f"{MAX_BYTES >> 20} MiB" if by_size else f"{MAX_FILES} files"
     share = f"{amount >> 20} MiB" if by_size else f"{amount} files"
-    return CannotVerify(
+    return CannotVerifyError(
         f"The workspace is too large for a container: {total}, the limit is {limit}; {largest} alone has {share}.",
         remedy=f"Move {largest} out of the workspace, or use `sandbox.kind = bubblewrap`, which mounts it.",
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import cycle
 from string import Template
 
-from greenloop.core.records import Message
+from greenloop.core.records.model import Message
 from greenloop.project import templates
 
 

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from greenloop.core.records import Region
+from greenloop.core.records.spec import Region
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
 from greenloop.project.syntax import definitions

@@ -16,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from greenloop.core.errors import CannotVerify, SettingsProblem
+from greenloop.core.errors import CannotVerifyError, SettingsError
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, CaseResult, Failure, Frame, Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import flat
 from greenloop.specs.changed_code import Subject, name_line, subject
 from greenloop.specs.limits import RUFF, Constraint, Fault, faults, parse, sentence
@@ -28,7 +30,7 @@ TYPE = "Constraint"
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
-    """Raises `SettingsProblem` for an unknown constraint, `CannotVerify` where ruff is needed and missing."""
+    """Raises `SettingsError` for an unknown constraint, `CannotVerifyError` where ruff is needed and missing."""
     limits = parse(tools.options.get("constraints", ()))
     for each in limits:
         if each.word == RUFF:  # report a wrong selector before any model is asked
@@ -107,7 +109,10 @@ def _result(region: Region, constraint: Constraint, found: Sequence[Fault] | Non
 
 
 async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) -> list[Fault]:
-    """Runs ruff's selected rules over a text. Raises `CannotVerify` without ruff, `SettingsProblem` for a bad rule."""
+    """Runs ruff's selected rules over a text.
+
+    Raises `CannotVerifyError` without ruff, `SettingsError` for a bad rule.
+    """
     program = _program(problem.root)
     process = await asyncio.create_subprocess_exec(
         *(program, "check", "--isolated", "--no-cache", "--no-fix", "--quiet", "--exit-zero"),
@@ -128,7 +133,9 @@ async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) 
         async with asyncio.timeout(SECONDS):
             out, err = await process.communicate(text.encode("utf-8", "replace"))
     except TimeoutError as error:
-        raise CannotVerify(f"ruff took longer than {SECONDS:g} s for {path}.", remedy="Leave `ruff` out.") from error
+        raise CannotVerifyError(
+            f"ruff took longer than {SECONDS:g} s for {path}.", remedy="Leave `ruff` out."
+        ) from error
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
@@ -145,7 +152,7 @@ async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) 
             if error_rows
             else "it gave no answer"
         )
-        raise SettingsProblem(
+        raise SettingsError(
             f"The constraint '{constraint.source}' cannot be checked by ruff: {reason}.",
             remedy="Name rules or their groups, such as `ruff E,F,B`.",
         )
@@ -172,7 +179,7 @@ def _program(root: Path) -> str:
         path.is_relative_to(root) for path in (Path(path_ruff).absolute(), Path(path_ruff).resolve())
     ):
         return str(Path(path_ruff).absolute())
-    raise CannotVerify(
+    raise CannotVerifyError(
         "The constraint `ruff` needs ruff, and there is none outside the workspace.",
         remedy=f"Install it: {sys.executable} -m pip install ruff",
     )

@@ -11,9 +11,11 @@ import doctest
 from collections import defaultdict
 from collections.abc import Sequence
 
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.records import Completion, Problem, Provenance, Region, Role, Spec
+from greenloop.core.records.model import ChatRequest, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.project import sources
 from greenloop.specs.kinds._few_shot import turns
 from greenloop.specs.kinds._stub_view import Outline, outline
@@ -30,7 +32,7 @@ NOTHING = "The tester wrote no test that can be read."
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
-    """The cases of all sets, or none and a doubt. Lets `BudgetExceeded` and the model's own errors through."""
+    """The cases of all sets, or none and a doubt. Lets `BudgetExceededError` and the model's own errors through."""
     region = problem.regions[0]
     stub_view = outline(region, problem.files[region.path])
     if stub_view is None:
@@ -39,11 +41,11 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     return spec(region, sources.imported_as(region.path, problem.root), stub_view, answers)
 
 
-def requests(about: Outline) -> list[Completion]:
+def requests(about: Outline) -> list[ChatRequest]:
     """One request for each set: the same prompt, so that it is read once, at rising temperatures."""
     messages = turns("designer", shown=about.shown, name=about.full)
     return [
-        Completion(messages=messages, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS, stop=STOP)
+        ChatRequest(messages=messages, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS, stop=STOP)
         for temperature in TEMPERATURES
     ]
 
@@ -60,7 +62,7 @@ def spec(region: Region, module: str, about: Outline, answers: Sequence[str]) ->
     if not unique_tests:
         return Spec(doubts=(NOTHING,))
     checks = [_check(test, region, module, " ".join(batches[text])) for text, test in unique_tests.items()]
-    return sheet(region, module, KIND, checks) + Spec(doubts=_doubts(list(unique_tests.values())))
+    return build_test_file(region, module, KIND, checks) + Spec(doubts=_doubts(list(unique_tests.values())))
 
 
 def _set(answer: str, about: Outline) -> list[Line]:

@@ -9,7 +9,8 @@ import ast
 import doctest
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, Problem, Provenance, Region, Spec, Target
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec, Target
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:

@@ -11,9 +11,10 @@ import re
 from greenloop.core.docstrings.documentation import read
 from greenloop.core.docstrings.literals import EXCEPTIONS
 from greenloop.core.docstrings.statements import Told, told
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.records import Problem, Provenance, Region, Spec, Target
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec, Target
 from greenloop.project import sources
 from greenloop.project.syntax import definitions
 
@@ -45,7 +46,7 @@ def stated(region: Region, text: str, module: str) -> Spec:
         for line, one in statements.checks
         for outer, inner in [_parted(one.imports)]
     ]
-    return sheet(region, module, KIND, checks) + Spec(doubts=statements.doubts)
+    return build_test_file(region, module, KIND, checks) + Spec(doubts=statements.doubts)
 
 
 def facts(region: Region | Target, text: str) -> Told:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.records import Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.project import sources
 from greenloop.specs.properties import example_calls, signature, type_hints, value_kinds
 from greenloop.specs.properties.signature import Head
@@ -46,7 +47,7 @@ def spec(region: Region, text: str, module: str) -> Spec:
         doubt = f"The docstring's example gives {mismatches[0]!r}, which is not of the annotated type {head.returns}."
         return Spec(doubts=(doubt,))
     calls = examples.whole[:MOST] or _made_up(head, text)
-    return sheet(region, module, KIND, [_check(call, expression, head) for call in calls])
+    return build_test_file(region, module, KIND, [_check(call, expression, head) for call in calls])
 
 
 def _check(call: str, expression: str, head: Head) -> Check:

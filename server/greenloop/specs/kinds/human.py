@@ -9,7 +9,9 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, CaseResult, Failure, Frame, Problem, Provenance, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import flat
 from greenloop.specs.changed_code import name_line
 

@@ -11,9 +11,11 @@ import builtins
 import re
 
 from greenloop.core.docstrings.sections import Sections, sections
-from greenloop.core.generated_tests import sheet
+from greenloop.core.generated_tests import build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.records import Completion, Message, Problem, Region, Role, Spec
+from greenloop.core.records.model import ChatRequest, Message, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 from greenloop.core.text.tokens import estimate
 from greenloop.core.text.truncate import cut
 from greenloop.project import sources
@@ -45,7 +47,7 @@ UNFIT = ("LookupError",)
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
-    """Property tests that can run here, else a doubt. Lets `BudgetExceeded` and the model's own errors through."""
+    """Property tests that can run here, else a doubt. Lets `BudgetExceededError` and the model's own errors through."""
     region = problem.regions[0]
     text = problem.files[region.path]
     head = signature.read(region, text)
@@ -94,7 +96,7 @@ def spec(region: Region, text: str, module: str, answer: str) -> Spec:
             checks.append(check)
     if not checks:
         return Spec(doubts=(f"No property of `{head.name}` is known or could be read from the model's answer.",))
-    return sheet(region, module, KIND, checks[:MOST])
+    return build_test_file(region, module, KIND, checks[:MOST])
 
 
 def _known(head: Head, text: str, module: str) -> tuple[tuple[Values, ...], tuple[str, ...]]:
@@ -134,9 +136,9 @@ def messages(head: Head) -> tuple[Message, ...]:
     )
 
 
-def question(head: Head) -> Completion:
+def question(head: Head) -> ChatRequest:
     """The one request for a function's properties."""
-    return Completion(messages=messages(head), role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)
+    return ChatRequest(messages=messages(head), role=Role.TESTER, temperature=0.0, max_tokens=TOKENS)
 
 
 def parse(answer: str, head: Head) -> tuple[Claim, ...]:

@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 from greenloop.core.ports import Tools
-from greenloop.core.records import Case, Execution, Problem, Provenance, Run, Spec, Target
-from greenloop.core.report import collected
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Case, Provenance, Spec, Target
+from greenloop.core.report import collected_cases
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
     """Each collected test as a case; no cases when nothing could be collected (the report says why)."""
     selectors = problem.spec.selectors
-    execution = await tools.session.run(Run(selectors=selectors, files=dict(problem.buffers), collect=True))
+    execution = await tools.session.run(TestRun(selectors=selectors, files=dict(problem.buffers), collect=True))
     return Spec(cases=_cases(execution), selectors=selectors)
 
 
@@ -26,5 +28,5 @@ def read(execution: Execution, target: Target) -> Spec:
 def _cases(execution: Execution) -> tuple[Case, ...]:
     return tuple(
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER, confirmed=True)
-        for item in collected(execution)
+        for item in collected_cases(execution)
     )

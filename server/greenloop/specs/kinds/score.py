@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
-from greenloop.core.errors import SettingsProblem
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.errors import SettingsError
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import FUNCTIONS, plain_name, tree
-from greenloop.core.records import Problem, Provenance, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.text.diff import flat
 from greenloop.project import sources
 from greenloop.specs.changed_code import name_line
@@ -22,21 +23,21 @@ REMEDY = "Write `file.py::function`, or `file.py::function>=0.9`."
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
-    """One case: the score is high enough. Raises `SettingsProblem` where the scorer does not exist."""
+    """One case: the score is high enough. Raises `SettingsError` where the scorer does not exist."""
     setting = str(tools.options.get("score", "")).strip()
     if not setting:
         return Spec()
     match = _SETTING.fullmatch(setting)
     if match is None or float(match["least"] or 1) > 1:
-        raise SettingsProblem(f"`spec.score` is {setting!r}, which names no scorer.", remedy=REMEDY)
+        raise SettingsError(f"`spec.score` is {setting!r}, which names no scorer.", remedy=REMEDY)
     path, name, minimum = match["path"], match["name"], float(match["least"] or 1)
     text = sources.text(problem.root, path, problem.buffers)
     module = tree(flat(text or ""))
     if text is None or isinstance(module, SyntaxError):
         reason = "is no file of this workspace" if text is None else "does not parse"
-        raise SettingsProblem(f"`spec.score` names {path}, which {reason}.", remedy=REMEDY)
+        raise SettingsError(f"`spec.score` names {path}, which {reason}.", remedy=REMEDY)
     if not any(isinstance(node, FUNCTIONS) and node.name == name for node in module.body):
-        raise SettingsProblem(f"`spec.score` names {name}, which {path} does not define.", remedy=REMEDY)
+        raise SettingsError(f"`spec.score` names {name}, which {path} does not define.", remedy=REMEDY)
     region = problem.regions[0]
     check = Check(
         body=_body(path, name, plain_name(region.qualname), minimum, depth=region.path.count("/")),
@@ -45,7 +46,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         shown=f"{name}({region.qualname}) >= {minimum:g}",
         imports=("import pathlib", "import runpy"),
     )
-    return sheet(region, sources.imported_as(region.path, problem.root), "score", [check])
+    return build_test_file(region, sources.imported_as(region.path, problem.root), "score", [check])
 
 
 def _body(path: str, name: str, target: str, least: float, *, depth: int) -> str:

@@ -16,12 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from greenloop.core.errors import SettingsProblem
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.errors import SettingsError
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.python.ast_source import FUNCTIONS, definitions, plain_name, tree
 from greenloop.core.python.names import bindings, free_names
-from greenloop.core.records import Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.diff import flat
 from greenloop.project import sources
 from greenloop.specs.changed_code import name_line
@@ -62,13 +63,13 @@ class _Bad(ValueError):
 
 
 async def collect(problem: Problem, tools: Tools) -> Spec:
-    """A case for each recorded call of the region. Raises `SettingsProblem` naming the file and the line."""
+    """A case for each recorded call of the region. Raises `SettingsError` naming the file and the line."""
     path = str(tools.options.get("trace", ""))
     if not path:
         return Spec()
     text = sources.text(problem.root, path, problem.buffers)
     if text is None:
-        raise SettingsProblem(
+        raise SettingsError(
             f"`spec.trace` names {path}, which is no file of this workspace.",
             remedy="Name a JSONL file by its path from the workspace's root.",
         )
@@ -80,12 +81,12 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         try:
             check = _check(row, recorded)
         except _Bad as error:
-            raise SettingsProblem(
+            raise SettingsError(
                 f"{path}, line {number}: {error}.",
                 remedy='A line is such as {"function": "m.f", "args": [1], "returns": 2}; see docs/specs.md.',
             ) from error
         checks += [check] if check else []
-    spec = sheet(recorded.region, recorded.module, "trace", checks[:MOST])
+    spec = build_test_file(recorded.region, recorded.module, "trace", checks[:MOST])
     if len(checks) > MOST:
         return spec + Spec(doubts=(f"Of {len(checks)} recorded calls the first {MOST} are used.",))
     return spec if checks else Spec(doubts=(f"{path} has no recorded call of {recorded.name}.",))

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from greenloop.core.generated_tests import Check, sheet
+from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.records import Execution, Problem, Provenance, Region, Run
-from greenloop.core.report import case_results, collect_errors, collected, end_of
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Provenance, Region
+from greenloop.core.report import case_results, collect_errors, collected_cases, describe_end
 from greenloop.core.verdict import forged
 from greenloop.specs.properties import property_tests
 from greenloop.specs.properties.value_strategies import Values
@@ -36,9 +38,9 @@ async def doubt(values: Sequence[Values], region: Region, module: str, problem: 
         )
         for each in values
     ]
-    probe_spec = sheet(region, module, KIND, checks)
+    probe_spec = build_test_file(region, module, KIND, checks)
     files = {**problem.buffers, **{path: text.encode() for path, text in {**problem.files, **probe_spec.files}.items()}}
-    execution = await tools.session.run(Run(selectors=probe_spec.selectors, files=files, seconds=SECONDS))
+    execution = await tools.session.run(TestRun(selectors=probe_spec.selectors, files=files, seconds=SECONDS))
     if reason := _stopped(execution):
         return f"Properties are not tried, because Hypothesis does not run here: {reason}."
     results = {each.id: each for each in case_results(execution)}
@@ -63,7 +65,11 @@ def _stopped(execution: Execution) -> str:
         return _short(execution.broken or forged(execution))
     if errors := collect_errors(execution):
         return _short(errors[0].failure.message or errors[0].failure.type)
-    return "" if collected(execution) and not execution.killed else end_of(execution) or "no test was collected"
+    return (
+        ""
+        if collected_cases(execution) and not execution.killed
+        else describe_end(execution) or "no test was collected"
+    )
 
 
 def _short(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from greenloop.core.generated_tests import Check
-from greenloop.core.records import Provenance
+from greenloop.core.records.spec import Provenance
 from greenloop.specs.properties.signature import Head
 from greenloop.specs.properties.stated_properties import used
 from greenloop.specs.properties.value_strategies import Values

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring, piece, start_of
-from greenloop.core.records import Region
+from greenloop.core.records.spec import Region
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from greenloop.core.votes import Poll, Ruling, clusters, splitting
+from greenloop.core.votes import Poll, Ruling, find_clusters, rank_by_split
 
 ENOUGH = 5  # answers before any candidate is believed
 SHARE = 0.6  # share of the tests that a believed candidate passes (AgentCoder's threshold)
@@ -19,25 +19,27 @@ def rule(poll: Poll) -> Ruling:
 
     If only one of these holds, it is believed with a doubt where the user's own examples hold.
     """
-    ranked = clusters(poll)
+    ranked = find_clusters(poll)
     standing_weight = sum(ballot.weight for ballot in poll.ballots)
-    answers = max(poll.answers, standing_weight)
-    if answers < ENOUGH and not poll.over:
+    answers = max(poll.answer_count, standing_weight)
+    if answers < ENOUGH and not poll.is_final:
         return Ruling(why=f"Only {answers} of {ENOUGH} answers are there to compare.")
     if not ranked:
         return Ruling(why="No candidate passes what must hold.")
     best = max(ranked, key=lambda each: (each.weight * len(each.passed), each.weight))
     kept_ids = tuple(case.id for case in poll.cases if case.id in best.passed)
     ruling = Ruling(
-        order=tuple(ballot.attempt for ballot in best.ballots), kept=kept_ids, questions=splitting(ranked, poll.cases)
+        order=tuple(ballot.attempt for ballot in best.ballots),
+        kept=kept_ids,
+        questions=rank_by_split(ranked, poll.cases),
     )
     failed = len(poll.cases) - len(kept_ids)
     if 2 * best.weight <= standing_weight:
         why = "The candidates do not agree on what the function does."
-        believed = poll.binding and poll.over
+        believed = poll.binding_count and poll.is_final
     elif len(kept_ids) < SHARE * len(poll.cases):
         why = f"The candidates agree, but fail {failed} of {len(poll.cases)} designed tests."
-        believed = bool(poll.binding)
+        believed = bool(poll.binding_count)
     else:
         return ruling
     return replace(ruling, doubt=why) if believed else replace(ruling, order=(), why=why)

@@ -8,7 +8,10 @@ import pytest
 
 from doubling import PROBLEM
 from greenloop.core.python.stubs import todo, unwritten
-from greenloop.core.records import Attempt, Move, Problem, Region, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Move
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.edit_format import WHOLE, chosen
 from greenloop.drafting.search import ladder
 from greenloop.localize import regions

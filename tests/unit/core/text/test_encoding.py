@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.errors import UsageProblem
+from greenloop.core.errors import UsageError
 from greenloop.core.text.encoding import Encoding, declared, decode, encodable, encode
 
 
@@ -36,7 +36,7 @@ def test_any_text_comes_back(text):
 
 @given(st.binary(max_size=80))
 def test_any_bytes_come_back_or_are_refused(data):
-    with contextlib.suppress(UsageProblem):
+    with contextlib.suppress(UsageError):
         text, encoding = decode(data)
         assert encode(text, encoding) == data
 
@@ -53,7 +53,7 @@ def test_any_bytes_come_back_or_are_refused(data):
     ],
 )
 def test_what_cannot_be_read_is_named(data, said):
-    with pytest.raises(UsageProblem, match=said) as caught:
+    with pytest.raises(UsageError, match=said) as caught:
         decode(data)
     assert caught.value.remedy
 
@@ -64,7 +64,7 @@ def test_characters_that_do_not_fit():
     assert encodable("x\né → ü\n", latin) == (
         "The character '\\u2192' in line 2 does not exist in the file's encoding iso-8859-1."
     )
-    with pytest.raises(UsageProblem, match="line 2"):
+    with pytest.raises(UsageError, match="line 2"):
         encode("x\n→", latin)
 
 

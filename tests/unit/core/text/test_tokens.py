@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from greenloop.core.records import Message
+from greenloop.core.records.model import Message
 from greenloop.core.text import tokens
 
 # (text, tokens that the model's own tokenizer makes of it)

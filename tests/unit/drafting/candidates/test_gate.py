@@ -2,8 +2,8 @@ import pytest
 
 from greenloop.core.compose import compose
 from greenloop.core.python.names import undefined
-from greenloop.core.records import Candidate
-from greenloop.drafting.candidates.gate import check, same, warnings
+from greenloop.core.records.attempt import Candidate
+from greenloop.drafting.candidates.gate import check, is_same_code, warnings
 
 MODULE = """\
 import os
@@ -174,10 +174,10 @@ def test_same(problem):
     region = case.regions[0]
     a = Candidate(texts={region: "def f(x, y=1):\n    return x-y\n"})
     b = Candidate(texts={region: "def f(x, y=1):\n    'other words'\n    return (x - y)\n"})
-    assert same(case, a, b)
-    assert not same(case, a, None)
-    assert same(case, None, Candidate(texts={region: "def f(x, y=1):\n    return x + y\n"}))
-    assert not same(case, a, Candidate(texts=b.texts, imports=("import re",)))
+    assert is_same_code(case, a, b)
+    assert not is_same_code(case, a, None)
+    assert is_same_code(case, None, Candidate(texts={region: "def f(x, y=1):\n    return x + y\n"}))
+    assert not is_same_code(case, a, Candidate(texts=b.texts, imports=("import re",)))
 
 
 @pytest.mark.parametrize(

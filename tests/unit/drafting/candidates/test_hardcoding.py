@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Candidate, Case, CaseResult, Problem, Provenance, Region, Spec, Status, Verdict
+from greenloop.core.records.attempt import Candidate
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.drafting.candidates.gate import check
 from greenloop.drafting.candidates.hardcoding import HARD_CODED, overfitted, warnings
 

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.records import Attempt, Problem, Region, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.mutate import MOST, changes, mutants
 
 SOURCE = """class C:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenloop.core.compose import compose
-from greenloop.core.records import Candidate, Finding, Problem, Region, Spec
+from greenloop.core.records.attempt import Candidate, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Region, Spec
 from greenloop.drafting.candidates.parse_answer import read
 
 MODULE = '''\

@@ -8,22 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    Draft,
-    Environment,
-    Move,
-    Place,
-    Problem,
-    Provenance,
-    Region,
-    Role,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt, Draft, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.context import examples, source, versions
 from greenloop.drafting.prompt import assemble
 from greenloop.localize import regions
@@ -39,7 +30,7 @@ class Session:
 
 
 def tools(place=None, name="bubblewrap"):
-    return Tools(ask=None, run=None, session=Session(name), user=Nobody(), rng=None, place=place)
+    return Tools(ask=None, run=None, session=Session(name), user=NoUser(), rng=None, place=place)
 
 
 def problem(text, name, *, root=Path("/w"), tests="", provenance=Provenance.USER, line=1):
@@ -165,7 +156,7 @@ def place(tmp_path):
         source="",
         has_pytest=True,
     )
-    return Place(root=work, environment=environment)
+    return SandboxSpec(root=work, environment=environment)
 
 
 async def test_the_first_prompt_names_the_versions_of_what_is_imported(place):
@@ -204,7 +195,7 @@ async def test_a_container_without_a_lock_has_what_was_resolved(place, tmp_path,
     wanted = containers.locks.find(place.root)
     (line,) = await versions.gather(problem(CODE, "f", root=place.root), tools(place, "docker"))
     assert line.title == "It runs on Python 3.11."
-    file = containers._resolved_file((3, 11), wanted)
+    file = containers._resolution_file((3, 11), wanted)
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps([{"name": "numpy", "version": "2.0.1", "hashes": [], "marker": ""}]))
     (line,) = await versions.gather(problem(CODE, "f", root=place.root), tools(place, "docker"))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Approach, Case, Frame, Problem, Region, Spec
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.problem import Approach, Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import Frame
 from greenloop.drafting.context import callers, siblings
 from greenloop.localize import regions
 from greenloop.project import targets
 
-TOOLS = Tools(ask=None, run=None, session=None, user=Nobody(), rng=None)
+TOOLS = Tools(ask=None, run=None, session=None, user=NoUser(), rng=None)
 
 
 def problem(root, files, path, *names, created=False, approaches=None):

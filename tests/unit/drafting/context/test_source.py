@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Case, Execution, Problem, Provenance, Region, Spec
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.drafting.context import source as source_context
 from greenloop.drafting.context import tests as tests_context
 from greenloop.localize import regions
@@ -121,7 +123,7 @@ class NoSession:
         """Nothing is open."""
 
 
-TOOLS = Tools(ask=ask, run=ask, session=NoSession(), user=Nobody(), rng=random.Random(0))
+TOOLS = Tools(ask=ask, run=ask, session=NoSession(), user=NoUser(), rng=random.Random(0))
 
 
 def region(text, name, *, created=False):

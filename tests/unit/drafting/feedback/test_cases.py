@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Failure,
-    Finding,
-    Frame,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.drafting.feedback import _case_rows, cases
 
 MODULE = "def f(n):\n    return n\n"

@@ -10,9 +10,14 @@ from doubling import HALF, PROBLEM, STUB, code, executed
 from greenloop.core.attempts import best_attempt
 from greenloop.core.docstrings.requirements import checklist
 from greenloop.core.python.stubs import remarks
-from greenloop.core.records import Attempt, Completion, Problem, Reply, Status, Usage, Verdict
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.model import ChatRequest, Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.feedback import code_review, raw, requirements
+from greenloop.drafting.feedback import raw
+from greenloop.drafting.feedback.published import code_review, requirements
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
 from greenloop.engine.attempt_steps import judged
@@ -31,9 +36,9 @@ MUSTS = '''def double(x):
 @dataclass
 class Critic:
     answers: list[str]
-    asked: list[Completion] = field(default_factory=list)
+    asked: list[ChatRequest] = field(default_factory=list)
 
-    async def __call__(self, completion: Completion) -> Reply:
+    async def __call__(self, completion: ChatRequest) -> Reply:
         self.asked.append(completion)
         return Reply(text=self.answers.pop(0), usage=Usage(prompt_tokens=7), model="critic")
 

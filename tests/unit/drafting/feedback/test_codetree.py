@@ -8,11 +8,14 @@ from dataclasses import replace
 import pytest
 
 from doubling import HALF, PROBLEM, executed, unwritten
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Attempt, Candidate, Finding, Note, Reply, Role, Status, Usage, Verdict
-from greenloop.drafting.feedback import codetree, review, self_critique
-from greenloop.drafting.feedback._critic_prompt import bullets, named, number
-from greenloop.drafting.search import magicore
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt, Candidate, FeedbackNote, Finding
+from greenloop.core.records.model import Reply, Role
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
+from greenloop.drafting.feedback.published import codetree, review, self_critique
+from greenloop.drafting.feedback.published._critic_prompt import bullets, named, number
+from greenloop.drafting.search.published import magicore
 
 REGION = PROBLEM.regions[0]
 BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
@@ -30,7 +33,7 @@ class Critic:
         return Reply(text=self.answer, usage=Usage(prompt_tokens=20, completion_tokens=7), model="critic")
 
     def tools(self) -> Tools:
-        return Tools(ask=self.ask, run=None, session=None, user=Nobody(), rng=random.Random(0))
+        return Tools(ask=self.ask, run=None, session=None, user=NoUser(), rng=random.Random(0))
 
 
 def attempt(number: int, expression: str) -> Attempt:
@@ -80,7 +83,7 @@ async def test_an_answer_that_was_not_run_costs_no_opinion():
     )
     critic = Critic("score: 1")
     note = await codetree.describe(PROBLEM, [BASELINE, refused], critic.tools())
-    assert (critic.asked, note) == ([], Note(text=""))
+    assert (critic.asked, note) == ([], FeedbackNote(text=""))
 
 
 async def test_a_huge_answer_is_read_quickly_and_bounded():
@@ -92,7 +95,7 @@ async def test_the_reviewer_waits_for_the_last_sample_and_looks_at_the_best():
     samples = [BASELINE, attempt(1, "x + 1"), attempt(2, HALF), attempt(3, "x + 3"), attempt(4, "x + 4")]
     critic = Critic("Line 2 must multiply.")
     for last in (1, 2, 3, 4):
-        assert await review.describe(PROBLEM, samples[:last], critic.tools()) == Note(text="")
+        assert await review.describe(PROBLEM, samples[:last], critic.tools()) == FeedbackNote(text="")
     note = await review.describe(PROBLEM, samples, critic.tools())
     assert (note.fields, note.usage.tokens) == ({"review": "Line 2 must multiply.", "of": 2}, 27)
     assert HALF in critic.asked[0].messages[0].content
@@ -101,14 +104,14 @@ async def test_the_reviewer_waits_for_the_last_sample_and_looks_at_the_best():
 async def test_the_reviewer_is_not_asked_when_a_sample_passed():
     samples = [BASELINE, attempt(1, "x + 1"), attempt(2, "2 * x"), attempt(3, "x + 3"), attempt(4, "x + 4")]
     critic = Critic("Line 2 must multiply.")
-    assert await review.describe(PROBLEM, samples, critic.tools()) == Note(text="")
+    assert await review.describe(PROBLEM, samples, critic.tools()) == FeedbackNote(text="")
     assert critic.asked == []
 
 
 async def test_the_reviewer_judges_anew_what_is_no_worse_and_nothing_else():
     samples = [BASELINE, attempt(1, "x + 1"), attempt(2, HALF), attempt(3, "x + 3"), attempt(4, "x + 4")]
     critic = Critic("Line 2.")
-    assert await review.describe(PROBLEM, [*samples, attempt(5, "x + 5 + 6")], critic.tools()) == Note(text="")
+    assert await review.describe(PROBLEM, [*samples, attempt(5, "x + 5 + 6")], critic.tools()) == FeedbackNote(text="")
     note = await review.describe(PROBLEM, [*samples, attempt(5, "4")], critic.tools())
     assert note.fields["of"] == 5
 
@@ -136,7 +139,7 @@ async def test_self_critique_is_never_told_a_result():
     told = replace(attempt(1, HALF), error_class="AssertionError")
     await self_critique.describe(PROBLEM, [BASELINE, told], critic.tools())
     assert "assert" not in critic.asked[0].messages[0].content
-    assert await self_critique.describe(PROBLEM, [BASELINE], critic.tools()) == Note(text="")
+    assert await self_critique.describe(PROBLEM, [BASELINE], critic.tools()) == FeedbackNote(text="")
     assert len(critic.asked) == 1
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Attempt, CaseResult, Failure, Finding, Frame, Problem, Spec, Status, Verdict
+from greenloop.core.records.attempt import Attempt, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.drafting.feedback import diff, raw
 from greenloop.drafting.feedback._value_diff import first_difference
 

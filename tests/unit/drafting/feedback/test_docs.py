@@ -10,20 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    CaseResult,
-    Execution,
-    Failure,
-    Finding,
-    Frame,
-    Note,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, FeedbackNote, Finding
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution
+from greenloop.core.records.spec import Region, Spec
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.drafting.feedback import docs
 
 CODE = "import numpy as np\nfrom math import sqrt\n\n\ndef f(n):\n    return np.linspace(0, sqrt(n), nu=n)\n"
@@ -125,7 +116,7 @@ async def test_an_attribute_error_triggers_a_look_up_and_an_assertion_does_not()
     assert note.usage.test_seconds == 0.25
     assert (found.runs[0].selectors, list(found.runs[0].files)) == ((docs.FILE,), [docs.FILE])
     none = answering()
-    assert await docs.describe(PROBLEM, [failed("AssertionError", "assert 1 == 2")], none) == Note(text="")
+    assert await docs.describe(PROBLEM, [failed("AssertionError", "assert 1 == 2")], none) == FeedbackNote(text="")
     assert none.runs == []
 
 

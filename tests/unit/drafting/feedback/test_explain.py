@@ -8,47 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.budget import Ledger, Spent
-from greenloop.core.errors import ModelProblem
+from greenloop.core.budget import BudgetExceededError, Ledger
+from greenloop.core.errors import ModelError
 from greenloop.core.events import Started
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import (
-    Attempt,
-    Budget,
-    Candidate,
-    Case,
-    CaseResult,
-    Completion,
-    Failure,
-    Finding,
-    Frame,
-    Group,
-    Note,
-    Problem,
-    Region,
-    Reply,
-    Role,
-    Spec,
-    Status,
-    StopReason,
-    Usage,
-    Verdict,
-)
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.attempt import Attempt, Candidate, FeedbackNote, Finding
+from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.outcome import StopReason
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.usage import Budget, Usage
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import gate, parse_answer, repetition, search_replace, signature
-from greenloop.drafting.feedback import (
-    best,
-    bug_taxonomy,
-    cases,
-    explain,
-    generic,
-    raw,
-    reflect,
-    self_critique,
-    summary,
-)
+from greenloop.drafting.feedback import cases, raw
 from greenloop.drafting.feedback._refused_answers import ADVICE, sentence
+from greenloop.drafting.feedback.published import best, bug_taxonomy, explain, generic, reflect, self_critique, summary
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
 from greenloop.engine import attempt_steps, loop
@@ -90,9 +66,9 @@ class Critic:
     """Answers in order and keeps what it was asked."""
 
     answers: list[str | Exception]
-    asked: list[Completion] = field(default_factory=list)
+    asked: list[ChatRequest] = field(default_factory=list)
 
-    async def __call__(self, completion: Completion) -> Reply:
+    async def __call__(self, completion: ChatRequest) -> Reply:
         self.asked.append(completion)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -105,7 +81,7 @@ class Critic:
 
 
 def tools(critic: Critic) -> Tools:
-    return Tools(ask=critic, run=None, session=None, user=Nobody(), rng=random.Random(0))
+    return Tools(ask=critic, run=None, session=None, user=NoUser(), rng=random.Random(0))
 
 
 def attempt(number: int = 1, *, code: str = "    return n + 0\n", score: float = 0.5, **more) -> Attempt:
@@ -118,7 +94,7 @@ def attempt(number: int = 1, *, code: str = "    return n + 0\n", score: float =
         candidate=Candidate(texts={REGION: f"def f(n):\n{code}"}) if number else None,
         verdict=Verdict(status=Status.FAILED, cases=tuple(results)),
         error_class="AssertionError",
-        group=Group.LOGIC,
+        group=ErrorGroup.LOGIC,
     )
     return replace(made, **more)
 
@@ -208,7 +184,7 @@ async def test_reflections_are_kept_from_attempt_to_attempt():
 
 
 async def test_only_the_newest_reflections_are_shown():
-    old = [attempt(n, notes=(Note(text="", fields={"reflection": f"number {n}"}),)) for n in range(1, 9)]
+    old = [attempt(n, notes=(FeedbackNote(text="", fields={"reflection": f"number {n}"}),)) for n in range(1, 9)]
     note = await reflect.describe(PROBLEM, [BASELINE, *old, attempt(9)], tools(Critic(["newest"])))
     assert [row for row in note.text.split("\n") if row.startswith("- ")] == ["- number 7", "- number 8", "- newest"]
 
@@ -222,7 +198,7 @@ async def test_a_summary_has_a_bounded_number_of_sentences():
     assert note.usage == COST
 
 
-@pytest.mark.parametrize("answer", [ModelProblem("unreachable"), "", "```\n```"])
+@pytest.mark.parametrize("answer", [ModelError("unreachable"), "", "```\n```"])
 async def test_a_summary_without_a_model_is_put_together_from_the_cases(answer):
     note = await summary.describe(PROBLEM, [BASELINE, attempt()], tools(Critic([answer])))
     assert note.text == f"5 of 10 tests fail. {' '.join(FAILING.split())}. {' '.join(FAILING.split())}."
@@ -278,10 +254,10 @@ async def test_a_critique_that_cannot_be_read_gives_the_runners_words_and_says_s
 @pytest.mark.parametrize(
     ("error", "group", "label"),
     [
-        ("SyntaxError", Group.SYNTAX, "incomplete syntax structure"),
-        ("NameError", Group.RUNTIME, "definition missing"),
-        ("AssertionError", Group.LOGIC, "misunderstanding and logic error"),
-        ("Timeout", Group.TIMEOUT, "timeout or other exception"),
+        ("SyntaxError", ErrorGroup.SYNTAX, "incomplete syntax structure"),
+        ("NameError", ErrorGroup.RUNTIME, "definition missing"),
+        ("AssertionError", ErrorGroup.LOGIC, "misunderstanding and logic error"),
+        ("Timeout", ErrorGroup.TIMEOUT, "timeout or other exception"),
     ],
 )
 async def test_each_failed_attempt_gets_a_label_of_the_taxonomy(error, group, label):
@@ -318,7 +294,7 @@ async def test_self_critique_never_sees_the_tests_outcome():
 
 
 async def test_the_best_attempt_so_far_is_shown_beside_the_newest():
-    second = attempt(2, code="    return n + 9\n", score=0.9, notes=(Note(text="off by one"),))
+    second = attempt(2, code="    return n + 9\n", score=0.9, notes=(FeedbackNote(text="off by one"),))
     attempts = [BASELINE, attempt(1, score=0.5), second, attempt(3, score=0.2)]
     note = await best.describe(PROBLEM, attempts, None)
     assert note.text.startswith("Best so far: score 0.9 (9 of 10 tests passed), by:\n")
@@ -334,8 +310,8 @@ async def test_the_best_attempts_own_note_shows_its_score():
 
 @pytest.mark.parametrize("part", [*ASKING, self_critique])
 async def test_an_exhausted_budget_passes_through(part):
-    with pytest.raises(Spent):
-        await part.describe(PROBLEM, [BASELINE, attempt()], tools(Critic([Spent(StopReason.TOKENS)])))
+    with pytest.raises(BudgetExceededError):
+        await part.describe(PROBLEM, [BASELINE, attempt()], tools(Critic([BudgetExceededError(StopReason.TOKENS)])))
 
 
 @pytest.mark.parametrize("part", [*ASKING, self_critique, best, raw, cases])
@@ -345,7 +321,7 @@ async def test_huge_code_failures_and_answers_are_bounded(part):
     failure = replace(FAILURE, text=huge, message=huge, expected=huge, observed=huge)
     result = CaseResult(id="test_m.py::test_one", outcome="failed", failure=failure)
     verdict = Verdict(status=Status.FAILED, cases=(result,) * 30, reason=huge)
-    old = attempt(1, notes=(Note(text=huge),), verdict=verdict)
+    old = attempt(1, notes=(FeedbackNote(text=huge),), verdict=verdict)
     critic = Critic([huge])
     note = await part.describe(PROBLEM, [BASELINE, old, attempt(2, code=code, verdict=verdict)], tools(critic))
     assert len(note.text) < 150_000
@@ -353,7 +329,9 @@ async def test_huge_code_failures_and_answers_are_bounded(part):
 
 
 def test_what_asking_cost_is_the_attempts():
-    newest = attempt(usage=Usage(prompt_tokens=10, cost=0.02), notes=(Note(text="", usage=COST), Note(text="")))
+    newest = attempt(
+        usage=Usage(prompt_tokens=10, cost=0.02), notes=(FeedbackNote(text="", usage=COST), FeedbackNote(text=""))
+    )
     assert newest.spent == Usage(prompt_tokens=80, completion_tokens=30, cost=0.03)
 
 
@@ -363,9 +341,9 @@ async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better
     replies = [f"```python\ndef f(n):\n    return n + {n}\n```" for n in range(2, 6)]
     texts = templates.preset("plain")
 
-    def prompt(problem, draft, attempts) -> Completion:
+    def prompt(problem, draft, attempts) -> ChatRequest:
         prompts.append(assemble(texts, problem, [], attempts, draft, budget=2600, count=len))
-        return Completion(messages=prompts[-1], role=draft.role)
+        return ChatRequest(messages=prompts[-1], role=draft.role)
 
     async def ask(_request, _on_token) -> Reply:
         return Reply(text=replies.pop(0), usage=COST, model="scripted")

@@ -11,28 +11,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Execution,
-    Failure,
-    Finding,
-    Frame,
-    Lines,
-    Problem,
-    Provenance,
-    Region,
-    Reply,
-    Spec,
-    Status,
-    Usage,
-    Verdict,
-)
-from greenloop.core.report import Step, Watched
-from greenloop.drafting.feedback import ldb, runtime_trace
-from greenloop.drafting.feedback._blocks import blocks, visits
+from greenloop.core.records.attempt import Attempt, Candidate, Finding
+from greenloop.core.records.model import Reply
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, WatchedLines
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.report import LineTrace, Step
+from greenloop.drafting.feedback.published import ldb, runtime_trace
+from greenloop.drafting.feedback.published._blocks import blocks, visits
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
 TEST = "from m import total\n\ndef test_it():\n    assert total([1, 2]) == 3\n"
@@ -143,7 +131,7 @@ def test_many_branches_in_a_row_are_no_recursion():
 
 
 def test_values_before_and_after_each_visit():
-    ran = visits(Watched(lines={}, steps=RAN), blocks("m.py", ast.parse(CODE).body))
+    ran = visits(LineTrace(lines={}, steps=RAN), blocks("m.py", ast.parse(CODE).body))
     assert [(visit.block.start, dict(visit.before), visit.after) for visit in ran[:3]] == [
         (2, {"items": "[1, 2]"}, {"s": "0", "t": "1"}),
         (4, {"items": "[1, 2]", "s": "0", "t": "1"}, {"i": "1"}),
@@ -160,7 +148,7 @@ def test_each_call_of_a_recursion_has_its_own_variables():
         *steps((2, {"n": "0"}), (3, {"m": "0"}), (3, {"return": "0"}), call=2),
         *steps((3, {"m": "0"}), (3, {"return": "0"})),
     ]
-    ran = visits(Watched(lines={}, steps=tuple(told)), blocks("m.py", ast.parse(code).body))
+    ran = visits(LineTrace(lines={}, steps=tuple(told)), blocks("m.py", ast.parse(code).body))
     assert [(visit.call, dict(visit.before), visit.after) for visit in ran] == [
         (1, {"n": "1"}, {"m": "0", "return": "0"}),
         (2, {"n": "0"}, {"m": "0", "return": "0"}),
@@ -170,7 +158,7 @@ def test_each_call_of_a_recursion_has_its_own_variables():
 def test_a_statement_of_several_lines_is_one_visit():
     code = "def f(n):\n    m = g(\n        n,\n    )\n    return m\n"
     ran = visits(
-        Watched(lines={}, steps=steps((2, {"n": "1"}), (3, {}), (2, {}), (5, {"m": "2"}), (5, {"return": "2"}))),
+        LineTrace(lines={}, steps=steps((2, {"n": "1"}), (3, {}), (2, {}), (5, {"m": "2"}), (5, {"return": "2"}))),
         blocks("m.py", ast.parse(code).body),
     )
     assert [visit.after for visit in ran] == [{"m": "2", "return": "2"}]
@@ -189,7 +177,7 @@ async def test_the_blocks_of_one_failing_case_with_values_before_and_after():
     assert "return s\n# after: return 2\n" in note.text
     assert note.text.endswith("`assert total([1, 2]) == 3` fails: the output was 2.")
     assert note.usage.test_seconds == 0.5
-    assert found.asked[0][1:] == ((CASE,), (Lines(path="m.py", start=1, end=6),))
+    assert found.asked[0][1:] == ((CASE,), (WatchedLines(path="m.py", start=1, end=6),))
 
 
 async def test_at_most_ten_blocks_the_first_and_the_last_five():

@@ -7,22 +7,13 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.attempts import best_attempt
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    CaseResult,
-    Draft,
-    Failure,
-    Group,
-    Move,
-    Note,
-    Problem,
-    Role,
-    Spec,
-    Status,
-    Verdict,
-)
-from greenloop.drafting.search import _progress, best_of_n, chain, iad, magicore, patient, restart_on_repeat, tree
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, FeedbackNote, Move
+from greenloop.core.records.model import Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Spec
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
+from greenloop.drafting.search import _progress, chain
+from greenloop.drafting.search.published import best_of_n, iad, magicore, patient, restart_on_repeat, tree
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={})
 
@@ -45,7 +36,9 @@ class Run:
 
     def __init__(self, plan, **fields) -> None:
         self.plan = plan
-        self.attempts = [Attempt(number=0, verdict=failed(0, "your own"), notes=(Note(text="", fields=fields),))]
+        self.attempts = [
+            Attempt(number=0, verdict=failed(0, "your own"), notes=(FeedbackNote(text="", fields=fields),))
+        ]
         self.round: list[Draft] = []
 
     def next(self) -> Draft | None:
@@ -69,8 +62,8 @@ class Run:
                 candidate=Candidate(texts={}),
                 verdict=failed(share, message),
                 error_class="AssertionError",
-                group=Group.LOGIC,
-                notes=(Note(text="", fields=fields),),
+                group=ErrorGroup.LOGIC,
+                notes=(FeedbackNote(text="", fields=fields),),
             )
         )
         return self
@@ -86,7 +79,7 @@ class Run:
                 draft=draft,
                 verdict=Verdict(status=Status.REFUSED),
                 error_class=error_class,
-                group=Group.SYNTAX if error_class == "SyntaxError" else Group.ANSWER,
+                group=ErrorGroup.SYNTAX if error_class == "SyntaxError" else ErrorGroup.ANSWER,
             )
         )
         return self

@@ -5,20 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from greenloop.core.records import (
-    Attempt,
-    Candidate,
-    Case,
-    CaseResult,
-    Draft,
-    Group,
-    Move,
-    Problem,
-    Region,
-    Spec,
-    Status,
-    Verdict,
-)
+from greenloop.core.records.attempt import Attempt, Candidate, Draft, Move
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Region, Spec
+from greenloop.core.records.verdict import CaseResult, ErrorGroup, Status, Verdict
 from greenloop.drafting.search import ladder
 
 SOURCE = "def f(a):\n    b = a + 1\n    return b\n"
@@ -130,7 +120,7 @@ def test_wrong_values_are_not_told_again():
             number = len(attempts)
             candidate = Candidate(texts={subject.regions[0]: f"def f(a):\n    return {number}\n"})
             failed = Attempt(
-                number=number, draft=draft, candidate=candidate, verdict=verdict(0), group=Group.LOGIC, parent=0
+                number=number, draft=draft, candidate=candidate, verdict=verdict(0), group=ErrorGroup.LOGIC, parent=0
             )
             attempts.append(failed)
     assert Move.RESTART not in [attempt.draft.move for attempt in attempts if attempt.draft]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Case, Environment, Place, Problem, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Environment, SandboxSpec
+from greenloop.core.records.spec import Case, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history import provenance
 
@@ -16,7 +18,7 @@ SPEC = Spec(cases=(Case(id="test_m.py::test_a", path="test_m.py", line=1),), sel
 
 
 @pytest.fixture
-def place(tmp_path) -> Place:
+def place(tmp_path) -> SandboxSpec:
     root, prefix = tmp_path / "work", tmp_path / "venv"
     root.mkdir()
     for name in ("m.py", "test_m.py", "pytest.ini"):
@@ -32,7 +34,7 @@ def place(tmp_path) -> Place:
         source="test",
         has_pytest=True,
     )
-    return Place(root=root, environment=environment)
+    return SandboxSpec(root=root, environment=environment)
 
 
 def test_a_basis_survives_json(place):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from editor_runs import a_run
-from greenloop.core.records import Target, TargetKind
+from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.client import Client, after_reply
 from greenloop.lsp.presenters.progress import RunProgressLine

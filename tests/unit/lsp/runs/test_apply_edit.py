@@ -9,20 +9,12 @@ from types import SimpleNamespace
 
 from editor_runs import a_run
 from greenloop.core.events import Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    Outcome,
-    Problem,
-    Spec,
-    Status,
-    StopReason,
-    Target,
-    TargetKind,
-    Usage,
-    Verdict,
-    Verified,
-)
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Spec, Target, TargetKind
+from greenloop.core.records.usage import Usage
+from greenloop.core.records.verdict import Status, Verdict
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.documents import disk
 from greenloop.lsp.documents.disk_conflicts import DiskConflicts

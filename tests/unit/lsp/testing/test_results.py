@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from greenloop.core.records import CaseResult, Failure
+from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.lsp.state.results import Result, TestResults, grouped
 
 ROOT = Path("/w")

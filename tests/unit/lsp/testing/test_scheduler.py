@@ -9,25 +9,14 @@ from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
 from editor_runs import a_run
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Started
-from greenloop.core.records import (
-    Attempt,
-    Case,
-    CaseResult,
-    Failure,
-    Frame,
-    Outcome,
-    Problem,
-    Spec,
-    Status,
-    StopReason,
-    Target,
-    TargetKind,
-    Verdict,
-    Verified,
-)
-from greenloop.core.report import Collected, CollectError, Reach
+from greenloop.core.records.attempt import Attempt
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Spec, Target, TargetKind
+from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
+from greenloop.core.report import CollectedCase, CollectError, ReachedFunction
 from greenloop.engine.run_tests import Report
 from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.connection.client import Client
@@ -105,13 +94,15 @@ class Play:
             results=tuple(
                 CaseResult(id=c, outcome=self.outcomes[c], failure=self.failure(c), seconds=0.1) for c in ran
             ),
-            places={c: Collected(id=c, path=c.split("::")[0], line=1) for c in ran},
+            places={c: CollectedCase(id=c, path=c.split("::")[0], line=1) for c in ran},
             errors=tuple(
                 CollectError(id=file, failure=Failure(type="SyntaxError", message="invalid syntax"))
                 for file in self.broken
                 if file in selectors
             ),
-            reach={c: (Reach(path=self.reach[c.split("::")[0]], firstlineno=1, name="f", depth=1),) for c in ran}
+            reach={
+                c: (ReachedFunction(path=self.reach[c.split("::")[0]], firstlineno=1, name="f", depth=1),) for c in ran
+            }
             if traced
             else {},
             files=tuple(each for each in selectors if "::" not in each and each not in self.broken),
@@ -359,13 +350,13 @@ async def test_a_closed_file_takes_its_own_part_away(house):
 
 
 async def test_what_cannot_be_run_is_said_at_the_saved_file_and_to_whoever_asked(house):
-    house.play.problem = CannotVerify("There is no sandbox.", remedy="Install one.")
+    house.play.problem = CannotVerifyError("There is no sandbox.", remedy="Install one.")
     house.save("m.py")
     await house.pauses.end(SOON)
     await house.idle()
     assert house.published == {"m.py": [(0, "cannot-verify")]}
     asked = house.ask(selectors=("test_m.py",))
-    with pytest.raises(CannotVerify):
+    with pytest.raises(CannotVerifyError):
         await asked.summary_future
     house.play.problem = None
     await house.ask(selectors=("test_n.py",)).summary_future

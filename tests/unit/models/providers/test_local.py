@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 import openai_api
-from greenloop.core.errors import ContextTooLong, ModelProblem
+from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models.embedded import server
 from greenloop.models.providers import local
 from greenloop.project.settings import ApiSettings, EmbeddedSettings, Settings
 
-HOLE = Hole(prefix="def f(a, b):\n", suffix="\nprint(f(1, 2))\n", stop=("\n",), max_tokens=20, seed=3)
-ASK = Completion(messages=(Message(role="user", content="Write f."),), max_tokens=9)
+HOLE = InfillRequest(prefix="def f(a, b):\n", suffix="\nprint(f(1, 2))\n", stop=("\n",), max_tokens=20, seed=3)
+ASK = ChatRequest(messages=(Message(role="user", content="Write f."),), max_tokens=9)
 TIMINGS = {"cache_n": 80, "prompt_n": 20, "predicted_n": 7, "prompt_per_second": 50.0}
 
 
@@ -125,14 +125,14 @@ async def test_an_answer_that_breaks_off_is_asked_for_once_more(api, model):
     assert (await model.infill(HOLE, str)).text == "y"
     api.requests.clear()
     api.script = [events({"content": "x", "stop": False})]
-    with pytest.raises(ModelProblem, match="lost twice"):
+    with pytest.raises(ModelError, match="lost twice"):
         await model.infill(HOLE, str)
     assert len(api.requests) == 2
 
 
 async def test_a_hole_that_does_not_fit_is_told(api, model):
     api.script = [openai_api.refuse(400, "too long", type="exceed_context_size_error")]
-    with pytest.raises(ContextTooLong, match="context of 4096 tokens"):
+    with pytest.raises(ContextTooLongError, match="context of 4096 tokens"):
         await model.infill(HOLE, str)
 
 

@@ -6,13 +6,14 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from greenloop.core.errors import ModelProblem, UsageProblem
+from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Infiller, slots
-from greenloop.core.records import Completion, Hole, Message, Reply, Role, Usage
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
+from greenloop.core.records.usage import Usage
 from greenloop.models.providers import replay
 from greenloop.project.settings import Settings
 
-ASK = Completion(messages=(Message(role="user", content="wörds"),))
+ASK = ChatRequest(messages=(Message(role="user", content="wörds"),))
 
 
 class Counting:
@@ -80,7 +81,7 @@ async def test_repeated_requests_come_in_their_order_and_again(tmp_path):
 async def test_another_prompt_or_sampling_is_a_miss(tmp_path, other):
     path = tmp_path / "r.jsonl"
     await record(path, ASK)
-    with pytest.raises(ModelProblem, match=r"r\.jsonl has no answer"):
+    with pytest.raises(ModelError, match=r"r\.jsonl has no answer"):
         await load(path).complete(replace(ASK, **other), str)
 
 
@@ -88,8 +89,8 @@ async def test_a_failed_request_leaves_nothing(tmp_path):
     path = tmp_path / "r.jsonl"
     inner = Counting()
     recorder = replay.recording(inner, path)
-    inner.problem = ModelProblem("no")
-    with pytest.raises(ModelProblem, match="no"):
+    inner.problem = ModelError("no")
+    with pytest.raises(ModelError, match="no"):
         await recorder.complete(ASK, str)
     assert not path.exists()
     assert (recorder.name, recorder.count_tokens("x")) == ("counting", 42)
@@ -101,14 +102,14 @@ async def test_a_failed_request_leaves_nothing(tmp_path):
 def test_a_bad_line_is_named(tmp_path, line):
     path = tmp_path / "r.jsonl"
     path.write_text(f"\n{line}\n")
-    with pytest.raises(UsageProblem, match="Line 2 of the replay file"):
+    with pytest.raises(UsageError, match="Line 2 of the replay file"):
         load(path)
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(UsageProblem, match="gone"):
+    with pytest.raises(UsageError, match="gone"):
         load(tmp_path / "gone")
-    with pytest.raises(UsageProblem, match="needs a file"):
+    with pytest.raises(UsageError, match="needs a file"):
         replay.create("replay:", Settings())
 
 
@@ -122,7 +123,7 @@ class Filling(Counting):
         return Reply(text=request.prefix, usage=Usage(prompt_tokens=9, cached_tokens=5), model="filling")
 
 
-HOLE = Hole(prefix="a", suffix="c", stop=("\n",))
+HOLE = InfillRequest(prefix="a", suffix="c", stop=("\n",))
 
 
 async def test_holes_are_recorded_and_replayed(tmp_path):
@@ -135,7 +136,7 @@ async def test_holes_are_recorded_and_replayed(tmp_path):
     assert told.usage.cached_tokens == 5
     assert pieces == ["a"]
     for other in ({"prefix": "b"}, {"suffix": "b"}, {"stop": ()}, {"max_tokens": 3}, {"temperature": 0.5}):
-        with pytest.raises(ModelProblem, match="no answer"):
+        with pytest.raises(ModelError, match="no answer"):
             await model.infill(replace(HOLE, **other), str)
 
 

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from greenloop.core.errors import ModelProblem, UsageProblem
+from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Infiller
-from greenloop.core.records import Completion, Hole, Message
+from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.models.providers import scripted
 from greenloop.project.settings import Settings
 
-ASK = Completion(messages=(Message(role="user", content="x" * 35),))
+ASK = ChatRequest(messages=(Message(role="user", content="x" * 35),))
 
 
 def write(tmp_path, *lines):
@@ -41,7 +41,7 @@ async def test_the_end_of_the_script_names_file_and_lines(tmp_path):
     scripted_model = model(path)
     for _ in range(2):
         await scripted_model.complete(ASK, str)
-    with pytest.raises(ModelProblem, match=r"answers\.jsonl has 2 lines") as caught:
+    with pytest.raises(ModelError, match=r"answers\.jsonl has 2 lines") as caught:
         await scripted_model.complete(ASK, str)
     assert caught.value.remedy
 
@@ -56,25 +56,25 @@ async def test_the_end_of_the_script_names_file_and_lines(tmp_path):
     ],
 )
 def test_a_bad_line_is_named(tmp_path, lines, sentence):
-    with pytest.raises(UsageProblem, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         model(write(tmp_path, *lines))
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(UsageProblem, match=r"gone\.jsonl"):
+    with pytest.raises(UsageError, match=r"gone\.jsonl"):
         model(tmp_path / "gone.jsonl")
-    with pytest.raises(UsageProblem, match="needs a file"):
+    with pytest.raises(UsageError, match="needs a file"):
         scripted.create("scripted:", Settings())
 
 
 async def test_holes_and_questions_have_their_own_order(tmp_path):
     scripted_model = model(write(tmp_path, '"first"', '{"infill": "a = 1"}', '"second"', '{"infill": "b = 2"}'))
-    hole = Hole(prefix="x" * 7, suffix="x" * 7)
+    hole = InfillRequest(prefix="x" * 7, suffix="x" * 7)
     replies = [await scripted_model.infill(hole, str) for _ in range(2)]
     assert [reply.text for reply in replies] == ["a = 1", "b = 2"]
     assert replies[0].usage.prompt_tokens > 0
     assert [(await scripted_model.complete(ASK, str)).text for _ in range(2)] == ["first", "second"]
-    with pytest.raises(ModelProblem, match="2 lines that fill holes"):
+    with pytest.raises(ModelError, match="2 lines that fill holes"):
         await scripted_model.infill(hole, str)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project import locks
 from greenloop.project.locks import project, requirements
 
@@ -107,7 +107,7 @@ def test_what_a_lock_takes_from_elsewhere_is_left_out_and_said(tmp_path):
 @pytest.mark.parametrize("text", ["{", "[[package]]\nversion = 1\n", "[]", "\0", '{"default": 5}'])
 def test_a_lock_that_is_none_is_one_sentence(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    with pytest.raises(CannotVerify, match=name) as caught:
+    with pytest.raises(CannotVerifyError, match=name) as caught:
         locks.pins(locks.find(tmp_path), tmp_path, LINUX)
     assert caught.value.remedy
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import subprocess
-import sys
 import tarfile
 import time
 import zipfile
@@ -14,10 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from greenloop.core.errors import CannotVerify
+from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks.project import Project
 from greenloop.sandboxes.container import build, fetch, guarded_pip, image_python, os_release, prune, unpack_wheels
-from greenloop.sandboxes.container.bounded_process import Failed
+from greenloop.sandboxes.container.bounded_process import ProgramError
 from greenloop.sandboxes.container.engine import Engine
 
 PATHS = {
@@ -29,7 +26,7 @@ PATHS = {
 }
 SAID = {"paths": PATHS, "executable": "/usr/bin/python3", "libc": ["glibc", "2.36"], "markers": {}}
 SAID["markers"] = {"python_version": "3.11", "platform_machine": "x86_64"}
-FACTS = image_python.read("a warning\n" + json.dumps(SAID))
+FACTS = image_python.parse("a warning\n" + json.dumps(SAID))
 
 
 # -- what the image's Python is ---------------------------------------------------------------------------------
@@ -42,82 +39,44 @@ def test_platforms_are_the_newest_first_down_to_the_oldest():
         found.index(name) for name in ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64")
     ] == sorted(found.index(name) for name in ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64"))
     assert found[-1] == "linux_x86_64"
-    arm = image_python.read(json.dumps({**SAID, "markers": {**SAID["markers"], "platform_machine": "aarch64"}}))
+    arm = image_python.parse(json.dumps({**SAID, "markers": {**SAID["markers"], "platform_machine": "aarch64"}}))
     assert "manylinux2014_aarch64" in arm.platforms()
     assert "manylinux1_aarch64" not in arm.platforms()
-    assert image_python.read(json.dumps({**SAID, "libc": ["", ""]})).platforms() == ["linux_x86_64"]
+    assert image_python.parse(json.dumps({**SAID, "libc": ["", ""]})).platforms() == ["linux_x86_64"]
 
 
 @pytest.mark.parametrize("said", ["", "Traceback", "{}", '{"libc": 5}', "[1]"])
 def test_a_python_that_does_not_say_what_it_is_is_one_sentence(said):
-    with pytest.raises(CannotVerify, match="does not say what it is"):
-        image_python.read(said)
+    with pytest.raises(CannotVerifyError, match="does not say what it is"):
+        image_python.parse(said)
 
 
 # -- pip on this machine ----------------------------------------------------------------------------------------
 
 
-def guarded(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    told = json.dumps({"markers": {}, "temporary": str(tmp_path)})
-    command = [sys.executable, "-P", guarded_pip.__file__, told, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_a_source_is_unpacked_and_nothing_of_it_runs(tmp_path):
-    index, work, witness = tmp_path / "index", tmp_path / "work", tmp_path / "witness"
-    index.mkdir()
-    work.mkdir()
-    with tarfile.open(index / "glevil-1.0.tar.gz", "w:gz") as tar:
-        for name, text in {"setup.py": f"open({str(witness)!r}, 'w').close()\n", "PKG-INFO": "Name: glevil\n"}.items():
-            member = tarfile.TarInfo(f"glevil-1.0/{name}")
-            member.size = len(text)
-            tar.addfile(member, io.BytesIO(text.encode()))
-
-    def run(arguments: list[str], _seconds: float) -> str:
-        done = subprocess.run(
-            [*arguments, "--no-index", f"--find-links={index}"], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            failed = Failed("failed")
-            failed.output = done.stdout + done.stderr
-            raise failed
-        return done.stdout
-
-    fetcher = fetch.Fetcher(run=run, facts=FACTS, made=tmp_path, temporary=work)
-    source = fetcher.source("glevil==1.0")
-    assert (source / "setup.py").read_text().startswith("open(")
-    assert not witness.exists()
-    with pytest.raises(CannotVerify, match=r"glnothing==1\.0 has no wheel for Python 3\.11 and no source"):
-        fetcher.source("glnothing==1.0")
-
-
 def test_only_a_keyring_may_be_asked():
     with pytest.raises(PermissionError, match="pip may not start"):
-        guarded_pip._refuse("subprocess.Popen", ("/usr/bin/git", [], None, None))
+        guarded_pip._deny_programs("subprocess.Popen", ("/usr/bin/git", [], None, None))
     with pytest.raises(PermissionError):
-        guarded_pip._refuse("os.system", (b"keyring",))
-    guarded_pip._refuse("subprocess.Popen", ("/usr/bin/keyring", [], None, None))
-    guarded_pip._refuse("open", ("/usr/bin/git",))
-
-
-def test_pip_itself_answers_under_the_guard(tmp_path):
-    assert guarded(tmp_path, "--version").stdout.startswith("pip ")
+        guarded_pip._deny_programs("os.system", (b"keyring",))
+    guarded_pip._deny_programs("subprocess.Popen", ("/usr/bin/keyring", [], None, None))
+    guarded_pip._deny_programs("open", ("/usr/bin/git",))
 
 
 @pytest.mark.parametrize(
     ("output", "kind", "said"),
     [
-        ("ERROR: No matching distribution found for thing==1.0", fetch.NoWheel, "^thing$"),
-        ("WARNING: x\nERROR: Cannot install a and b\nERROR: ResolutionImpossible: for help", Failed, "Cannot install a and b"),
-        ("NewConnectionError: [Errno 111] Connection refused')': /simple/\nERROR: No matching distribution found for x", CannotVerify, "cannot be reached"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM x.\n    a==1 from y:\n  Expected sha256 0", CannotVerify, "a==1 is not what was locked"),
-        ("", Failed, "no output"),
+        ("ERROR: No matching distribution found for thing==1.0", fetch.NoWheelError, "^thing$"),
+        ("WARNING: x\nERROR: Cannot install a and b\nERROR: ResolutionImpossible: for help", ProgramError, "Cannot install a and b"),
+        ("NewConnectionError: [Errno 111] Connection refused')': /simple/\nERROR: No matching distribution found for x", CannotVerifyError, "cannot be reached"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM x.\n    a==1 from y:\n  Expected sha256 0", CannotVerifyError, "a==1 is not what was locked"),
+        ("", ProgramError, "no output"),
     ],
 )  # fmt: skip
 def test_what_pip_says_becomes_one_sentence(output, kind, said):
-    failed = Failed("x")
+    failed = ProgramError("x")
     failed.output = output
-    problem = fetch._explained(failed)
+    problem = fetch._explain(failed)
     assert type(problem) is kind
     with pytest.raises(kind, match=said):
         raise problem
@@ -135,9 +94,9 @@ def wheel(tmp_path: Path, files: dict[str, str], name: str = "thing-1.0-py3-none
 
 
 def unpacked(tmp_path: Path, file: Path, target: str = "") -> dict[str, tuple[int, str]]:
-    layer = unpack_wheels.Layer(tmp_path / "layer.tar", FACTS)
+    layer = unpack_wheels.LayerArchive(tmp_path / "layer.tar", FACTS)
     try:
-        layer.add([file], target)
+        layer.add_wheels([file], target)
     finally:
         layer.close()
     with tarfile.open(tmp_path / "layer.tar") as tar:
@@ -178,25 +137,29 @@ def test_a_target_takes_everything(tmp_path):
     "inner", ["../evil.py", "/etc/evil", "a/../../evil", "thing-1.0.data/scripts/../../evil", "a\\b"]
 )
 def test_a_wheel_that_would_leave_its_folder_is_refused(tmp_path, inner):
-    with pytest.raises(CannotVerify, match=r"thing-1\.0-py3-none-any\.whl cannot be unpacked"):
+    with pytest.raises(CannotVerifyError, match=r"thing-1\.0-py3-none-any\.whl cannot be unpacked"):
         unpacked(tmp_path, wheel(tmp_path, {inner: "x"}))
 
 
 def test_what_is_no_wheel_and_what_is_too_large_are_refused(tmp_path, monkeypatch):
     (tmp_path / "x.whl").write_bytes(b"no zip")
-    with pytest.raises(CannotVerify, match="x.whl cannot be unpacked"):
+    with pytest.raises(CannotVerifyError, match="x.whl cannot be unpacked"):
         unpacked(tmp_path, tmp_path / "x.whl")
-    monkeypatch.setattr(unpack_wheels, "MOST_BYTES", 3)
-    with pytest.raises(CannotVerify, match="more than"):
+    monkeypatch.setattr(unpack_wheels, "MAX_BYTES", 3)
+    with pytest.raises(CannotVerifyError, match="more than"):
         unpacked(tmp_path, wheel(tmp_path, FILES))
 
 
 def test_what_a_source_needs_is_read_from_its_files(tmp_path):
-    assert build.requires(tmp_path) == (["setuptools", "wheel", "wheel"], "setuptools.build_meta:__legacy__", [])
+    assert build.read_build_settings(tmp_path) == (
+        ["setuptools", "wheel", "wheel"],
+        "setuptools.build_meta:__legacy__",
+        [],
+    )
     (tmp_path / "pyproject.toml").write_text(
         "[build-system]\nrequires = ['flit_core>=3']\nbuild-backend = 'backend'\nbackend-path = ['.']\n"
     )
-    assert build.requires(tmp_path) == (["flit_core>=3"], "backend", ["."])
+    assert build.read_build_settings(tmp_path) == (["flit_core>=3"], "backend", ["."])
 
 
 # -- the project ------------------------------------------------------------------------------------------------
@@ -206,13 +169,13 @@ def test_the_metadata_of_a_project_cannot_say_more_than_it_is():
     told = Project(
         name="my\nproject/..", version="1\nEvil: x", entry_points={"console_scripts": {"a]\n[b": "m:f\nother = n:g"}}
     )
-    files = os_release.files(told)
+    files = os_release.metadata_files(told)
     assert all(path.startswith("project/") and ".." not in path.split("/") for path in files)
     (about,) = [data.decode() for path, data in files.items() if path.endswith("METADATA")]
     assert about.splitlines()[1:] == ["Name: my project/..", "Version: 1 Evil: x"]
-    assert os_release.path(Project(name="x", sources=("src",)), "/w") == "/w/src:/.greenloop/run/project"
-    assert os_release.files(Project()) == {}
-    assert os_release.path(Project(), "/w") == ""
+    assert os_release.python_path(Project(name="x", sources=("src",)), "/w") == "/w/src:/.greenloop/run/project"
+    assert os_release.metadata_files(Project()) == {}
+    assert os_release.python_path(Project(), "/w") == ""
 
 
 # -- unused images ----------------------------------------------------------------------------------------------
@@ -245,9 +208,9 @@ def test_images_are_removed_after_a_month_and_looked_at_once_a_day(tmp_path, mon
     now = time.time()
     long_ago = now - 31 * prune.DAY
     prune._write({"greenloop-project:old": long_ago, "greenloop-project:busy": long_ago})
-    prune.used("greenloop-project:new")
-    assert prune.daily(engine) == ["greenloop-project:old"] == images.removed
-    assert prune.daily(engine) == []
+    prune.record_use("greenloop-project:new")
+    assert prune.prune_daily(engine) == ["greenloop-project:old"] == images.removed
+    assert prune.prune_daily(engine) == []
     known = prune._read()
     assert known["greenloop-project:others"] >= now  # not seen before: it counts as used now
     assert known["greenloop-project:busy"] == long_ago

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.generated_tests import equation
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Completion, Problem, Provenance, Region, Reply, Role, Spec, Usage
+from greenloop.core.generated_tests import parse_equation
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.model import ChatRequest, Reply, Role
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Provenance, Region, Spec
+from greenloop.core.records.usage import Usage
 from greenloop.specs.kinds import designer
 from greenloop.specs.kinds._stub_view import outline
 from greenloop.specs.kinds._test_lines import lines
@@ -88,14 +91,14 @@ def problem(qualname: str = "rle") -> Problem:
     return Problem(root=Path("/w"), spec=Spec(), regions=(region(qualname),), originals=texts, files=texts)
 
 
-async def collected(answers: list[str], qualname: str = "rle") -> tuple[Spec, list[Completion]]:
-    asked: list[Completion] = []
+async def collected(answers: list[str], qualname: str = "rle") -> tuple[Spec, list[ChatRequest]]:
+    asked: list[ChatRequest] = []
 
-    async def ask(completion: Completion) -> Reply:
+    async def ask(completion: ChatRequest) -> Reply:
         asked.append(completion)
         return Reply(text=answers[len(asked) - 1], usage=Usage(), model="m")
 
-    tools = Tools(ask=ask, run=None, session=None, user=Nobody(), rng=random.Random(0))  # type: ignore[arg-type]
+    tools = Tools(ask=ask, run=None, session=None, user=NoUser(), rng=random.Random(0))  # type: ignore[arg-type]
     return await designer.collect(problem(qualname), tools), asked
 
 
@@ -185,7 +188,7 @@ async def test_a_set_has_a_bounded_number_of_tests():
 )
 def test_readable_forms(written, kept):
     assert read(written) == [kept]
-    assert equation(kept) is not None
+    assert parse_equation(kept) is not None
 
 
 @pytest.mark.parametrize(

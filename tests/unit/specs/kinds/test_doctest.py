@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.ports import Nobody, Tools
-from greenloop.core.records import Execution, Problem, Provenance, Run, Spec
+from greenloop.core.ports import NoUser, Tools
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.sandbox import Execution, TestRun
+from greenloop.core.records.spec import Provenance, Spec
 from greenloop.localize import regions
 from greenloop.project import targets
 from greenloop.specs.kinds import doctest as doctest_spec
@@ -104,7 +106,7 @@ class Scripted:
 
     def __init__(self, execution):
         self.execution = execution
-        self.asked: list[Run] = []
+        self.asked: list[TestRun] = []
 
     async def run(self, run):
         self.asked.append(run)
@@ -123,7 +125,7 @@ async def ask(completion):
 
 
 def tools(session):
-    return Tools(ask=ask, run=ask, session=session, user=Nobody(), rng=random.Random(0))
+    return Tools(ask=ask, run=ask, session=session, user=NoUser(), rng=random.Random(0))
 
 
 async def test_collected_tests_are_cases():

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.records import Case, Problem, Provenance, Region, Spec
+from greenloop.core.records.problem import Problem
+from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.specs.kinds import hints
 
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from greenloop.core.records import Provenance, Region
+from greenloop.core.records.spec import Provenance, Region
 from greenloop.specs.kinds import properties
 from greenloop.specs.properties import signature, value_strategies
 

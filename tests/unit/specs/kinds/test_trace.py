@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.errors import SettingsProblem
-from greenloop.core.generated_tests import equation
-from greenloop.core.records import Provenance
+from greenloop.core.errors import SettingsError
+from greenloop.core.generated_tests import parse_equation
+from greenloop.core.records.spec import Provenance
 from greenloop.specs.kinds import trace
 from specifying import about, tools
 
@@ -72,8 +72,8 @@ async def test_recorded_calls_become_binding_cases_at_the_functions_name(tmp_pat
     }
     text = spec.files["test_greenloop_trace_m.py"]
     assert "def test_trace_4(capsys):\n    from m import f\n    f('a')\n    assert capsys.readouterr().out == " in text
-    assert equation(spec.cases[0].source).expected == "{'a': None}"
-    assert equation(spec.cases[2].source).raises == "ValueError"
+    assert parse_equation(spec.cases[0].source).expected == "{'a': None}"
+    assert parse_equation(spec.cases[2].source).raises == "ValueError"
 
 
 async def test_lines_of_other_functions_are_skipped(tmp_path):
@@ -141,7 +141,7 @@ async def test_methods_and_coroutines(tmp_path):
     ],
 )
 async def test_a_bad_line_is_named(tmp_path, line, why):
-    with pytest.raises(SettingsProblem) as caught:
+    with pytest.raises(SettingsError) as caught:
         await collected(tmp_path, {"args": [], "returns": 1}, "", line)
     assert str(caught.value).startswith("t.jsonl, line 3: ")
     assert why in str(caught.value)
@@ -152,7 +152,7 @@ async def test_a_bad_line_is_named(tmp_path, line, why):
 async def test_a_file_that_is_not_in_the_workspace_is_named(tmp_path, path):
     (tmp_path / "in").mkdir()
     (tmp_path / "t.jsonl").write_text('{"args": [], "returns": 1}\n')
-    with pytest.raises(SettingsProblem, match=f"names {path}, which is no file of this workspace"):
+    with pytest.raises(SettingsError, match=f"names {path}, which is no file of this workspace"):
         await trace.collect(about(tmp_path / "in", TEXT, "f"), tools(trace=path))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenloop.core.records import Region
+from greenloop.core.records.spec import Region
 from greenloop.specs.kinds import properties
 from greenloop.specs.properties.type_hints import check
 
