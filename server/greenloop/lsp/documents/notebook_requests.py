@@ -15,8 +15,8 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.documents.notebooks import all_tests
 from greenloop.notebook.layout import Notebook
-from greenloop.notebook.module import compose, ran_to
-from greenloop.notebook.write_back import landed
+from greenloop.notebook.module import compose, last_cell_run
+from greenloop.notebook.write_back import write_back
 
 if TYPE_CHECKING:
     from greenloop.engine.refine import Request
@@ -31,15 +31,15 @@ def target_at(notebook: Notebook, line: int) -> Target | None:
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - the parser is loaded after the handshake
     from greenloop.project import targets  # noqa: PLC0415 - the parser is loaded after the handshake
 
-    place = notebook.place(line - 1)
-    goal = cell_targets.goal_at(notebook, place.cell, place.row) if place else None
+    place = notebook.position_of(line - 1)
+    goal = cell_targets.target_at(notebook, place.cell, place.row) if place else None
     if goal is None:
         return None
     if not goal.test:
         return targets.at(notebook.python, notebook.module, line)
     if not goal.name:
         return adapter.check_target(notebook, goal.cell)
-    return targets.find(compose(notebook, goal.last).tests, notebook.tests, goal.name)
+    return targets.find(compose(notebook, goal.last_cell).tests, notebook.tests, goal.name)
 
 
 def headings(notebook: Notebook) -> Iterator[Heading]:
@@ -47,7 +47,7 @@ def headings(notebook: Notebook) -> Iterator[Heading]:
     from greenloop.notebook import cell_targets  # noqa: PLC0415 - as above
     from greenloop.project import targets  # noqa: PLC0415 - as above
 
-    tests = {part.name for cell in notebook.cells for part in cell.reading.tests}
+    tests = {part.name for cell in notebook.cells for part in cell.parsed.tests}
     for heading in targets.headings(notebook.python, notebook.module):
         if heading.qualname.partition(".")[0] not in tests:
             yield heading
@@ -63,7 +63,7 @@ def find_target(notebook: Notebook, path: str, name: str) -> Target | None:
 
     if path == notebook.module:
         return targets.find(notebook.python, path, name) if name else None
-    cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.reading.checks), None)
+    cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.parsed.checks), None)
     if cell is not None:
         return adapter.check_target(notebook, cell)
     return targets.find(all_tests(notebook), path, name) if name else None
@@ -76,21 +76,23 @@ def prepare(target: Target, notebook: Notebook) -> Prepared:
     return adapter.prepare(notebook, _goal(target, notebook))
 
 
-def _goal(target: Target, notebook: Notebook) -> Goal:
+def _goal(target: Target, notebook: Notebook) -> CellTarget:
     """The goal of a target in the current cells."""
     from greenloop.notebook import cell_targets  # noqa: PLC0415 - as above
 
     name = target.qualname
     if target.kind is TargetKind.TEST:
-        for goal in cell_targets.goals(notebook):
+        for goal in cell_targets.list_targets(notebook):
             if goal.test and name in (goal.name, "" if goal.name else notebook.cells[goal.cell].test):
                 return goal
-    place = notebook.place(target.name_line - 1)
-    goal_here = cell_targets.goal_at(notebook, place.cell, place.row) if place else None
+    place = notebook.position_of(target.name_line - 1)
+    goal_here = cell_targets.target_at(notebook, place.cell, place.row) if place else None
     if goal_here is not None and goal_here.name == name:
         return goal_here
     same_name = [
-        goal for goal in cell_targets.goals(notebook) if not goal.test and goal.name in (name, name.partition(".")[0])
+        goal
+        for goal in cell_targets.list_targets(notebook)
+        if not goal.test and goal.name in (name, name.partition(".")[0])
     ]
     if not same_name:
         raise UsageError(f"{notebook.path} has no {name} any more.")
@@ -104,7 +106,7 @@ def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[Prepared, 
     """
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - as above
 
-    goals = cell_targets.goals(notebook)
+    goals = cell_targets.list_targets(notebook)
     if not any(goal.test for goal in goals):
         raise UsageError(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
     if target is not None:
@@ -112,7 +114,7 @@ def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[Prepared, 
         single = target.kind is TargetKind.TEST
         return prepared, (target.selector if single else notebook.tests,)
     last_cell = len(notebook.cells) - 1
-    return adapter.prepare(notebook, replace(next(goal for goal in goals if goal.test), last=last_cell)), (
+    return adapter.prepare(notebook, replace(next(goal for goal in goals if goal.test), last_cell=last_cell)), (
         notebook.tests,
     )
 
@@ -128,7 +130,7 @@ def adapt_request(request: Request, prepared: Prepared, settings: Settings) -> t
 
     buffers = {**request.buffers, **prepared.buffers}
     request = replace(request, target=prepared.target, buffers=buffers, fault=prepared.fault)
-    return request, adapter.settings_for(settings)
+    return request, adapter.adapt_settings(settings)
 
 
 def add_grid(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Event], None]:
@@ -145,7 +147,7 @@ def add_grid(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Eve
 
 def notebook_after(prepared: Prepared, module: str) -> Notebook | None:
     """The notebook after an attempt whose module ran as `module`; None where a change spans several cells."""
-    return landed(prepared.notebook, prepared.composed.module, module, prepared.goal.last)
+    return write_back(prepared.notebook, prepared.composed.module, module, prepared.cell_target.last_cell)
 
 
 def adapt_outcome(prepared: Prepared, outcome: Outcome) -> Outcome:

@@ -13,9 +13,9 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument
 
-from greenloop.notebook.layout import GAP, Cell, Notebook, names, split
+from greenloop.notebook.layout import GAP_ROWS, Cell, Notebook, module_names, split_cells
 from greenloop.notebook.module import compose
-from greenloop.notebook.write_back import landed
+from greenloop.notebook.write_back import write_back
 
 VIRTUAL = ".virtual_documents"
 FindDocument = Callable[[str], TextDocument | None]
@@ -108,7 +108,7 @@ def all_tests(notebook: Notebook) -> str:
 
 def cell_changes(notebook: Notebook, before: str, after: str) -> list[tuple[int, str, str]] | None:
     """The cells that a change of the grid's text changes (position, before, after); None where it spans several."""
-    changed = landed(notebook, before, after, home=-1)
+    changed = write_back(notebook, before, after, default_cell=-1)
     if changed is None:
         return None
     pairs = enumerate(zip(notebook.cells, changed.cells, strict=True))

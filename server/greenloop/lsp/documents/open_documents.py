@@ -21,7 +21,7 @@ from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import notebooks
 from greenloop.lsp.documents.disk import on_disk, path_of
 from greenloop.lsp.documents.text_document import Document
-from greenloop.notebook.layout import GAP, Notebook
+from greenloop.notebook.layout import GAP_ROWS, Notebook
 
 # Maximum URIs whose path is cached.
 NAMES = 1024
