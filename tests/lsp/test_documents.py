@@ -166,7 +166,7 @@ class Clock:
         end = self.now + seconds
         while self.typing and self.typing[0] <= end:
             self.now = self.typing.pop(0)
-            self.documents.changed()
+            self.documents.notify_changed()
         self.now = end
 
 

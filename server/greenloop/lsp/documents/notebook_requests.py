@@ -20,8 +20,8 @@ from greenloop.notebook.write_back import write_back
 
 if TYPE_CHECKING:
     from greenloop.engine.refine import Request
-    from greenloop.notebook.adapter import Prepared
-    from greenloop.notebook.cell_targets import Goal
+    from greenloop.notebook.adapter import NotebookTarget
+    from greenloop.notebook.cell_targets import CellTarget
     from greenloop.project.settings import Settings
     from greenloop.project.targets import Heading
 
@@ -51,7 +51,7 @@ def headings(notebook: Notebook) -> Iterator[Heading]:
     for heading in targets.headings(notebook.python, notebook.module):
         if heading.qualname.partition(".")[0] not in tests:
             yield heading
-    for goal in cell_targets.goals(notebook):
+    for goal in cell_targets.list_targets(notebook):
         if goal.test and (target := find_target(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
             yield targets.Heading(target.kind, target.qualname, target.selector, target.name_line, False, False)
 
@@ -69,7 +69,7 @@ def find_target(notebook: Notebook, path: str, name: str) -> Target | None:
     return targets.find(all_tests(notebook), path, name) if name else None
 
 
-def prepare(target: Target, notebook: Notebook) -> Prepared:
+def prepare(target: Target, notebook: Notebook) -> NotebookTarget:
     """The engine's input for a run in a notebook. Raises `UsageError`."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
@@ -99,22 +99,22 @@ def _goal(target: Target, notebook: Notebook) -> CellTarget:
     return replace(same_name[-1], name=name)
 
 
-def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[Prepared, tuple[str, ...]]:
+def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[NotebookTarget, tuple[str, ...]]:
     """The sandbox's files to run a target's tests, and their selectors; None: all checks of all cells.
 
     A function's tests are the checks of all cells up to the last that names it. Raises `UsageError`.
     """
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - as above
 
-    goals = cell_targets.list_targets(notebook)
-    if not any(goal.test for goal in goals):
+    cell_goals = cell_targets.list_targets(notebook)
+    if not any(goal.test for goal in cell_goals):
         raise UsageError(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
     if target is not None:
         prepared = adapter.prepare(notebook, _goal(target, notebook))
         single = target.kind is TargetKind.TEST
         return prepared, (target.selector if single else notebook.tests,)
     last_cell = len(notebook.cells) - 1
-    return adapter.prepare(notebook, replace(next(goal for goal in goals if goal.test), last_cell=last_cell)), (
+    return adapter.prepare(notebook, replace(next(goal for goal in cell_goals if goal.test), last_cell=last_cell)), (
         notebook.tests,
     )
 
@@ -124,7 +124,7 @@ def grid_texts(notebook: Notebook) -> dict[str, str]:
     return {notebook.module: notebook.text, notebook.tests: all_tests(notebook)}
 
 
-def adapt_request(request: Request, prepared: Prepared, settings: Settings) -> tuple[Request, Settings]:
+def adapt_request(request: Request, prepared: NotebookTarget, settings: Settings) -> tuple[Request, Settings]:
     """The request with the notebook's two files, and settings adapted to them."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
@@ -133,7 +133,7 @@ def adapt_request(request: Request, prepared: Prepared, settings: Settings) -> t
     return request, adapter.adapt_settings(settings)
 
 
-def add_grid(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Event], None]:
+def add_grid(prepared: NotebookTarget, emit: Callable[[Event], None]) -> Callable[[Event], None]:
     """Wraps `emit` so that a `Started` event has the texts of all cells as originals."""
     grid = grid_texts(prepared.notebook)
 
@@ -145,16 +145,18 @@ def add_grid(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Eve
     return emit_with_grid
 
 
-def notebook_after(prepared: Prepared, module: str) -> Notebook | None:
+def notebook_after(prepared: NotebookTarget, module: str) -> Notebook | None:
     """The notebook after an attempt whose module ran as `module`; None where a change spans several cells."""
     return write_back(prepared.notebook, prepared.composed.module, module, prepared.cell_target.last_cell)
 
 
-def adapt_outcome(prepared: Prepared, outcome: Outcome) -> Outcome:
+def adapt_outcome(prepared: NotebookTarget, outcome: Outcome) -> Outcome:
     """The outcome with the grid of all cells in place of the module. Raises `WorkspaceError`."""
     module = prepared.notebook.module
-    outcome = replace(outcome, message=prepared.named(outcome.message))
-    return outcome if module not in outcome.after else _with_grid(prepared.notebook, outcome, prepared.landed(outcome))
+    outcome = replace(outcome, message=prepared.label_cells(outcome.message))
+    return (
+        outcome if module not in outcome.after else _with_grid(prepared.notebook, outcome, prepared.write_back(outcome))
+    )
 
 
 def adapt_stored_outcome(notebook: Notebook, outcome: Outcome) -> Outcome | None:
@@ -163,8 +165,8 @@ def adapt_stored_outcome(notebook: Notebook, outcome: Outcome) -> Outcome | None
     if module not in outcome.after:
         return outcome
     before = outcome.before.get(module) or ""
-    last_cell = ran_to(notebook, before)
-    changed = landed(notebook, before, outcome.after[module], last_cell) if last_cell is not None else None
+    last_cell = last_cell_run(notebook, before)
+    changed = write_back(notebook, before, outcome.after[module], last_cell) if last_cell is not None else None
     return None if changed is None else _with_grid(notebook, outcome, changed)
 
 
@@ -179,7 +181,7 @@ def merged_buffers(target: Target, notebook: Notebook, merged: Mapping[str, str]
     Raises `UsageError` where the target no longer exists.
     """
     text = merged.get(notebook.module)
-    changed = notebook if text is None else landed(notebook, notebook.text, text, home=-1)
+    changed = notebook if text is None else write_back(notebook, notebook.text, text, default_cell=-1)
     if changed is None:
         raise UsageError(f"The merge spans several cells of {notebook.path}.")
     return prepare(target, changed).buffers

@@ -53,7 +53,7 @@ class OpenNotebook:
         """The current cells; `find_document` returns an open document by URI."""
         if self.virtual:
             document = find_document(self.virtual)
-            sources = tuple(split(document.source)) if document else ()
+            sources = tuple(split_cells(document.source)) if document else ()
             labels = list(range(1, len(sources) + 1))
         else:
             open_cells = [(uri, document) for uri in self.uris if (document := find_document(uri))]
@@ -75,15 +75,15 @@ class OpenNotebook:
     def documents(self, find_document: FindDocument) -> list[tuple[str, int]]:
         """Each document's URI, and the number of the grid's rows before it."""
         if self.virtual:
-            return [(self.virtual, GAP)]
+            return [(self.virtual, GAP_ROWS)]
         open_uris = [uri for uri in self.uris if find_document(uri)]
-        return list(zip(open_uris, self.notebook(find_document).firsts, strict=True))
+        return list(zip(open_uris, self.notebook(find_document).first_rows, strict=True))
 
 
 def open_notebook(file: Path) -> OpenNotebook:
     """A newly opened notebook; the name of its module differs from every existing file's."""
     taken = [each.name for each in file.parent.glob("*_ipynb*.py")] if file.parent.is_dir() else []
-    module, tests = names(file.name, taken)
+    module, tests = module_names(file.name, taken)
     return OpenNotebook(file=file, module=module, tests=tests)
 
 

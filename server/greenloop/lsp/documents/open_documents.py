@@ -184,7 +184,7 @@ class Documents(Workspace):
             # The notebook was closed.
             start = lsp.Position(line=0, character=0)
             return lsp.Location(uri=self.uri_of(path), range=lsp.Range(start=start, end=start))
-        gap = GAP if path in self._notebooks_by_path else 0
+        gap = GAP_ROWS if path in self._notebooks_by_path else 0
         uri, lines_before = next((part for part in reversed(parts) if part[1] - gap <= where.start.line), parts[0])
         document = self._document(uri) if gap else None
         if document is None:

@@ -15,7 +15,7 @@ from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.attempt_line import line_of
 from greenloop.lsp.state.run import ApplyResult, Run
 from greenloop.lsp.tasks import Tasks
-from greenloop.notebook.cell_labels import named as notebook_named
+from greenloop.notebook.cell_labels import label_text
 
 # Ends that say nothing about the attempts: the user must fix something before a run makes sense.
 OUTSIDE = (StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED)
@@ -97,7 +97,7 @@ class RunNotifications:
 def name_cells(documents: Documents, run: Run, text: str) -> str:
     """The text, with lines of a notebook's module named as rows of its cells."""
     notebook = documents.notebook(run.root / run.target.path, run.root)
-    return text if notebook is None else notebook_named(notebook, text)
+    return text if notebook is None else label_text(notebook, text)
 
 
 def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) -> str:

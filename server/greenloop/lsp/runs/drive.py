@@ -175,7 +175,7 @@ class RunDriver:
             run.prepared = prepared = await asyncio.to_thread(notebook_requests.prepare, run.target, notebook)
             request, settings = notebook_requests.adapt_request(request, prepared, settings)
             emit = notebook_requests.add_grid(prepared, emit)
-        with prepared.telling() if prepared else nullcontext():
+        with prepared.relabel_errors() if prepared else nullcontext():
             outcome = await engine.refine(
                 request,
                 settings=settings,

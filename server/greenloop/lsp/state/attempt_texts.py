@@ -13,7 +13,7 @@ from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.documents.text_style import normalize, restore_style
-from greenloop.notebook.cell_labels import named
+from greenloop.notebook.cell_labels import label_text
 
 if TYPE_CHECKING:
     from greenloop.lsp.state.run import Run
@@ -99,7 +99,7 @@ def line_name(run: Run, attempt: Attempt, path: str, line: int) -> str:
     files = compose(run.started.problem, attempt.candidate) if attempt.candidate is not None else {}
     if path == notebook.module and path in files:
         notebook = notebook_requests.notebook_after(run.prepared, files[path]) or notebook
-    return named(notebook, text)
+    return label_text(notebook, text)
 
 
 def _merge(before: str | None, after: str, current: str | None) -> AttemptText:

@@ -22,7 +22,7 @@ from greenloop.lsp.state.questions import Question
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
-    from greenloop.notebook.adapter import Prepared
+    from greenloop.notebook.adapter import NotebookTarget
 
 
 class Phase(StrEnum):
@@ -165,7 +165,7 @@ class Run:
     phase: Phase = Phase.QUEUED
     runs_ahead: int = 0
     question: Question | None = None
-    prepared: Prepared | None = None
+    prepared: NotebookTarget | None = None
     cancelled: bool = False
     ended_at: float = 0.0
     work: asyncio.Task[Any] | None = None

@@ -79,7 +79,7 @@ class TestCommands:
             )
             return
         text = summary_text(summary.results, summary.broken, summary.out_of_time, summary.interrupted, summary.seconds)
-        text = request.prepared.named(text) if request.prepared is not None else text
+        text = request.prepared.label_cells(text) if request.prepared is not None else text
         is_good = not (summary.broken or summary.out_of_time or summary.interrupted or summary.failing)
         self._client.show_message(text, lsp.MessageType.Info if is_good else lsp.MessageType.Warning)
 
@@ -103,7 +103,7 @@ class TestCommands:
         if file.notebook is not None:
             prepared, selectors = notebook_requests.prepare_tests(file.notebook, target)
             file_name = file.notebook.path.rpartition("/")[2]
-            name = prepared.named(target.qualname) if target is not None else file_name
+            name = prepared.label_cells(target.qualname) if target is not None else file_name
             return request(name, file.path, selectors, prepared=prepared)
         if target is None:
             name = file.path.rpartition("/")[2]

@@ -24,7 +24,7 @@ from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.engine.run_tests import Report
-    from greenloop.notebook.adapter import Prepared
+    from greenloop.notebook.adapter import NotebookTarget
 
 # Test files that run together; their results are shown before the next ones run.
 BATCH = 10
@@ -127,7 +127,7 @@ class JobRunner:
         self,
         job: TestJob,
         request: TestRequest,
-        prepared: Prepared,
+        prepared: NotebookTarget,
         coverage_map: CoverageMap,
         buffers: Mapping[str, bytes],
         texts: Mapping[str, str],

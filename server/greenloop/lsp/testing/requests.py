@@ -58,7 +58,7 @@ class TestRequest:
     selectors: tuple[str, ...] = ()
     function: str = ""
     examples: tuple[str, ...] = ()
-    prepared: Prepared | None = None
+    prepared: NotebookTarget | None = None
     summary_future: asyncio.Future[TestSummary] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
