@@ -154,6 +154,8 @@ SLOW = "processor seconds"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """`@pytest.mark.story("a promise", only=("one id", "another"))` marks those cases of a test, not all of them."""
     for item in items:
+        if item.path.parent.name == "contract" and item.get_closest_marker("needs"):
+            item.add_marker(pytest.mark.story("every back end keeps the contract of its port"))
         for mark in item.iter_markers("story"):
             only = mark.kwargs.get("only", ())
             if len(mark.args) != 1 or not isinstance(mark.args[0], str) or not isinstance(only, tuple):
