@@ -28,9 +28,9 @@ from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import counted, wall
-from greenloop.core.text.diff import unified
-from greenloop.core.text.redact import clean
+from greenloop.core.summary import count_cases, describe_sandbox
+from greenloop.core.text.diff import unified_diff
+from greenloop.core.text.redact import clean_for_display
 from greenloop.engine import refine
 from greenloop.notebook import adapter, cell_targets
 from greenloop.notebook.cell_source import Kind, rows_of
@@ -85,7 +85,9 @@ class Magic:
         try:
             text = refined(earlier, cell.rstrip("\n"), shlex.split(line), say=print)
         except GreenloopError as error:
-            print(f"greenloop: {clean(' '.join(filter(None, (str(error), error.remedy))))}", file=sys.stderr)
+            print(
+                f"greenloop: {clean_for_display(' '.join(filter(None, (str(error), error.remedy))))}", file=sys.stderr
+            )
         except ValueError as error:
             print(f"greenloop: the words after %%refine cannot be read: {error}.", file=sys.stderr)
         except KeyboardInterrupt:
@@ -140,7 +142,7 @@ def refined(earlier: Mapping[int, str], cell: str, words: Sequence[str], *, say:
         return None
     changed = prepared.landed(outcome)
     new = on_top(notebook, changed)
-    say(unified(cell + "\n", new + "\n", "cell"))
+    say(unified_diff(cell + "\n", new + "\n", "cell"))
     others = sorted(set(outcome.after) - {notebook.module})
     if others:
         say(f"It also changes {', '.join(others)}; greenloop history show {outcome.run or ''} has the whole of it.")
@@ -203,7 +205,7 @@ def _settings(root: Path, assignments: Sequence[str], report_status: Callable[[s
     """Merges all settings; asks the user nothing, and runs tests with the kernel's Python unless another is set."""
     settings, warnings = configuration.load(root, command_line=configuration.parse_assignments(assignments))
     for sentence in warnings:
-        report_status(f"greenloop: {clean(sentence)}")
+        report_status(f"greenloop: {clean_for_display(sentence)}")
     return replace(settings, ask=0, interpreter=settings.interpreter or sys.executable)
 
 
@@ -267,10 +269,10 @@ class _Telling:
         if isinstance(event, Tested):
             return [f"attempt {event.attempt.number}/{self.limit}: {_result(event.attempt)}"]
         if isinstance(event, Specified):
-            described = spec_summary.lines(event.spec, voted=bool(self.known))
+            described = spec_summary.list_rows(event.spec, has_votes=bool(self.known))
             changed = [each for each in described if self.known.get(each.source) != each.why]
             self.known = {each.source: each.why for each in described}
-            return [clean(f"test: {each.source} ({each.why})") for each in changed]
+            return [clean_for_display(f"test: {each.source} ({each.why})") for each in changed]
         return []
 
 
@@ -281,7 +283,7 @@ def _result(attempt: Attempt) -> str:
         return "passed"
     case_failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
     message = next((failure.message for failure in case_failures), verdict.reason).strip().split("\n")[0]
-    return clean(", ".join(part for part in (score, attempt.error_class, message) if part))
+    return clean_for_display(", ".join(part for part in (score, attempt.error_class, message) if part))
 
 
 def _begun(text: str) -> str:
@@ -290,6 +292,6 @@ def _begun(text: str) -> str:
 
 def _end(outcome: Outcome) -> str:
     if not outcome.solved:
-        return clean(f"not solved: {outcome.message or outcome.reason.value}")
-    evidence = ", ".join([*counted(outcome.evidence), wall(outcome.evidence)])
-    return clean(outcome.message or f"{outcome.verified.value} ({evidence})")
+        return clean_for_display(f"not solved: {outcome.message or outcome.reason.value}")
+    evidence = ", ".join([*count_cases(outcome.evidence), describe_sandbox(outcome.evidence)])
+    return clean_for_display(outcome.message or f"{outcome.verified.value} ({evidence})")

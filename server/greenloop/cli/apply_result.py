@@ -11,7 +11,7 @@ from pathlib import Path
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import merge
-from greenloop.core.text.encoding import Encoding, declared, decode, encode
+from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 from greenloop.project.workspace import write_atomically
 
 KEPT = "Nothing was written; the result stays in the history: greenloop history."
@@ -64,7 +64,7 @@ def _change(root: Path, path: str, outcome: Outcome) -> Change:
     if old_data is None:
         if before is not None:
             raise WorkspaceError(f"{path} was deleted during the run.", remedy=KEPT)
-        return Change(path=path, old=None, new=_encoded(path, after, declared(after)), moved=False)
+        return Change(path=path, old=None, new=_encoded(path, after, declared_encoding(after)), moved=False)
     try:
         current, encoding = decode(old_data)
     except GreenloopError as error:

@@ -19,7 +19,7 @@ from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import label
+from greenloop.core.summary import attempt_label
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
 READING_SPEED = 33.0
@@ -188,7 +188,7 @@ def table(attempts: list[Attempt], named: Callable[[str], str] = str) -> Table:
     for attempt in attempts:
         colour = _COLOURS.get(attempt.verdict.status, "red")
         grid.add_row(
-            label(attempt) if attempt.number else "as is",
+            attempt_label(attempt) if attempt.number else "as is",
             Text(render.model(attempt.model)),
             Text(render.result(attempt), style=colour),
             Text(named(render.error(attempt))),

@@ -35,15 +35,15 @@ CONTRACTS = {
 }
 
 
-def names(part: str) -> list[str]:
+def list_parts(part: str) -> list[str]:
     """All variants of a part, by file name; modules with a leading underscore are shared by variants."""
     package = importlib.import_module(PACKAGES[part])
     return sorted(module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_"))
 
 
-def load(part: str, name: str) -> ModuleType:
+def load_part(part: str, name: str) -> ModuleType:
     """The module of a variant. Raises `SettingsError` with the nearest names where there is none."""
-    if name not in names(part):
-        near = difflib.get_close_matches(name, names(part), n=1) or names(part)
+    if name not in list_parts(part):
+        near = difflib.get_close_matches(name, list_parts(part), n=1) or list_parts(part)
         raise SettingsError(f"There is no {part} part named '{name}'.", remedy=f"Choose one of: {', '.join(near)}.")
     return importlib.import_module(f"{PACKAGES[part]}.{name}")

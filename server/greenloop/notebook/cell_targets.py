@@ -62,7 +62,7 @@ def goal_at(notebook: Notebook, cell: int, row: int) -> Goal | None:
 
 def _inner(notebook: Notebook, cell: int, row: int) -> str:
     """The qualified name of the enclosing function or method, or empty."""
-    target = targets.at("\n".join(notebook.cells[cell].reading.rows), notebook.module, row + 1)
+    target = targets.target_at("\n".join(notebook.cells[cell].reading.rows), notebook.module, row + 1)
     return target.qualname if target else ""
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from greenloop.lsp.server import Server
     from greenloop.project.syntax.definitions import Definition
     from greenloop.project.targets import Heading
-    from greenloop.project.test_naming import Names
+    from greenloop.project.test_naming import NamingRules
 
 # Maximum folders whose pytest configuration is cached; saving any file clears the cache.
 FOLDERS = 64
@@ -91,7 +91,7 @@ def target_at(place: Place, line: int) -> Target | None:
     if not _may_be_refined(place):
         return None
     files, names = _conventions(place.root)
-    return targets.at(place.text, place.path, line, python_files=files, names=names)
+    return targets.target_at(place.text, place.path, line, python_files=files, names=names)
 
 
 def headings(place: Place) -> Iterator[Heading]:
@@ -102,13 +102,13 @@ def headings(place: Place) -> Iterator[Heading]:
         yield from notebook_requests.headings(place.notebook)
     elif _may_be_refined(place):
         files, names = _conventions(place.root)
-        yield from targets.headings(place.text, place.path, python_files=files, names=names)
+        yield from targets.list_headings(place.text, place.path, python_files=files, names=names)
 
 
 def _may_be_refined(place: Place) -> bool:
     from greenloop.project import sources  # noqa: PLC0415 - as above
 
-    return place.path.endswith(".py") and not sources.sets_up(place.path)
+    return place.path.endswith(".py") and not sources.is_shared_setup(place.path)
 
 
 def has_tests(place: Place) -> bool:
@@ -138,7 +138,11 @@ def _definition(place: Place, target: Target) -> Definition | None:
     """A target's definition; None where it is in another file or in a notebook's tests."""
     from greenloop.project.syntax import definitions  # noqa: PLC0415 - as above
 
-    definition = definitions.enclosing(place.text, target.name_line, place.path) if target.path == place.path else None
+    definition = (
+        definitions.enclosing_definition(place.text, target.name_line, place.path)
+        if target.path == place.path
+        else None
+    )
     return definition if definition is not None and definition.qualname == target.qualname else None
 
 
@@ -147,7 +151,7 @@ def asked_for(place: Place, target: Target, line: int) -> bool:
     from greenloop.localize import regions  # noqa: PLC0415 - as above
     from greenloop.project.syntax import definitions  # noqa: PLC0415 - as above
 
-    definition = definitions.enclosing(place.text, line, place.path)
+    definition = definitions.enclosing_definition(place.text, line, place.path)
     if target.kind is not TargetKind.FUNCTION or definition is None or definition.docstring is None:
         return False
     first_line, last_line = definition.docstring
@@ -174,7 +178,7 @@ def find(root: Path, text: str, path: str, name: str) -> Target | None:
     from greenloop.project import targets  # noqa: PLC0415 - as above
 
     files, names = _conventions(root)
-    return targets.find(text, path, name, python_files=files, names=names)
+    return targets.find_target(text, path, name, python_files=files, names=names)
 
 
 def forget() -> None:
@@ -183,11 +187,11 @@ def forget() -> None:
 
 
 @lru_cache(FOLDERS)
-def _conventions(root: Path) -> tuple[tuple[str, ...], Names]:
+def _conventions(root: Path) -> tuple[tuple[str, ...], NamingRules]:
     """The project's naming conventions for test files, and for the tests in them."""
     from greenloop.project import sources, test_naming  # noqa: PLC0415 - as above
 
-    return tuple(sources.file_patterns(root)), test_naming.names_of(root)
+    return tuple(sources.file_patterns(root)), test_naming.read_names(root)
 
 
 @lru_cache(FOLDERS)

@@ -55,7 +55,7 @@ def load(server: Server, root: Path | None, *, preset: str | None = None) -> set
     """The settings in effect for a folder, with the given preset if any; each fault in them is shown once."""
     loaded, warnings = settings.load(root, editor=server.given.of(root))
     loaded = replace(loaded, preset=preset) if preset else loaded
-    new_warnings = [warning for warning in [*warnings, *templates.complaints()] if warning not in server.warned]
+    new_warnings = [warning for warning in [*warnings, *templates.list_unusable()] if warning not in server.warned]
     server.warned.update(new_warnings)
     if new_warnings:
         client_requests.tell(server, "\n".join(new_warnings), lsp.MessageType.Warning)

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.lsp.client_settings import section
 from greenloop.lsp.connection.capabilities import abilities
 from greenloop.lsp.documents import locations
@@ -186,8 +186,12 @@ def _notice_undo(server: Server, path: Path) -> None:
     landed = [(run, run.landed[name]) for run in server.runs if (name := _name(run, path)) in run.landed]
     text = apply_edit.text_of(server, path) if landed else None
     for run, (before, after) in landed if text is not None else ():
-        current = flat(text or "")
-        applied = current != flat(before) if run.applied else current == flat(after) and _stands(server, run)
+        current = with_plain_ends(text or "")
+        applied = (
+            current != with_plain_ends(before)
+            if run.applied
+            else current == with_plain_ends(after) and _stands(server, run)
+        )
         if applied != run.applied:
             run.applied = applied
             server.runs.moved()
@@ -200,7 +204,10 @@ def _name(run: Run, path: Path) -> str:
 def _stands(server: Server, run: Run) -> bool:
     """Whether every file's text is the one that the applied result had left."""
     current_texts = {path: apply_edit.text_of(server, run.root / path) for path in run.landed}
-    return all(flat(current_texts[path] or "") == flat(after) for path, (_before, after) in run.landed.items())
+    return all(
+        with_plain_ends(current_texts[path] or "") == with_plain_ends(after)
+        for path, (_before, after) in run.landed.items()
+    )
 
 
 # -- the end ----------------------------------------------------------------------------------------------------

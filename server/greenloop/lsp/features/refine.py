@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Finished, Started, Tested
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.messages import REFINE, RefineParams, refine_params
 from greenloop.lsp.documents import locations, notebook_requests
@@ -97,7 +97,7 @@ def start(server: Server, params: RefineParams) -> tuple[Run, bool]:
     except JsonRpcInvalidParams as error:
         if server.abilities.refusals:
             cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageError(error.message)
-            message, remedy = clean(str(cause)), clean(cause.remedy)
+            message, remedy = clean_for_display(str(cause)), clean_for_display(cause.remedy)
             client_requests.refused(server, message, reason=cause.kind, remedy=remedy, uri=params.uri)
         raise
 

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.messages import position_of
 from greenloop.lsp.documents import locations, notebook_requests
@@ -53,7 +53,7 @@ def ask(server: Server, arguments: tuple[Any, ...]) -> Asked:
             raise JsonRpcInvalidParams("Only tests of Python files can be run, and this is none.")
         request = _asked(server, project_file, target if line is None else _at(project_file, line))
     except GreenloopError as error:
-        raise JsonRpcInvalidParams(clean(error.advice)) from error
+        raise JsonRpcInvalidParams(clean_for_display(error.advice)) from error
     server.checks.ask(request)
     return request
 
@@ -140,7 +140,7 @@ async def answer(server: Server, asked: Asked) -> Tally | None:
     error = asked.over.exception()
     if isinstance(error, GreenloopError):
         uri = server.documents.uri(asked.root / asked.path)
-        sentence, remedy = clean(str(error)), clean(error.remedy)
+        sentence, remedy = clean_for_display(str(error)), clean_for_display(error.remedy)
         client_requests.refused(server, sentence, reason=error.kind, remedy=remedy, uri=uri, target=asked.target)
         return None
     return asked.over.result()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection import client_requests, logs
 
@@ -25,7 +25,7 @@ def attach(server: Server) -> None:
     """Forwards the log to the initialized client, including the records so far."""
 
     def send(level: int, text: str) -> None:
-        server.window_log_message(lsp.LogMessageParams(type=_kind(level), message=clean(text)))
+        server.window_log_message(lsp.LogMessageParams(type=_kind(level), message=clean_for_display(text)))
 
     logs.connect(send)
 

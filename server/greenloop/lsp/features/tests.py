@@ -95,5 +95,5 @@ def _written(run: Run, place: locations.Place, path: str, name: str) -> None:
     target_region = Region(path=path, qualname=name, start=run.target.start, end=run.target.end)
     region = next((each for each in (problem.regions if problem else ()) if each.qualname == name), target_region)
     stored_tests.save(
-        stored_tests.load(place.root, region, text), run.specified.spec, sources.imported_as(path, place.root)
+        stored_tests.load(place.root, region, text), run.specified.spec, sources.import_name_in_tests(path, place.root)
     )

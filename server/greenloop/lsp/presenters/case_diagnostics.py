@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.runs.apply_edit import text_of
 
@@ -30,10 +30,10 @@ def short(failure: Failure) -> str:
 
 def why(failure: Failure, found: str) -> str:
     """The message with the error's class and, where known, both sides of the comparison."""
-    message = clean(failure.message).strip()
+    message = clean_for_display(failure.message).strip()
     text = message if message.startswith(found) else f"{found}: {message}".rstrip(": ")
     if failure.expected is not None and failure.observed is not None:
-        text += f"\nexpected {clean(failure.expected)}, observed {clean(failure.observed)}"
+        text += f"\nexpected {clean_for_display(failure.expected)}, observed {clean_for_display(failure.observed)}"
     return text[:LONGEST]
 
 

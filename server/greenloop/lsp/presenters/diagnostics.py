@@ -12,7 +12,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.documents import line_mapping, locations
 from greenloop.lsp.presenters import case_diagnostics, notifications, refusals
 from greenloop.lsp.presenters.attempt_line import line_of
@@ -106,7 +106,7 @@ def _case(
 
 def _why(attempt: Attempt, failure: Failure | None, found: str) -> str:
     if failure is None:
-        return clean(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[
+        return clean_for_display(f"{found}: {attempt.verdict.reason}" if attempt.verdict.reason else found)[
             : case_diagnostics.LONGEST
         ]
     return case_diagnostics.why(failure, found)
@@ -131,7 +131,7 @@ def _inside(server: Server, run: Run, frame: Frame) -> bool:
 
 def _of_attempt(run: Run, frame: Frame, attempt: Attempt) -> str:
     text = f"attempt {attempt.number}" if attempt.number else "your code as it was"
-    return clean(f"{attempt_texts.spelled(run, attempt, frame.path, frame.line)} of {text}")
+    return clean_for_display(f"{attempt_texts.spelled(run, attempt, frame.path, frame.line)} of {text}")
 
 
 def _related(
@@ -143,7 +143,7 @@ def _related(
     if not line:
         return None
     location = server.documents.location(path, case_diagnostics.range_of(server, path, line))
-    return lsp.DiagnosticRelatedInformation(location=location, message=clean(note))
+    return lsp.DiagnosticRelatedInformation(location=location, message=clean_for_display(note))
 
 
 # -- the summary ------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def _summary(server: Server, run: Run, attempt: Attempt) -> list[tuple[Path, lsp
         return []
     item = _headed(run, attempt, where)
     rows = [line_of(attempt) for attempt in run.attempts]
-    rows += [f"in doubt: {clean(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
+    rows += [f"in doubt: {clean_for_display(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
     if server.abilities.related_information:
         location = server.documents.location(path, where)
         item.related_information = [lsp.DiagnosticRelatedInformation(location=location, message=row) for row in rows]
@@ -171,7 +171,7 @@ def _headed(run: Run, attempt: Attempt, where: lsp.Range) -> lsp.Diagnostic:
         code, head = "solved", f"{run.name} is solved"
     elif not run.running:
         why = outcome.message if outcome is not None else run.refused
-        head = notifications.not_solved(run.name, clean(why))
+        head = notifications.not_solved(run.name, clean_for_display(why))
         if outcome is not None and outcome.reason not in notifications.OUTSIDE:
             severity, code = lsp.DiagnosticSeverity.Warning, "unsolved"
         else:

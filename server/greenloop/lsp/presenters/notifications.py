@@ -8,8 +8,8 @@ from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.summary import counted, wall
-from greenloop.core.text.redact import clean
+from greenloop.core.summary import count_cases, describe_sandbox
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.presenters.attempt_line import line_of
@@ -41,12 +41,12 @@ def tested(server: Server, run: Run) -> None:
 
 
 def failed(server: Server, run: Run, error: GreenloopError) -> None:
-    run.refused, run.refusal = clean(error.advice), error.kind
+    run.refused, run.refusal = clean_for_display(error.advice), error.kind
     client_requests.refused(
         server,
-        clean(str(error)),
+        clean_for_display(str(error)),
         reason=error.kind,
-        remedy=clean(error.remedy),
+        remedy=clean_for_display(error.remedy),
         uri=run.uri,
         target=run.target.selector,
     )
@@ -76,7 +76,7 @@ def sentence(run: Run, outcome: Outcome, landing: Landing | None) -> str:
     condition = " once that is settled" if landing and landing.why not in ("", BY_ACTION) else ""
     subject = "it" if outcome.solved else "the best attempt"
     apply = f" 'Apply refined {run.result}' puts {subject} in{condition}." if run.changes and run.gained else ""
-    message = clean(outcome.message).strip()
+    message = clean_for_display(outcome.message).strip()
     if outcome.reason is StopReason.ALREADY_GREEN:
         return message or f"{run.name} is already green."
     if outcome.solved:
@@ -107,7 +107,7 @@ def standing(outcome: Outcome) -> str:
 
 
 def counts(evidence: Evidence) -> str:
-    parts = counted(evidence)
+    parts = count_cases(evidence)
     if evidence.neighbours_unchanged:
         parts.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
     if evidence.neighbours_already_failing:
@@ -121,8 +121,8 @@ def counts(evidence: Evidence) -> str:
     if evidence.out_of_process:
         parts.append(f"out of process {evidence.out_of_process} of {evidence.canary_total}")
     if evidence.sandbox:
-        parts.append(wall(evidence))
-    return ", ".join([*parts, *map(clean, evidence.warnings)])
+        parts.append(describe_sandbox(evidence))
+    return ", ".join([*parts, *map(clean_for_display, evidence.warnings)])
 
 
 def named(server: Server, run: Run, text: str) -> str:

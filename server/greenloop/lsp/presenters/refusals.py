@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents import locations
 from greenloop.lsp.presenters.notifications import sentence
@@ -40,7 +40,9 @@ def of(run: Run) -> tuple[str, str] | None:
 
 def diagnostic(where: lsp.Range, word: str, message: str) -> lsp.Diagnostic:
     severity = lsp.DiagnosticSeverity.Information
-    return lsp.Diagnostic(range=where, message=clean(message), severity=severity, source="greenloop", code=word)
+    return lsp.Diagnostic(
+        range=where, message=clean_for_display(message), severity=severity, source="greenloop", code=word
+    )
 
 
 def show(server: Server, uri: str, row: int, error: GreenloopError) -> None:

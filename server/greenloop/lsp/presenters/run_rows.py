@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters import hover_text, progress
 from greenloop.lsp.presenters.attempt_line import message_of
 
@@ -19,7 +19,7 @@ def run(shown: Run) -> dict[str, Any]:
         "target": shown.target.selector,
         "name": shown.name,
         "phase": shown.phase.value,
-        "said": clean(progress.now(shown)) if shown.running else hover_text.state(shown),
+        "said": clean_for_display(progress.now(shown)) if shown.running else hover_text.state(shown),
         "limit": shown.limit,
         "seconds": round(shown.seconds, 1),
         "solved": bool(shown.outcome and shown.outcome.solved),
@@ -37,11 +37,11 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
     return {
         "attempt": attempt.number,
         "parent": attempt.parent,
-        "model": clean(attempt.model),
+        "model": clean_for_display(attempt.model),
         "status": verdict.status.value,
         "passed": verdict.passed,
         "total": verdict.total,
-        "errorClass": clean(attempt.error_class),
+        "errorClass": clean_for_display(attempt.error_class),
         "message": message_of(attempt),
         "tokens": spent.tokens,
         "seconds": round(seconds, 2),

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.records.verdict import Failure
-from greenloop.core.text.diff import flat
-from greenloop.core.text.redact import clean
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import Line, old_line
 from greenloop.lsp.presenters import diagnostics, refusals
 from greenloop.lsp.presenters.case_diagnostics import Find, deepest, inside, range_of, short, why
@@ -230,7 +230,7 @@ def diagnostic(server: Server, root: Path, failing: Failing) -> tuple[Path, lsp.
     text = why(failure, code) if failure else UNSAID if code == "failed" else code
     item = lsp.Diagnostic(
         range=range_of(server, root / path, line),
-        message=f"{clean(name)}: {text}",
+        message=f"{clean_for_display(name)}: {text}",
         severity=lsp.DiagnosticSeverity.Error,
         code=code,
         source="greenloop",
@@ -244,7 +244,7 @@ def diagnostic(server: Server, root: Path, failing: Failing) -> tuple[Path, lsp.
                     root / frame.path,
                     range_of(server, root / frame.path, find_line(frame.path, frame.line) or frame.line),
                 ),
-                message=clean(frame.function) or "here",
+                message=clean_for_display(frame.function) or "here",
             )
             for frame in frames
         ]
@@ -258,7 +258,9 @@ def _finder(server: Server, root: Path, failing: Failing) -> Find:
         if path not in lines:
             ran_text, current = failing.texts.get(path), text_of(server, root / path)
             has_changed = ran_text is not None and current is not None and ran_text != current
-            lines[path] = old_line(flat(current or ""), flat(ran_text or "")) if has_changed else None
+            lines[path] = (
+                old_line(with_plain_ends(current or ""), with_plain_ends(ran_text or "")) if has_changed else None
+            )
         line_map = lines[path]
         return line_map(line) if line_map is not None else line
 

@@ -18,8 +18,8 @@ from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.verdict import Status
-from greenloop.core.text.diff import flat, hunks, keep_ends, merge
-from greenloop.core.text.redact import clean
+from greenloop.core.text.diff import diff_hunks, keep_ends, merge, with_plain_ends
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.convert import FileEdit, contains, workspace_edit
 from greenloop.lsp.documents import notebook_requests
@@ -175,7 +175,7 @@ def _planned(run: Run, texts: Mapping[str, str | None], *, may_create: bool) -> 
 
 def plain(text: str) -> str:
     """The text as the engine has it, without line end style and byte order mark, which few editors show."""
-    return flat(text.removeprefix("\ufeff"))
+    return with_plain_ends(text.removeprefix("\ufeff"))
 
 
 def as_in(current: str, text: str) -> str:
@@ -279,7 +279,7 @@ async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
     _expected(run, steps)
     # A file that the editor changes without opening it is not visible here: only its reply can be trusted.
     if not is_applied() and not (says_applied and is_applied(visible_changes)):
-        reason = clean(getattr(reply, "failure_reason", None) or "")
+        reason = clean_for_display(getattr(reply, "failure_reason", None) or "")
         return Landing(applied=False, why="the editor did not apply it" + (f" ({reason})" if reason else ""))
     return await asyncio.to_thread(_landed, run, merged=any(change.merged for change in steps))
 
@@ -298,7 +298,7 @@ def arrived(server: Server, run: Run) -> Landing | None:
         return None
     for path, (before, after) in run.sent.items():
         current = text_of(server, run.root / path)
-        if current is None or not contains(flat(before), flat(after), flat(current)):
+        if current is None or not contains(with_plain_ends(before), with_plain_ends(after), with_plain_ends(current)):
             return None
     return _landed(run)
 
@@ -314,7 +314,7 @@ def _holds(server: Server, run: Run, step: _Step, disk: dict[str, str | None]) -
     current = text_of(server, path)
     if current is None or (server.documents.at(path) is None and current == disk[step.path]):
         return False
-    return contains(flat(step.current or ""), flat(step.wanted), flat(current))
+    return contains(with_plain_ends(step.current or ""), with_plain_ends(step.wanted), with_plain_ends(current))
 
 
 def _places(run: Run) -> tuple[tuple[str, int], ...]:
@@ -322,7 +322,7 @@ def _places(run: Run) -> tuple[tuple[str, int], ...]:
     places = []
     for path, after in run.changes.items():
         before, text = run.landed.get(path, (run.outcome.before.get(path) or "", after))
-        changed = hunks(flat(before), flat(text))
+        changed = diff_hunks(with_plain_ends(before), with_plain_ends(text))
         first_lines = changed[0].lines if changed else ()
         first_filled = next((row for row, line in enumerate(first_lines) if line.strip()), 0)
         places.append((path, (changed[0].start if changed else 0) + first_filled + 1))

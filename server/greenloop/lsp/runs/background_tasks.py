@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection import client_requests
 from greenloop.lsp.presenters.progress_line import Line
 
@@ -57,7 +57,9 @@ class Errands:
             end_text = "cancelled"
             raise
         except GreenloopError as error:
-            client_requests.refused(self._server, clean(str(error)), reason=error.kind, remedy=clean(error.remedy))
+            client_requests.refused(
+                self._server, clean_for_display(str(error)), reason=error.kind, remedy=clean_for_display(error.remedy)
+            )
         except Exception:
             # Request boundary: the server must survive any error here.
             log.exception("%s failed", title)

@@ -113,7 +113,7 @@ def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int, 
     results = tuple(result for report in reports for result in report.results)
     broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
     if asked.function:
-        covering = set(memory.reached.through(asked.path, asked.function))
+        covering = set(memory.reached.tests_through(asked.path, asked.function))
         example_prefixes = tuple(f"{each.removeprefix(DOCTEST)}::" for each in asked.examples)
         answer = tuple(
             result
@@ -121,7 +121,7 @@ def tallied(asked: Asked, memory: Memory, reports: Sequence[Report], left: int, 
             if result.id in covering or (example_prefixes and result.id.startswith(example_prefixes))
         )
     elif not asked.selectors:
-        covering = set(memory.reached.through(asked.path))
+        covering = set(memory.reached.tests_through(asked.path))
         answer = tuple(result for result in results if result.id in covering) or results
     else:
         answer = tuple(result for result in results if _named(result.id, asked.selectors))
@@ -151,12 +151,14 @@ def wanted_by(
     for request in (each for each in check.asked if each.cells is None):
         selectors += request.selectors
         if not request.selectors:
-            covering = memory.reached.through(request.path, request.function)
-            selectors += covering or test_impact.concerned(check.root, request.path, memory.reached)
-    outlines = {path: test_impact.outline(sources.text(check.root, path, buffers) or "", path) for path in check.saved}
+            covering = memory.reached.tests_through(request.path, request.function)
+            selectors += covering or test_impact.affected_tests(check.root, request.path, memory.reached)
+    outlines = {
+        path: test_impact.outline_hash(sources.read_text(check.root, path, buffers) or "", path) for path in check.saved
+    }
     for path, outline in outlines.items():
         is_unchanged = memory.outlines.get(path) == outline
-        selectors += test_impact.concerned(check.root, path, memory.reached, inner=is_unchanged)
+        selectors += test_impact.affected_tests(check.root, path, memory.reached, inside_functions=is_unchanged)
     if check.saved:
         selectors += sorted(memory.broken)
-    return test_impact.by_file(selectors), outlines
+    return test_impact.group_by_file(selectors), outlines

@@ -157,11 +157,11 @@ class Checks:
 
     async def _remembered(self, root: Path) -> Memory:
         if root not in self._memories:
-            from greenloop.project.test_impact import Reached  # noqa: PLC0415 - only test runs need it, not the start
+            from greenloop.project.test_impact import Coverage  # noqa: PLC0415 - only test runs need it, not the start
 
             while len(self._memories) >= FOLDERS:
                 del self._memories[next(iter(self._memories))]
-            self._memories[root] = Memory(root=root, reached=Reached())
+            self._memories[root] = Memory(root=root, reached=Coverage())
         return self._memories[root]
 
     async def _moment(self, check: Check) -> None:
@@ -315,7 +315,7 @@ class Checks:
         if not memory.stale:
             return
         await self._pause(REST)
-        files = test_impact.by_file(memory.stale)
+        files = test_impact.group_by_file(memory.stale)
         if sum(memory.seconds.get(file, 0.0) for file in files) > TRACED:
             return
         buffers = await asyncio.to_thread(snapshot, self._server.documents.texts(check.root), check.root)
