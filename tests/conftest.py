@@ -146,6 +146,8 @@ PARTS: dict[str, Callable[[], Missing]] = {
 }
 # The property of a test's report that names the part it was skipped for; it also comes from other processes.
 SKIPPED = "missing part"
+# The property that says how long a unit test took, where that was too long (tests/unit/conftest.py).
+SLOW = "processor seconds"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -181,6 +183,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("skipped parts")
     for part, count in sorted(parts.items()):
         terminalreporter.write_line(f"{count:4} tests  {part}")
+    slow = [
+        (seconds, report.nodeid)
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for name, seconds in report.user_properties
+        if name == SLOW
+    ]
+    if slow:
+        terminalreporter.section("slow unit tests")
+    for seconds, test in sorted(slow, reverse=True):
+        terminalreporter.write_line(f"{seconds} of processor time  {test}")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.spec import Case, Provenance
-from greenloop.specs.trust import consensus, sets
+from greenloop.specs.trust import consensus
+from greenloop.specs.trust.published import sets
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.docstrings.scoring import BOTH, DESIGNED, PROPERTY, Arm, end, rates, score

@@ -13,7 +13,7 @@ PATH = re.compile(r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|toml|txt|ts|mjs|md|json)|))
 BASES = (ROOT, ROOT / "server/greenloop")
 # Files of a user's project or configuration, and names that only look like a path.
 FOREIGN = {
-    "drafting/feedback/PART.txt",
+    "drafting/prompts/feedback/PART.txt",
     ".vscode-test/",
     ".vscode-test/failed/",
     "bench/scoring.py",

@@ -145,7 +145,7 @@ def test_no_message_is_named_but_in_the_protocol():
 
 def test_abilities_are_those_that_the_page_names():
     text = SOURCES[CLIENT / "src/protocol.ts"].split("export const ABILITIES = {", 1)[1].split("}", 1)[0]
-    table = PAGE.split("| ability |", 1)[1].split("\n\n", 1)[0]
+    table = PAGE.split("| capability |", 1)[1].split("\n\n", 1)[0]
     assert set(re.findall(r"(\w+): true", text)) == set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
 
 

@@ -122,7 +122,7 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
     def plan(_problem, _attempts):
         raise KeyError("x")
 
-    monkeypatch.setattr("greenloop.drafting.search.patient.plan", plan)
+    monkeypatch.setattr("greenloop.drafting.search.published.patient.plan", plan)
     both = arms.checked([arms.parse("plain:search=patient"), arms.parse("plain")])
     experiment = replace(experiment, arms=both, tasks=experiment.tasks[:2], model=Model([RIGHT], [RIGHT]))
     done = await run(experiment, quiet)

@@ -13,7 +13,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.verdict import judge
-from greenloop.drafting.feedback import docs, runtime_trace
+from greenloop.drafting.feedback import docs
+from greenloop.drafting.feedback.published import runtime_trace
 
 pytestmark = pytest.mark.needs("bubblewrap")
 

@@ -21,7 +21,7 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
-from greenloop.drafting.feedback import counterexample
+from greenloop.drafting.feedback.published import counterexample
 from greenloop.project.settings import SandboxSettings, Settings
 from greenloop.sandboxes import bundled_hypothesis
 from greenloop.sandboxes.backends import docker, none

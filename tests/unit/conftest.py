@@ -1,8 +1,17 @@
-"""`problem(text, name, ...)`: a problem whose regions are the named definitions of one module."""
+"""Unit tests: in this process alone, and quick.
+
+A unit test that starts a process fails; it belongs into tests/process.
+One that takes over a second of processor time is listed at the end, and fails with GREENLOOP_STRICT=1.
+`problem(text, name, ...)` is a problem whose regions are the named definitions of one module.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
+import sys
+import time
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -10,6 +19,62 @@ import pytest
 from greenloop.core.python.ast_source import find_definitions, parse_fragment, start_line
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
+
+SECONDS = 1.0
+STRICT = bool(os.environ.get("GREENLOOP_STRICT"))
+# The property of a report that tests/conftest.py lists; it also comes from other processes.
+SLOW = "processor seconds"
+STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.spawn", "os.system")
+
+
+class StartedProcessError(Exception):
+    pass
+
+
+class ProcessGuard:
+    """Hears of every process that Python starts, and refuses it while a unit test runs."""
+
+    def __init__(self) -> None:
+        self.active = False
+        self.started: list[str] = []
+        sys.addaudithook(self.hear)
+
+    def hear(self, event: str, values: tuple[object, ...]) -> None:
+        if self.active and event in STARTS:
+            self.started.append(f"{event} {values[0] if values else ''}".strip())
+            raise StartedProcessError(self.started[-1])
+
+    def watch(self) -> Generator[None, object, object]:
+        self.active, self.started = True, []
+        try:
+            return (yield)
+        finally:
+            self.active = False
+            # Also where the product took the error for one of the machine.
+            if self.started:
+                pytest.fail(
+                    f"A unit test started a process ({self.started[0]}); move it to tests/process.", pytrace=False
+                )
+
+
+guard = ProcessGuard()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    return (yield from guard.watch())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    began = time.process_time()
+    result = yield from guard.watch()
+    seconds = time.process_time() - began
+    if seconds > SECONDS:
+        item.user_properties.append((SLOW, f"{seconds:.1f} s"))
+        if STRICT:
+            pytest.fail(f"A unit test took {seconds:.1f} s of processor time, over {SECONDS:g} s.", pytrace=False)
+    return result
 
 
 def build(text, *names, created=False, path="m.py", tests="", span=None):

@@ -16,8 +16,8 @@ from string import Template
 
 from greenloop.project.settings import user_file
 
-PROMPTS = "drafting/prompts"  # the folder with the presets' prompts
-FOLDERS = {"feedback": "drafting/feedback", "specs": "specs/kinds"}  # folders of parts with prompts of their own
+PROMPTS = "drafting/prompts"  # the folder with the presets' prompts and those of feedback
+FOLDERS = {"feedback": f"{PROMPTS}/feedback", "specs": "specs/kinds"}  # folders of parts with prompts of their own
 LARGEST = 1 << 16  # bytes of a user's prompt
 _MOVE = frozenset({"names", "feedback", "tried", "hint", "others"})
 _OFFERED = {
@@ -96,7 +96,8 @@ def _built_in(name: str) -> Traversable:
 
 
 def _names() -> Iterator[str]:
-    for folder in (*FOLDERS, *(each.name for each in files("greenloop").joinpath(PROMPTS).iterdir())):
+    prompt_folders = (each.name for each in files("greenloop").joinpath(PROMPTS).iterdir())
+    for folder in dict.fromkeys((*FOLDERS, *prompt_folders)):
         yield from (f"{folder}/{file.name}" for file in _texts(_built_in(folder)))
 
 

@@ -49,3 +49,31 @@ def test_a_shim_is_seen_through(tmp_path):
 def test_a_bad_setting_is_named(tmp_path, name, sentence):
     with pytest.raises(CannotVerifyError, match=sentence):
         environment(tmp_path, interpreter=name)
+
+
+def make_venv(folder, *, version=VERSION, home=HOME, key="version", extra="", pytest_too=False):
+    (folder / "bin").mkdir(parents=True)
+    trap = folder / "bin" / "python"
+    # Running it would leave a mark: nothing may.
+    trap.write_text(f"#!/bin/sh\ntouch {folder}/ran\n")
+    trap.chmod(0o755)
+    (folder / "pyvenv.cfg").write_text(
+        f"home = {home}\ninclude-system-site-packages = false\n{key} = {version}\n{extra}"
+    )
+    packages = folder / "lib" / f"python{'.'.join(version.split('.')[:2])}" / "site-packages"
+    packages.mkdir(parents=True)
+    if pytest_too:
+        (packages / "pytest").mkdir()
+        (packages / "pytest" / "__init__.py").touch()
+    return folder
+
+
+def test_greenloops_own_private_environment_is_passed_over(tmp_path, monkeypatch):
+    private = make_venv(tmp_path / "pipx" / "venvs" / "greenloop")
+    (private / "bin" / "python").rename(private / "bin" / "python3")
+    root = tmp_path / "root"
+    root.mkdir()
+    path = {"PATH": f"{private / 'bin'}:{HOME}"}
+    monkeypatch.setattr(sys, "prefix", str(private))
+    assert environment(root, path).prefix != private
+    assert environment(root, {**path, "VIRTUAL_ENV": str(private)}).prefix == private

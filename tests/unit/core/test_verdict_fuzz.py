@@ -184,7 +184,7 @@ KINDS = ["start", "collect_error", "collected", "begin", "phase", "trace", "watc
 @given(
     st.lists(st.fixed_dictionaries({"kind": st.sampled_from(KINDS)}, optional=dict.fromkeys(NAMES, JUNK)), max_size=6)
 )
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_no_junk_breaks_the_verdict_or_passes(found):
     verdict = judge(IDS[:1], {}, Execution(records=numbered(found), status=0))
     assert verdict.status is not Status.PASSED

@@ -21,7 +21,8 @@ from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
 from greenloop.core.run_state import RunState
 from greenloop.core.summary import total_usage
-from greenloop.drafting.search import chain, restart_on_repeat
+from greenloop.drafting.search import chain
+from greenloop.drafting.search.published import restart_on_repeat
 from greenloop.engine import loop
 
 SOURCE = "def double(x):\n    return x + 1\n"

@@ -15,7 +15,8 @@ from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import ErrorGroup, Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.drafting.feedback import cases, diff, generic, raw
+from greenloop.drafting.feedback import cases, diff, raw
+from greenloop.drafting.feedback.published import generic
 from greenloop.engine.feedback import Feedback
 from greenloop.engine.model_calls import ModelCalls
 from greenloop.engine.presets import find_preset

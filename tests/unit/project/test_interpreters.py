@@ -117,17 +117,6 @@ def test_nothing_in_the_repository_is_run(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_greenloops_own_private_environment_is_passed_over(tmp_path, monkeypatch):
-    private = make_venv(tmp_path / "pipx" / "venvs" / "greenloop")
-    (private / "bin" / "python").rename(private / "bin" / "python3")
-    root = tmp_path / "root"
-    root.mkdir()
-    path = {"PATH": f"{private / 'bin'}:{HOME}"}
-    monkeypatch.setattr(sys, "prefix", str(private))
-    assert environment(root, path).prefix != private
-    assert environment(root, {**path, "VIRTUAL_ENV": str(private)}).prefix == private
-
-
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [

@@ -39,9 +39,8 @@ def own(tmp_path, monkeypatch):
 
 
 def built_in() -> list[str]:
-    drafting = PACKAGE / "drafting"
-    files = [*drafting.glob("prompts/*/*.txt"), *drafting.glob("feedback/*.txt")]
-    return sorted(file.relative_to(drafting).as_posix().removeprefix("prompts/") for file in files)
+    prompts = PACKAGE / "drafting/prompts"
+    return sorted(file.relative_to(prompts).as_posix() for file in prompts.glob("*/*.txt"))
 
 
 def test_built_in_prompts_are_read(own):
@@ -96,8 +95,7 @@ def test_the_system_prompt_is_sent_as_it_stands(own):
 
 def test_every_built_in_prompt_may_stand_in_the_users_folder(own):
     for name in built_in():
-        folder = PACKAGE / "drafting" if name.startswith("feedback/") else PACKAGE / "drafting/prompts"
-        own(name, (folder / name).read_text())
+        own(name, (PACKAGE / "drafting/prompts" / name).read_text())
     assert templates.list_unusable() == []
 
 
@@ -121,8 +119,7 @@ def test_what_templates_of_moves_may_use_is_what_a_prompt_offers():
 
 @pytest.mark.parametrize("name", built_in())
 def test_built_in_prompts_are_valid_and_short(name):
-    folder = PACKAGE / "drafting" if name.startswith("feedback/") else PACKAGE / "drafting/prompts"
-    text = (folder / name).read_text()
+    text = (PACKAGE / "drafting/prompts" / name).read_text()
     assert Template(text).is_valid()
     assert len(text.split()) <= 110
 

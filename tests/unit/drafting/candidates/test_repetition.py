@@ -112,7 +112,7 @@ def test_what_is_only_cut_off_does_not_loop(text):
 def test_the_standard_library_is_honest():
     files = sorted(Path(os.__file__).parent.glob("*.py")) + sorted(Path(os.__file__).parent.glob("*/*.py"))
     honest = [path for path in files if "site-packages" not in path.parts]
-    sample = random.Random(7).sample(honest, 60)
+    sample = random.Random(7).sample(honest, 30)
     accused = {
         path.name: sentence
         for path in sample
@@ -126,8 +126,8 @@ def test_the_standard_library_is_honest():
     [
         ("def f(x):\n" + "".join(f"    a{n} = g(x, {n})\n" for n in range(3000)) + "    return x\n", False),
         ("def f(x):\n    return '" + "ab" * 500_000 + "'\n", False),
-        ("def f(x):\n    return [" + "0, " * 300_000 + "]\n", False),
-        ("x = 1\n" * 150_000, True),
+        ("def f(x):\n    return [" + "0, " * 100_000 + "]\n", False),
+        ("x = 1\n" * 50_000, True),
         ("elif x:\n" * 120_000, True),
         ("(" * 1_000_000, False),
         ("def f(x):\n" + "".join("    " * n + "if x:\n" for n in range(1, 90)) + "    " * 90 + "pass\n", False),

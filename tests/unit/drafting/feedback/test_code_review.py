@@ -16,7 +16,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.feedback import code_review, raw, requirements
+from greenloop.drafting.feedback import raw
+from greenloop.drafting.feedback.published import code_review, requirements
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
 from greenloop.engine.attempt_steps import judged

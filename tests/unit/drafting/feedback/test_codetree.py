@@ -13,9 +13,9 @@ from greenloop.core.records.attempt import Attempt, Candidate, FeedbackNote, Fin
 from greenloop.core.records.model import Reply, Role
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.feedback import codetree, review, self_critique
-from greenloop.drafting.feedback._critic_prompt import bullets, named, number
-from greenloop.drafting.search import magicore
+from greenloop.drafting.feedback.published import codetree, review, self_critique
+from greenloop.drafting.feedback.published._critic_prompt import bullets, named, number
+from greenloop.drafting.search.published import magicore
 
 REGION = PROBLEM.regions[0]
 BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")

@@ -22,18 +22,9 @@ from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Fram
 from greenloop.core.run_state import RunState
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import gate, parse_answer, repetition, search_replace, signature
-from greenloop.drafting.feedback import (
-    best,
-    bug_taxonomy,
-    cases,
-    explain,
-    generic,
-    raw,
-    reflect,
-    self_critique,
-    summary,
-)
+from greenloop.drafting.feedback import cases, raw
 from greenloop.drafting.feedback._refused_answers import ADVICE, sentence
+from greenloop.drafting.feedback.published import best, bug_taxonomy, explain, generic, reflect, self_critique, summary
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
 from greenloop.engine import attempt_steps, loop

@@ -19,8 +19,8 @@ from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.core.report import LineTrace, Step
-from greenloop.drafting.feedback import ldb, runtime_trace
-from greenloop.drafting.feedback._blocks import blocks, visits
+from greenloop.drafting.feedback.published import ldb, runtime_trace
+from greenloop.drafting.feedback.published._blocks import blocks, visits
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
 TEST = "from m import total\n\ndef test_it():\n    assert total([1, 2]) == 3\n"

@@ -12,7 +12,8 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Spec
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
-from greenloop.drafting.search import _progress, best_of_n, chain, iad, magicore, patient, restart_on_repeat, tree
+from greenloop.drafting.search import _progress, chain
+from greenloop.drafting.search.published import best_of_n, iad, magicore, patient, restart_on_repeat, tree
 
 PROBLEM = Problem(root=Path("/w"), spec=Spec(cases=(), selectors=()), regions=(), originals={}, files={})
 

@@ -5,6 +5,7 @@ import os
 import random
 import socket
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 
@@ -18,6 +19,12 @@ from openai_api import answer, hang_up, refuse, stall
 
 KEY = "test-key-0123456789"
 ASK = ChatRequest(messages=(Message(role="system", content="Be brief."), Message(role="user", content="x" * 70)))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def imported():
+    """The import takes seconds, which are not those of a test."""
+    import_module("litellm")
 
 
 @pytest.fixture

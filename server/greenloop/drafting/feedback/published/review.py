@@ -16,7 +16,7 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
 from greenloop.drafting.feedback import cases
-from greenloop.drafting.feedback._critic_prompt import ask, code_of, names_of
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, names_of
 
 SAMPLES = 4  # the first round of search/magicore.py
 TOKENS = 120

@@ -15,10 +15,10 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback import runtime_trace
-from greenloop.drafting.feedback._critic import worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, names_of
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published import runtime_trace
+from greenloop.drafting.feedback.published._critic import worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, names_of
 
 TOKENS = 300  # for the verdicts: a line for each of ten blocks
 WORDS = 160  # characters of one explanation

@@ -15,9 +15,9 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
 from greenloop.drafting.feedback._case_rows import listed, rows
-from greenloop.drafting.feedback._critic import words, worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask
 from greenloop.drafting.feedback._refused_answers import told
+from greenloop.drafting.feedback.published._critic import words, worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask
 
 SENTENCES = 3
 TOKENS = 120

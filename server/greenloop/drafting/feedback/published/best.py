@@ -14,7 +14,7 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.core.text.truncate import truncate
-from greenloop.drafting.feedback._critic_prompt import code_of
+from greenloop.drafting.feedback.published._critic_prompt import code_of
 
 DIAGNOSIS = 300  # tokens of the best attempt's feedback
 

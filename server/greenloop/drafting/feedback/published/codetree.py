@@ -16,7 +16,7 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback import cases
-from greenloop.drafting.feedback._critic_prompt import ask, bullets, code_of, named, names_of, number
+from greenloop.drafting.feedback.published._critic_prompt import ask, bullets, code_of, named, names_of, number
 
 STRATEGIES = 3
 REFLECTIONS = 2

@@ -18,10 +18,10 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._critic import worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, code_of, names_of
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._critic import worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, names_of
 
 TOKENS = 60
 FIELD = 240  # characters kept of an answer that cannot be read

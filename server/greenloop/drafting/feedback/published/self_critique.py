@@ -12,7 +12,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._critic_prompt import ask, code_of, named, names_of, number
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, named, names_of, number
 
 TOKENS = 240
 CORRECT = "CORRECT"

@@ -22,10 +22,10 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import LineTrace, case_results, line_traces
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.feedback._blocks import HOW, Block, Visit, blocks, visits
 from greenloop.drafting.feedback._failing_lines import asserted, sources
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._blocks import HOW, Block, Visit, blocks, visits
 
 FIRST = LAST = 5  # blocks shown at the beginning and at the end of a trace
 VALUE = 100  # maximum characters of one value

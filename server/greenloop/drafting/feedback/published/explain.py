@@ -13,9 +13,9 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._critic import with_failures, words, worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, code_of
 from greenloop.drafting.feedback._refused_answers import told
+from greenloop.drafting.feedback.published._critic import with_failures, words, worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
 TOKENS = 160  # of the explanation
 

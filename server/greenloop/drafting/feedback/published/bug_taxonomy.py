@@ -16,11 +16,11 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import ErrorGroup
 from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._critic import worth_asking
-from greenloop.drafting.feedback._critic_prompt import ask, code_of
 from greenloop.drafting.feedback._raw import rendered
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._critic import worth_asking
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
 TOKENS = 160
 FIELD = 240  # characters of one field

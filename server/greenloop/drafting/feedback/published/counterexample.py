@@ -13,8 +13,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.drafting.feedback import _refused_answers
-from greenloop.drafting.feedback._counterexample import counterexample, outcome, told, violated
 from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback.published._counterexample import counterexample, outcome, told, violated
 
 LAST = 1 << 20
 
