@@ -17,8 +17,8 @@ from benchmarks.docstrings import ground, task
 from benchmarks.docstrings.ground import NEVER, PASSED
 from benchmarks.docstrings.task import Docstring
 
-from greenloop.bench.ast_edits import Source, applied
-from greenloop.bench.operators import edits
+from greenloop.bench.ast_edits import Source, apply_edits
+from greenloop.bench.operators import all_edits
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Reply, Role
@@ -127,9 +127,9 @@ def programs(problem: Problem, answers: Mapping[str, Any]) -> dict[str, list[int
 
 def mutants(wanted: Docstring) -> list[str]:
     source = Source(wanted.reference)
-    every = edits(source, task.function(wanted.reference, wanted.qualname))
+    every = all_edits(source, task.function(wanted.reference, wanted.qualname))
     random.Random(SEED).shuffle(every)
-    return [applied(wanted.reference, edit) for edit in every[:MUTANTS]]
+    return [apply_edits(wanted.reference, edit) for edit in every[:MUTANTS]]
 
 
 async def main(out: Path) -> None:

@@ -39,39 +39,39 @@ from greenloop.project import settings as configuration
 from greenloop.project import workspace
 
 MAGIC = "refine"
-NAME = "session.ipynb"  # file name given to the executed cells; the file does not exist
-WAIT = 0.2  # seconds between two checks for an interrupt
+CONFIG_NAME = "session.ipynb"  # file name given to the executed cells; the file does not exist
+POLL_SECONDS = 0.2  # seconds between two checks for an interrupt
 
-_loaded: WeakKeyDictionary[InteractiveShell, Magic] = WeakKeyDictionary()
+_loaded: WeakKeyDictionary[InteractiveShell, RefineMagic] = WeakKeyDictionary()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Registers the magic; called by `%load_ext`."""
-    _loaded[shell] = magic = Magic(shell=shell)
+    _loaded[shell] = magic = RefineMagic(shell=shell)
     shell.register_magic_function(magic.refine, "cell", MAGIC)  # type: ignore[arg-type]
-    shell.events.register("post_run_cell", magic.ran)
+    shell.events.register("post_run_cell", magic.record_run)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
     magic = _loaded.pop(shell, None)
     if magic is not None:
-        shell.events.unregister("post_run_cell", magic.ran)
+        shell.events.unregister("post_run_cell", magic.record_run)
         shell.magics_manager.magics["cell"].pop(MAGIC, None)
 
 
 @dataclass(eq=False, kw_only=True)
-class Magic:
+class RefineMagic:
     """The magic of one shell.
 
     `failed_cells` are the execution counts of cells that raised; later cells do not get them as context.
     """
 
     shell: InteractiveShell
-    failed: set[int] = field(default_factory=set)
+    failed_cells: set[int] = field(default_factory=set)
 
-    def ran(self, result: ExecutionResult) -> None:
+    def record_run(self, result: ExecutionResult) -> None:
         if not result.success and result.execution_count is not None:
-            self.failed.add(result.execution_count)
+            self.failed_cells.add(result.execution_count)
 
     def refine(self, line: str, cell: str) -> None:
         """Refines a cell and puts the result in its place; a problem is printed as one line."""
@@ -80,10 +80,10 @@ class Magic:
         if inputs and inputs[-1].rstrip().endswith(cell.rstrip()):
             inputs.pop()  # this cell
         # Since version 9 IPython itself records what failed before the magic was loaded.
-        failed = self.failed.union(getattr(shell.history_manager, "exceptions", ()))
+        failed = self.failed_cells.union(getattr(shell.history_manager, "exceptions", ()))
         earlier = {n: text for n, text in enumerate(inputs) if n and n not in failed}
         try:
-            text = refined(earlier, cell.rstrip("\n"), shlex.split(line), say=print)
+            text = refine_cell(earlier, cell.rstrip("\n"), shlex.split(line), show=print)
         except GreenloopError as error:
             print(
                 f"greenloop: {clean_for_display(' '.join(filter(None, (str(error), error.remedy))))}", file=sys.stderr
@@ -97,7 +97,9 @@ class Magic:
                 shell.set_next_input(text, replace=True)
 
 
-def refined(earlier: Mapping[int, str], cell: str, words: Sequence[str], *, say: Callable[[str], None]) -> str | None:
+def refine_cell(
+    earlier_cells: Mapping[int, str], cell: str, arguments: Sequence[str], *, show: Callable[[str], None]
+) -> str | None:
     """The cell's new text, or None when the run found none.
 
     `earlier_cells` are executed cells by execution count; `assignments` are settings as `key=value`.
@@ -105,30 +107,30 @@ def refined(earlier: Mapping[int, str], cell: str, words: Sequence[str], *, say:
     """
     folder = Path.cwd()
     root = workspace.find_root(folder)
-    context_cells = context(earlier)
-    notebook = _book(root, folder, [*context_cells.values(), cell])
+    context_cells = find_context_cells(earlier_cells)
+    notebook = _build_notebook(root, folder, [*context_cells.values(), cell])
     last = len(notebook.cells) - 1
-    in_cell = [goal for goal in cell_targets.goals(notebook) if goal.cell == last]
+    in_cell = [goal for goal in cell_targets.list_targets(notebook) if goal.cell == last]
     chosen = [goal for goal in in_cell if goal.test] or in_cell
-    if (broken := notebook.cells[last].reading.broken) is not None:
+    if (broken := notebook.cells[last].parsed.syntax_error) is not None:
         row, why = broken
         raise UsageError(f"The cell cannot be read in row {row + 1}: {why}.")
     if len(chosen) != 1:
         what = "several functions" if chosen else "neither an assert nor a function"
         raise UsageError(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")
-    prepared = adapter.prepare(notebook, replace(chosen[0], last=last))
-    settings = adapter.settings_for(_settings(root, words, say))
+    prepared = adapter.prepare(notebook, replace(chosen[0], last_cell=last))
+    settings = adapter.adapt_settings(_settings(root, arguments, show))
     request = refine.Request(root=root, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)
-    reporter = _Telling()
+    reporter = _AttemptReporter()
 
     def named(text: str) -> str:
-        return _as_executed(notebook, [*context_cells], prepared.named(text))
+        return _label_executed(notebook, [*context_cells], prepared.label_cells(text))
 
     async def work(emit: Callable[[Event], None]) -> Outcome:
         try:
             return await refine.refine(request, settings=settings, emit=emit)
         except GreenloopError as error:
-            error.args, error.remedy = (_begun(named(str(error))),), named(error.remedy)
+            error.args, error.remedy = (_capitalize(named(str(error))),), named(error.remedy)
             raise
 
     def emit(event: Event) -> None:
@@ -136,33 +138,33 @@ def refined(earlier: Mapping[int, str], cell: str, words: Sequence[str], *, say:
             lines.put(named(text))
 
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    outcome = _in_thread(lambda: work(emit), lines, say)
-    say(_as_executed(notebook, [*context_cells], _end(prepared.shown(outcome))))
+    outcome = _in_thread(lambda: work(emit), lines, show)
+    show(_label_executed(notebook, [*context_cells], _closing_line(prepared.outcome_by_cell(outcome))))
     if not outcome.solved or not outcome.after:
         return None
-    changed = prepared.landed(outcome)
-    new = on_top(notebook, changed)
-    say(unified_diff(cell + "\n", new + "\n", "cell"))
+    changed = prepared.write_back(outcome)
+    new = added_statements(notebook, changed)
+    show(unified_diff(cell + "\n", new + "\n", "cell"))
     others = sorted(set(outcome.after) - {notebook.module})
     if others:
-        say(f"It also changes {', '.join(others)}; greenloop history show {outcome.run or ''} has the whole of it.")
+        show(f"It also changes {', '.join(others)}; greenloop history show {outcome.run or ''} has the whole of it.")
     return new
 
 
-def context(earlier: Mapping[int, str]) -> dict[int, str]:
+def find_context_cells(earlier_cells: Mapping[int, str]) -> dict[int, str]:
     """The executed cells that matter, by execution count.
 
     Leaves out cells that only define what later ones define again, and cells that were only refined: nothing in those
     was executed.
     """
-    executed = {n: text for n, text in earlier.items() if not text.lstrip().startswith(f"%%{MAGIC}")}
+    executed = {n: text for n, text in earlier_cells.items() if not text.lstrip().startswith(f"%%{MAGIC}")}
     parsed_cells = [Cell(source=text, label=n) for n, text in executed.items()]
     relevant = {}
     for number, cell in enumerate(parsed_cells):
-        parts, after = cell.reading.parts, parsed_cells[number + 1 :]
-        if cell.reading.broken or not parts or any(cell.source == other.source for other in after):
+        parts, after = cell.parsed.parts, parsed_cells[number + 1 :]
+        if cell.parsed.syntax_error or not parts or any(cell.source == other.source for other in after):
             continue
-        later = {name for other in after for part in other.reading.parts for name in part.binds}
+        later = {name for other in after for part in other.parsed.parts for name in part.binds}
         binds = {name for part in parts for name in part.binds}
         if all(part.kind is Kind.DEFINE for part in parts) and binds <= later:
             continue
@@ -170,10 +172,10 @@ def context(earlier: Mapping[int, str]) -> dict[int, str]:
     return relevant
 
 
-def on_top(book: Notebook, changed: Notebook) -> str:
+def added_statements(notebook: Notebook, changed: Notebook) -> str:
     """The last cell's new text, below what changed in earlier cells, which have been executed already."""
     additions: list[str] = []
-    for old, new in zip(book.cells[:-1], changed.cells[:-1], strict=True):
+    for old, new in zip(notebook.cells[:-1], changed.cells[:-1], strict=True):
         before = set(_statements(old))
         additions += [text for text in _statements(new) if text not in before]
     return "\n\n\n".join([*additions, changed.cells[-1].source])
@@ -182,18 +184,18 @@ def on_top(book: Notebook, changed: Notebook) -> str:
 def _statements(cell: Cell) -> list[str]:
     """The texts of the cell's statements as written, magics included."""
     rows = rows_of(cell.source)
-    return ["\n".join(rows[part.start : part.end]) for part in cell.reading.parts]
+    return ["\n".join(rows[part.start : part.end]) for part in cell.parsed.parts]
 
 
-def _book(root: Path, folder: Path, sources: Sequence[str]) -> Notebook:
+def _build_notebook(root: Path, folder: Path, sources: Sequence[str]) -> Notebook:
     relative = folder.relative_to(root).as_posix()
-    path = NAME if relative == "." else f"{relative}/{NAME}"
-    module, tests = adapter.beside(root, path)
+    path = CONFIG_NAME if relative == "." else f"{relative}/{CONFIG_NAME}"
+    module, tests = adapter.free_module_names(root, path)
     cells = tuple(Cell(source=text, label=n) for n, text in enumerate(sources, 1))
     return Notebook(path=path, cells=cells, module=module, tests=tests)
 
 
-def _as_executed(notebook: Notebook, counts: Sequence[int], text: str) -> str:
+def _label_executed(notebook: Notebook, counts: Sequence[int], text: str) -> str:
     """Replaces cell positions in a message by Jupyter's execution counts; the last cell is the one being refined."""
     labels = ["", *(f"In [{number}]" for number in counts), "the cell"]
     path = re.escape(notebook.path)
@@ -252,31 +254,31 @@ def _next(lines: queue.SimpleQueue[str | None]) -> str | None:
     """The next line; polls, so that an interrupt is noticed while waiting."""
     while True:
         with contextlib.suppress(queue.Empty):
-            return lines.get(timeout=WAIT)
+            return lines.get(timeout=POLL_SECONDS)
 
 
 @dataclass(kw_only=True)
-class _Telling:
+class _AttemptReporter:
     """Describes each attempt in a line, and each generated test again whenever its trust changes."""
 
     limit: int = 0
-    known: dict[str, str] = field(default_factory=dict)
+    reported: dict[str, str] = field(default_factory=dict)
 
     def lines(self, event: Event) -> Sequence[str]:
         if isinstance(event, Started):
             self.limit = event.attempts
-            return [f"as it stands: {_result(event.baseline)}"]
+            return [f"as it stands: {_attempt_line(event.baseline)}"]
         if isinstance(event, Tested):
-            return [f"attempt {event.attempt.number}/{self.limit}: {_result(event.attempt)}"]
+            return [f"attempt {event.attempt.number}/{self.limit}: {_attempt_line(event.attempt)}"]
         if isinstance(event, Specified):
-            described = spec_summary.list_rows(event.spec, has_votes=bool(self.known))
-            changed = [each for each in described if self.known.get(each.source) != each.why]
-            self.known = {each.source: each.why for each in described}
+            described = spec_summary.list_rows(event.spec, has_votes=bool(self.reported))
+            changed = [each for each in described if self.reported.get(each.source) != each.why]
+            self.reported = {each.source: each.why for each in described}
             return [clean_for_display(f"test: {each.source} ({each.why})") for each in changed]
         return []
 
 
-def _result(attempt: Attempt) -> str:
+def _attempt_line(attempt: Attempt) -> str:
     verdict = attempt.verdict
     score = f"{verdict.passed}/{verdict.total} passed" if verdict.total else verdict.status.value
     if verdict.status is Status.PASSED:
@@ -286,11 +288,11 @@ def _result(attempt: Attempt) -> str:
     return clean_for_display(", ".join(part for part in (score, attempt.error_class, message) if part))
 
 
-def _begun(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _end(outcome: Outcome) -> str:
+def _closing_line(outcome: Outcome) -> str:
     if not outcome.solved:
         return clean_for_display(f"not solved: {outcome.message or outcome.reason.value}")
     evidence = ", ".join([*count_cases(outcome.evidence), describe_sandbox(outcome.evidence)])

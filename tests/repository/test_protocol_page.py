@@ -45,19 +45,19 @@ OUTCOME = Outcome(
     solved=False, verified=Verified.UNVERIFIED, reason=StopReason.ATTEMPTS, message="", attempts=(ATTEMPT,)
 )
 EVENTS = {
-    "specified": events_json.of_event(Specified(spec=PROBLEM.spec)),
-    "started": events_json.of_event(
+    "specified": events_json.event_object(Specified(spec=PROBLEM.spec)),
+    "started": events_json.event_object(
         Started(problem=PROBLEM, baseline=ATTEMPT, model="m", preset="plain", sandbox="bubblewrap", attempts=5)
     )
     | {"target": "the command line's own"},
-    "planned": events_json.of_event(
+    "planned": events_json.event_object(
         Planned(attempt=1, draft=Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER), model="m", prompt_tokens=3)
     ),
-    "proposed": events_json.of_event(Proposed(attempt=1, answer="x", usage=Usage())),
-    "checked": events_json.of_event(Checked(attempt=1, error_class="", message="")),
-    "tested": events_json.of_event(Tested(attempt=ATTEMPT)),
-    "strength": events_json.strength(Strength(tests=1)),
-    "finished": events_json.finished(OUTCOME),
+    "proposed": events_json.event_object(Proposed(attempt=1, answer="x", usage=Usage())),
+    "checked": events_json.event_object(Checked(attempt=1, error_class="", message="")),
+    "tested": events_json.event_object(Tested(attempt=ATTEMPT)),
+    "strength": events_json.strength_object(Strength(tests=1)),
+    "finished": events_json.finished_object(OUTCOME),
 }
 
 
@@ -82,7 +82,7 @@ def test_every_field_is_on_the_page(name):
 def test_parts_of_fields_are_on_the_page_too():
     page = section("finished") + section("tested") + section("started") + section("specified")
     parts = {
-        *events_json.usage(Usage()),
+        *events_json.usage_object(Usage()),
         *to_json(Evidence()),
         *EVENTS["tested"]["cases"][0],
         *EVENTS["started"]["regions"][0],

@@ -84,7 +84,7 @@ def quiet(_text):
 
 async def made(project, table, **more):
     wanted = {"count": 3, "lines": 1, "seed": 7, "unwanted": lambda _family: False, "report_status": quiet}
-    return await projects.of_folder(project, arms.settings_for(table, project), **{**wanted, **more})
+    return await projects.from_folder(project, arms.settings_for(table, project), **{**wanted, **more})
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ async def test_mutants_of_a_project_fail_and_can_be_mended(project, table, tmp_p
     assert {task.function for task in found} <= {"shapes.py::Box.__init__", "shapes.py::Box.area", "shapes.py::largest"}
     for task in found:
         assert task.files.keys() == {"shapes.py"}
-        assert mutate_project.changed(SHAPES, task.files["shapes.py"]) == 1
+        assert mutate_project.count_changed_lines(SHAPES, task.files["shapes.py"]) == 1
         # What fails with the user's own code judges nobody.
         assert set(task.shown) <= set(task.cases)
         assert "test_shapes.py::test_that_fails" not in task.cases
@@ -140,7 +140,7 @@ async def test_a_file_that_changed_since_is_told(project, table, tmp_path):
 )
 async def test_a_folder_that_gives_no_task_is_told(files, why, tmp_path, lay, table):
     with pytest.raises(UsageError, match=why):
-        await sources.tasks_of(sources.Wanted(names=[str(lay(tmp_path / "p", files))]), table, quiet)
+        await sources.collect_tasks(sources.TaskSelection(names=[str(lay(tmp_path / "p", files))]), table, quiet)
 
 
 class Anything:
@@ -182,7 +182,7 @@ async def test_every_ablation_runs_at_the_size_of_a_test(tmp_path, bare_python, 
             chosen.setdefault(repr((small.preset, sorted(small.settings.items()))), small)
     model = Anything()
     experiment = Experiment(
-        tasks=[mbpp.task(mbpp.parse(row))],
+        tasks=[mbpp.make_task(mbpp.parse(row))],
         arms=list(chosen.values()),
         out=tmp_path / "out",
         answers=tmp_path / "answers",

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from cast import Cast, Knowing
-from greenloop.cli.apply_result import write
+from greenloop.cli.apply_result import write_result
 from greenloop.core.records.outcome import Outcome, Verified
 from runlength import COUNTS, GROUPS, RIGHT, SETS, SORTED, STUB, code
 
@@ -22,7 +22,7 @@ def cast() -> Cast:
 
 def pytest_of(root, outcome: Outcome) -> str:
     """Plain pytest's last line, once the outcome is applied."""
-    write(root, outcome)
+    write_result(root, outcome)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--disable-plugin-autoload"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return done.stdout.strip().splitlines()[-1].rpartition(" in ")[0]

@@ -45,10 +45,10 @@ def parse(text: str) -> Arm:
     for part in ("context", "feedback"):
         if isinstance(values.get(part), str):
             values[part] = [each for each in values[part].split("+") if each]
-    return made(text, preset.strip(), values)
+    return make_arm(text, preset.strip(), values)
 
 
-def made(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
+def make_arm(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
     """An arm from its values. Raises `SettingsError` for an unknown preset, part or setting."""
     parts = {key: value for key, value in values.items() if key in PARTS}
     for part in ("context", "feedback", "search"):
@@ -79,7 +79,7 @@ def settings_for(table: Mapping[str, Any], folder: Path | None) -> Settings:
     return settings
 
 
-def checked(arms: Sequence[Arm]) -> list[Arm]:
+def check_arms(arms: Sequence[Arm]) -> list[Arm]:
     """The arms, those that match others last. Raises `UsageError` for duplicate names or an unknown match."""
     names = [arm.name for arm in arms]
     if duplicate := next((name for name in names if names.count(name) > 1), None):

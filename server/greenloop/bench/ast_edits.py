@@ -30,14 +30,14 @@ class Source:
         for row in self._rows:
             self._starts.append(self._starts[-1] + len(row))
 
-    def at(self, line: int, column: int) -> int:
+    def offset(self, line: int, column: int) -> int:
         """The character offset of a place; `column` counts bytes of UTF-8, as `ast` does."""
         return self._starts[line - 1] + len(self._rows[line - 1].encode()[:column].decode())
 
     def span(self, node: ast.expr | ast.stmt | ast.arg) -> tuple[int, int]:
-        return self.at(node.lineno, node.col_offset), self.at(node.end_lineno or 0, node.end_col_offset or 0)
+        return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno or 0, node.end_col_offset or 0)
 
-    def of(self, node: ast.expr | ast.stmt) -> str:
+    def node_text(self, node: ast.expr | ast.stmt) -> str:
         start, end = self.span(node)
         return self.text[start:end]
 
@@ -46,7 +46,7 @@ class Source:
         return self._starts[line - 1], self._starts[line]
 
 
-def applied(text: str, *chosen: Edit) -> str:
+def apply_edits(text: str, *chosen: Edit) -> str:
     """The text with these edits applied, which must not overlap."""
     for edit in sorted(chosen, key=lambda each: each.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]

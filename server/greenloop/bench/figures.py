@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.bench.results import Done, Key
+from greenloop.bench.results import Key, TaskRunResult
 
 Z95 = 1.959963984540054
 # The fate of the first attempt's error.
@@ -54,8 +54,8 @@ class Figures:
     interval: tuple[float, float]
     shown: int
     overfit: int
-    first: int
-    last: int
+    first_right: int
+    last_right: int
     curve: tuple[int, ...]
     histogram: Mapping[int, int]
     mean_attempts: float | None
@@ -92,14 +92,14 @@ class Figures:
         return statistics.stdev(solved / size for solved in self.repeats) if len(self.repeats) > 1 and size else None
 
 
-def figures(done: Sequence[Done], broken: frozenset[str]) -> list[Figures]:
+def compute_figures(done: Sequence[TaskRunResult], broken_reasons: frozenset[str]) -> list[Figures]:
     """Figures of each arm, in the order of their first task-runs. Those with one of `broken_reasons` do not count."""
     arms = dict.fromkeys(each.run["arm"] for each in done)
-    return [_of_arm(arm, [each for each in done if each.run["arm"] == arm], broken) for arm in arms]
+    return [_arm_figures(arm, [each for each in done if each.run["arm"] == arm], broken_reasons) for arm in arms]
 
 
-def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
-    done = [each for each in every if each.run["reason"] not in broken]
+def _arm_figures(arm: str, task_runs: Sequence[TaskRunResult], broken_reasons: frozenset[str]) -> Figures:
+    done = [each for each in task_runs if each.run["reason"] not in broken_reasons]
     runs = [each.run for each in done]
     solved = [run for run in runs if run["right"]]
     attempts_needed = [run["at"] for run in solved]
@@ -115,13 +115,13 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
         arm=arm,
         model=", ".join(dict.fromkeys(run["model"] for run in runs)),
         count=len(runs),
-        broken=len(every) - len(done),
+        broken=len(task_runs) - len(done),
         solved=len(solved),
         interval=wilson(len(solved), len(runs)),
         shown=sum(run["shown_passed"] for run in runs),
         overfit=sum(run["shown_passed"] and not run["right"] for run in runs),
-        first=sum(_right(each, 1) for each in done),
-        last=sum(_right(each, each.run["candidates"]) for each in done),
+        first_right=sum(_is_right(each, 1) for each in done),
+        last_right=sum(_is_right(each, each.run["candidates"]) for each in done),
         curve=tuple(sum(n <= k for n in attempts_needed) for k in range(longest + 1)),
         histogram=dict(sorted(Counter(run["attempts"] for run in runs).items())),
         mean_attempts=statistics.fmean(run["attempts"] for run in solved) if solved else None,
@@ -140,24 +140,24 @@ def _of_arm(arm: str, every: Sequence[Done], broken: frozenset[str]) -> Figures:
         refused=len(refused),
         refused_right=sum(bool(row["right"]) for row in refused),
         groups=_groups(runs),
-        ends=dict(Counter(_end(run) for run in runs).most_common()),
+        ends=dict(Counter(_end_reason(run) for run in runs).most_common()),
         repeats=tuple(
             sum(run["right"] for run in runs if run["repeat"] == n) for n in sorted({run["repeat"] for run in runs})
         ),
     )
 
 
-def _right(each: Done, number: int) -> bool:
+def _is_right(each: TaskRunResult, number: int) -> bool:
     return any(row["number"] == number and row["right"] for row in each.attempts) if number else False
 
 
-def transitions(each: Done) -> list[tuple[bool, bool]]:
+def transitions(each: TaskRunResult) -> list[tuple[bool, bool]]:
     """(parent right, attempt right) for each attempt whose parent is a model's attempt, as CoCoS counts."""
     right = {row["number"]: bool(row["right"]) for row in each.attempts if row["number"]}
     return [(right[row["parent"]], right[row["number"]]) for row in each.attempts if row["parent"] in right]
 
 
-def _matrix(done: Sequence[Done]) -> dict[str, dict[str, int]]:
+def _matrix(done: Sequence[TaskRunResult]) -> dict[str, dict[str, int]]:
     """The fates of the first attempt's error, by its error class."""
     matrix: dict[str, dict[str, int]] = {}
     for each in done:
@@ -168,11 +168,11 @@ def _matrix(done: Sequence[Done]) -> dict[str, dict[str, int]]:
         row = matrix.setdefault(
             first_row["error_class"] or ("right" if first_row["right"] else "over-fit"), dict.fromkeys(ENDS, 0)
         )
-        row[_became(first_row, rows[max(rows)], each)] += 1
+        row[_fate(first_row, rows[max(rows)], each)] += 1
     return dict(sorted(matrix.items(), key=lambda item: -sum(item[1].values())))
 
 
-def _became(first: Mapping[str, Any], last: Mapping[str, Any], each: Done) -> str:
+def _fate(first: Mapping[str, Any], last: Mapping[str, Any], each: TaskRunResult) -> str:
     if each.run["right"]:
         return FIXED
     if first["right"]:
@@ -190,7 +190,7 @@ def _groups(runs: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
     return {name: (sum(right), len(right)) for name, right in sorted(groups.items())}
 
 
-def _end(run: Mapping[str, Any]) -> str:
+def _end_reason(run: Mapping[str, Any]) -> str:
     if run["right"]:
         return "solved"
     return "over-fit" if run["shown_passed"] else str(run["reason"])
@@ -211,18 +211,18 @@ class Pair:
         return mcnemar(self.only_one, self.only_other)
 
 
-def pairs(done: Sequence[Done], broken: frozenset[str]) -> list[Pair]:
+def compare_pairs(done: Sequence[TaskRunResult], broken_reasons: frozenset[str]) -> list[Pair]:
     """Compares every arm with every later one."""
     right: dict[str, dict[tuple[str, int], bool]] = {}
     for each in done:
         arm, task, repeat = _key(each)
-        if each.run["reason"] not in broken:
+        if each.run["reason"] not in broken_reasons:
             right.setdefault(arm, {})[task, repeat] = each.run["right"]
     arms = list(right)
     return [_pair(first, second, right) for index, first in enumerate(arms) for second in arms[index + 1 :]]
 
 
-def _key(each: Done) -> Key:
+def _key(each: TaskRunResult) -> Key:
     return each.key
 
 

@@ -15,7 +15,7 @@ from greenloop.bench.mbpp import MODULE, Row
 
 REFERENCE, TESTS = "reference_.py", "test_inputs.py"
 # Calls generated from one call, and for one row in total.
-EACH, MOST = 6, 18
+VARIANTS_PER_CALL, MAX_CALLS = 6, 18
 
 _HEAD = f"""\
 import {REFERENCE.removesuffix(".py")} as reference
@@ -39,16 +39,16 @@ def agree(call):
 """
 
 
-def judging(row: Row) -> dict[str, str]:
+def judging_files(row: Row) -> dict[str, str]:
     """The judging files; none where no test calls the function with only literals."""
-    similar = calls(row)
+    similar = similar_calls_in(row)
     tests = "".join(
         f"\n\ndef test_{number}():\n    agree(lambda module: module.{call})\n" for number, call in enumerate(similar, 1)
     )
     return {REFERENCE: row.reference + "\n", TESTS: _HEAD + tests} if similar else {}
 
 
-def calls(row: Row) -> list[str]:
+def similar_calls_in(row: Row) -> list[str]:
     """Calls like `f(1, 'b')`, in a fixed order, without those of the tests."""
     test_calls, generated = [], []
     for text in row.tests:
@@ -61,16 +61,16 @@ def calls(row: Row) -> list[str]:
                 except ValueError:
                     continue
                 test_calls.append(_call(row, values))
-                generated.append([_call(row, each) for each in _others(values)][:EACH])
+                generated.append([_call(row, each) for each in _similar_calls(values)][:VARIANTS_PER_CALL])
     unique = dict.fromkeys(call for group in generated for call in group)
-    return [call for call in unique if call not in test_calls][:MOST]
+    return [call for call in unique if call not in test_calls][:MAX_CALLS]
 
 
 def _call(row: Row, values: list[Any]) -> str:
     return f"{row.function.name}({', '.join(map(repr, values))})"
 
 
-def _others(values: list[Any]) -> Iterator[list[Any]]:
+def _similar_calls(values: list[Any]) -> Iterator[list[Any]]:
     """Variants of the arguments, one argument changed at a time, in rounds over all of them."""
     variants_by_argument = [list(_variants(value)) for value in values]
     for turn in range(max(map(len, variants_by_argument), default=0)):

@@ -30,8 +30,8 @@ class Judgement:
 
 
 # A busy machine must not change a judgement, so the time limit is this many times that of a test run.
-SLOWER = 4
-WRONG = Judgement(right=False, shown=False, passed=0, total=0)  # without a run
+TIME_FACTOR = 4
+NOT_RUN = Judgement(right=False, shown=False, passed=0, total=0)  # without a run
 
 
 @dataclass(kw_only=True)
@@ -42,19 +42,19 @@ class Judge:
     root: Path
     settings: Settings
     pool: SandboxPool
-    known: dict[str, Judgement] = field(default_factory=dict)
+    judgements: dict[str, Judgement] = field(default_factory=dict)
 
     async def __call__(self, texts: Mapping[str, str]) -> Judgement:
         """Judges whole files by path, laid over the task. Raises `CannotVerifyError` where no sandbox can be used."""
         key = json.dumps(sorted(texts.items()))
-        if key not in self.known:
+        if key not in self.judgements:
             sandbox_spec = await refine.place_of(self.root, self.settings)
             _sandbox, session = await selection.open_first(sandbox_spec, self.settings, refine.quiet, self.pool)
             try:
-                self.known[key] = await self._run(session, texts)
+                self.judgements[key] = await self._run(session, texts)
             finally:
                 await self.pool.release(session)
-        return self.known[key]
+        return self.judgements[key]
 
     async def _run(self, session: Session, texts: Mapping[str, str]) -> Judgement:
         files = {**self.task.files, **texts, **self.task.judge}
@@ -62,7 +62,7 @@ class Judge:
         run = TestRun(
             selectors=fit_selectors(list(dict.fromkeys([*cases, *shown]))),
             files={path: text.encode() for path, text in files.items()},
-            seconds=max(SLOWER * self.settings.sandbox.seconds, self.settings.suite.seconds),
+            seconds=max(TIME_FACTOR * self.settings.sandbox.seconds, self.settings.suite.seconds),
         )
         execution = await session.run(run)
         verdict, shown_verdict = judge(cases, {}, execution), judge(shown, {}, execution)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench.tasks import Task, rows
+from greenloop.bench.tasks import Task, read_rows
 from greenloop.core.errors import UsageError
 
 MODULE, TESTS, JUDGE = "solution.py", "test_solution.py", "test_judge.py"
@@ -46,9 +46,9 @@ def load(path: Path, level: str = FULL) -> list[Row]:
     Raises `UsageError` naming the first invalid row.
     """
     loaded = []
-    for number, row in rows(path):
+    for number, row in read_rows(path):
         try:
-            loaded.append(parse(varied(row, level)))
+            loaded.append(parse(vary(row, level)))
         except (KeyError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
             raise UsageError(
@@ -58,7 +58,7 @@ def load(path: Path, level: str = FULL) -> list[Row]:
     return loaded
 
 
-def varied(row: Mapping[str, Any], level: str) -> Mapping[str, Any]:
+def vary(row: Mapping[str, Any], level: str) -> Mapping[str, Any]:
     """The row described less fully: half of its words, a meaningless function name, or neither text nor name."""
     row = {**row, "text": row["prompt"] if "prompt" in row else row["text"]}
     row.setdefault("test_setup_code", "\n".join(row.get("test_imports", ())))
@@ -77,7 +77,7 @@ def parse(row: Mapping[str, Any]) -> Row:
     reference = row["code"].replace("\r\n", "\n")
     tree = ast.parse(reference)
     defined = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    called = names(ast.parse("\n".join(row["test_list"]))) & set(defined)
+    called = assigned_names(ast.parse("\n".join(row["test_list"]))) & set(defined)
     functions = [name for name in defined if name in called and isinstance(defined[name], ast.FunctionDef)]
     if not functions:
         raise ValueError(f"the tests of task {row['task_id']} call no function of its reference")
@@ -87,7 +87,7 @@ def parse(row: Mapping[str, Any]) -> Row:
     function = defined[target]
     assert isinstance(function, ast.FunctionDef)
     support = called - {target}
-    while further := {n for name in support for n in names(defined[name]) & set(defined)} - support - {target}:
+    while further := {n for name in support for n in assigned_names(defined[name]) & set(defined)} - support - {target}:
         support |= further
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] if support else []
     return Row(
@@ -101,34 +101,34 @@ def parse(row: Mapping[str, Any]) -> Row:
     )
 
 
-def sample(found: Sequence[Row], count: int, seed: int) -> list[Row]:
+def draw_sample(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
     """`count` rows (0: all), drawn as `random.sample` does after `random.seed(seed)`."""
     if not count:
-        return list(found)
-    return random.Random(seed).sample(list(found), min(count, len(found)))  # noqa: S311
+        return list(rows)
+    return random.Random(seed).sample(list(rows), min(count, len(rows)))  # noqa: S311
 
 
-def names(tree: ast.AST) -> set[str]:
+def assigned_names(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def task(row: Row, *, shown: int = 1, level: str = FULL) -> Task:
+def make_task(row: Row, *, shown: int = 1, level: str = FULL) -> Task:
     """The drafting task of a row, with the first `shown` of its tests; `level` is the one it was loaded with."""
-    visible, target, cases = tests_shown(row, row.tests[:shown])
+    visible, target, cases = visible_tests_file(row, row.tests[:shown])
     return Task(
         id=f"mbpp-{row.number}" + (f"-{level}" if level != FULL else ""),
         kind="draft" + (f", {level}" if level != FULL else ""),
         target=target,
         shown=cases,
-        files={**INI, MODULE: stub(row), TESTS: visible},
-        judge={JUDGE: tests_judging(row)},
-        cases=judging(row),
+        files={**INI, MODULE: stub_module(row), TESTS: visible},
+        judge={JUDGE: judging_tests_file(row)},
+        cases=judging_case_ids(row),
         solution={MODULE: row.reference + "\n"},
         origin=f"mbpp {row.number}",
     )
 
 
-def stub(row: Row) -> str:
+def stub_module(row: Row) -> str:
     """The module of the task: signature, docstring, `raise NotImplementedError`."""
     body: list[ast.stmt] = [ast.Expr(ast.Constant(row.text)), ast.Raise(exc=ast.Name("NotImplementedError"))]
     function = ast.FunctionDef(name=row.function.name, args=row.function.args, body=body, decorator_list=[])
@@ -136,7 +136,7 @@ def stub(row: Row) -> str:
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def tests_shown(row: Row, tests: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
+def visible_tests_file(row: Row, tests: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
     """The file of the shown tests, the target, and its cases: a single test, or several in a class."""
     if len(tests) == 1:
         case = f"{TESTS}::test_1"
@@ -148,11 +148,11 @@ def tests_shown(row: Row, tests: Sequence[str]) -> tuple[str, str, tuple[str, ..
     return f"{_head(row)}\n\nclass {SHOWN}:{methods}", f"{TESTS}::{SHOWN}", cases
 
 
-def tests_judging(row: Row) -> str:
+def judging_tests_file(row: Row) -> str:
     return tests_file(row, row.tests)
 
 
-def judging(row: Row) -> tuple[str, ...]:
+def judging_case_ids(row: Row) -> tuple[str, ...]:
     return tuple(f"{JUDGE}::test_{number}" for number in range(1, len(row.tests) + 1))
 
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from greenloop.bench import hidden_inputs, mbpp
 from greenloop.bench.ast_edits import Source
 from greenloop.bench.mbpp import INI, JUDGE, MODULE, TESTS, Row
-from greenloop.bench.mutate_project import broken
+from greenloop.bench.mutate_project import find_mutant
 from greenloop.bench.tasks import Task
 from greenloop.core.ports import Session
 from greenloop.core.records.sandbox import Execution, TestRun
@@ -29,11 +29,11 @@ from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 
 # A mutant that takes longer is discarded: one that never ends would cost every arm its whole time.
-SECONDS = 6.0
+MAX_SECONDS = 6.0
 OTHER_SEED = 4_242
 
 
-async def of_rows(
+async def from_rows(
     rows: Sequence[Row],
     settings: Settings,
     *,
@@ -41,7 +41,7 @@ async def of_rows(
     lines: int,
     seed: int,
     shown: int | None,
-    unwanted: Callable[[str], bool],
+    is_excluded: Callable[[str], bool],
     report_status: Callable[[str], None],
 ) -> list[Task]:
     """`count` mutants, one per row, of rows in a random order; fewer where there are no more.
@@ -52,11 +52,11 @@ async def of_rows(
     for row in random.Random(seed).sample(list(rows), len(rows)):  # noqa: S311
         if len(tasks) == count:
             break
-        if unwanted(family(row.number)):
+        if is_excluded(family(row.number)):
             continue
         operator_counts = Counter(operator for task in tasks for operator in task.operators)
         if (
-            task := await _of_row(row, settings, lines=lines, seed=seed, shown=shown, used=operator_counts)
+            task := await _from_row(row, settings, lines=lines, seed=seed, shown=shown, used=operator_counts)
         ) is not None:
             tasks.append(task)
             report_status(f"{len(tasks)}/{count} {task.id}: {', '.join(task.operators)}")
@@ -68,7 +68,7 @@ def family(number: int) -> str:
     return f"mutant-mbpp-{number}-"
 
 
-def module(row: Row) -> str:
+def reference_module(row: Row) -> str:
     """The module of the reference, with the task's text as docstring."""
     tree = ast.parse(row.reference)
     for node in tree.body:
@@ -79,7 +79,7 @@ def module(row: Row) -> str:
 
 
 @dataclass(kw_only=True)
-class _Ground:
+class _MutantTester:
     """Tries the mutants of one row: an open session, its files, the shown cases and all cases."""
 
     session: Session
@@ -91,8 +91,8 @@ class _Ground:
         """Outcome by case; None where the run did not complete."""
         files = {path: each.encode() for path, each in {**self.files, MODULE: text}.items()}
         selectors = tuple(path for path in self.files if path.startswith("test_"))
-        run = TestRun(selectors=selectors, files=files, seconds=SECONDS, hash_seed=hash_seed)
-        return outcomes(await self.session.run(run))
+        run = TestRun(selectors=selectors, files=files, seconds=MAX_SECONDS, hash_seed=hash_seed)
+        return outcomes_by_case(await self.session.run(run))
 
     async def fails(self, text: str) -> bool:
         """Does a shown test fail, in a run that completes?"""
@@ -100,20 +100,20 @@ class _Ground:
         return outcomes is not None and any(outcomes.get(case) == "failed" for case in self.shown)
 
 
-def outcomes(execution: Execution, *, whole: bool = True) -> dict[str, str] | None:
+def outcomes_by_case(execution: Execution, *, complete_only: bool = True) -> dict[str, str] | None:
     """Outcome by case. `complete_only`: None for a run that did not complete."""
-    if whole and (execution.killed or execution.broken):
+    if complete_only and (execution.killed or execution.broken):
         return None
     return {result.id: result.outcome for result in case_results(execution)}
 
 
-async def _of_row(
+async def _from_row(
     row: Row, settings: Settings, *, lines: int, seed: int, shown: int | None, used: Mapping[str, int]
 ) -> Task | None:
     shown_tests = row.tests[: shown or max(len(row.tests) - 1, 1)]
-    tests, target, cases = mbpp.tests_shown(row, shown_tests)
-    correct = module(row)
-    hidden_files = {JUDGE: mbpp.tests_judging(row), **hidden_inputs.judging(row)}
+    tests, target, cases = mbpp.visible_tests_file(row, shown_tests)
+    correct = reference_module(row)
+    hidden_files = {JUDGE: mbpp.judging_tests_file(row), **hidden_inputs.judging_files(row)}
     pool = SandboxPool()
     with TemporaryDirectory(prefix="greenloop-bench-") as name:
         root = Path(name) / "project"
@@ -122,15 +122,15 @@ async def _of_row(
         sandbox_spec = await refine.place_of(root, settings)
         _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)
         try:
-            trial = _Ground(session=session, files={TESTS: tests, **hidden_files}, shown=cases)
-            if not await _sound(trial, correct, row):
+            trial = _MutantTester(session=session, files={TESTS: tests, **hidden_files}, shown=cases)
+            if not await _set_judging_cases(trial, correct, row):
                 return None
             source = Source(correct)
             function = next(
                 n for n in source.tree.body if isinstance(n, ast.FunctionDef) and n.name == row.function.name
             )
             rng = random.Random(f"{seed} {row.number} {lines}")  # noqa: S311
-            mutant = await broken(source, function, trial.fails, lines=lines, rng=rng, used=used)
+            mutant = await find_mutant(source, function, trial.fails, lines=lines, rng=rng, operator_counts=used)
         finally:
             await pool.release(session)
             await pool.close()
@@ -153,17 +153,17 @@ async def _of_row(
     )
 
 
-async def _sound(ground: _Ground, correct: str, row: Row) -> bool:
+async def _set_judging_cases(tester: _MutantTester, correct: str, row: Row) -> bool:
     """Sets the judging cases: all tests, and similar calls with the same result twice. False if the reference fails."""
-    first = await ground.outcomes(correct)
-    second = await ground.outcomes(correct, hash_seed=OTHER_SEED)
+    first = await tester.outcomes(correct)
+    second = await tester.outcomes(correct, hash_seed=OTHER_SEED)
     if first is None or second is None:
         return False
-    required = [*ground.shown, *mbpp.judging(row)]
+    required = [*tester.shown, *mbpp.judging_case_ids(row)]
     if any(first.get(case) != "passed" or second.get(case) != "passed" for case in required):
         return False
     similar = [
         case for case in first if case.startswith(hidden_inputs.TESTS) and first[case] == second.get(case) == "passed"
     ]
-    ground.cases = (*mbpp.judging(row), *similar)
+    tester.cases = (*mbpp.judging_case_ids(row), *similar)
     return True

@@ -39,7 +39,7 @@ _METHODS = [
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def edits(source: Source, function: Function) -> list[Edit]:
+def all_edits(source: Source, function: Function) -> list[Edit]:
     """Every single edit that the operators make in the function's body, in the order of its text."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     nodes = [function, *(node for statement in body for node in ast.walk(statement))]
@@ -106,7 +106,7 @@ def _negated(source: Source, node: ast.AST, _function: Function) -> Iterator[Cha
     for test in tests:
         if isinstance(test, ast.Compare) or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
             continue  # other operators cover these
-        text = source.of(test)
+        text = source.node_text(test)
         yield *source.span(test), f"not {text}" if isinstance(test, ast.Name | ast.Call) else f"not ({text})"
 
 
@@ -138,7 +138,7 @@ def _slice(source: Source, node: ast.AST, _function: Function) -> Iterator[Chang
         if bound is None:
             continue
         start, end = source.span(bound)
-        text = source.of(bound)
+        text = source.node_text(bound)
         yield start, end, f"{text} + 1" if not isinstance(bound, ast.Constant) else ""
         yield start, end, ""
 
@@ -151,8 +151,8 @@ def _index(source: Source, node: ast.AST, _function: Function) -> Iterator[Chang
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
         places += [each for each in node.args[:2] if not isinstance(each, ast.Constant)]
     for place in places:
-        yield *source.span(place), f"{source.of(place)} - 1"
-        yield *source.span(place), f"{source.of(place)} + 1"
+        yield *source.span(place), f"{source.node_text(place)} - 1"
+        yield *source.span(place), f"{source.node_text(place)} + 1"
 
 
 def _arguments(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
@@ -161,7 +161,7 @@ def _arguments(source: Source, node: ast.AST, _function: Function) -> Iterator[C
             if isinstance(one, ast.Starred) or isinstance(other, ast.Starred):
                 continue
             (start, one_end), (other_start, end) = source.span(one), source.span(other)
-            yield start, end, source.of(other) + source.text[one_end:other_start] + source.of(one)
+            yield start, end, source.node_text(other) + source.text[one_end:other_start] + source.node_text(one)
 
 
 def _twin(source: Source, node: ast.AST, _function: Function) -> Iterator[Change]:
@@ -211,7 +211,7 @@ def _dropped(source: Source, node: ast.AST, _function: Function) -> Iterator[Cha
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
             start, end = source.row(statement.lineno)
-            if source.text[start:end].strip() != source.of(statement):
+            if source.text[start:end].strip() != source.node_text(statement):
                 continue
             yield (*source.span(statement), "pass") if len(block) == 1 else (start, end, "")
 
@@ -227,11 +227,11 @@ def _returned(source: Source, node: ast.AST, function: Function) -> Iterator[Cha
     if isinstance(node, ast.Return) and node.value is not None:
         place = source.span(node.value)
         if isinstance(node.value, ast.Tuple | ast.List) and len(node.value.elts) > 1:
-            yield *place, source.of(node.value.elts[0])
+            yield *place, source.node_text(node.value.elts[0])
         if isinstance(node.value, ast.Call) and node.value.args and not isinstance(node.value.args[0], ast.Starred):
-            yield *place, source.of(node.value.args[0])
+            yield *place, source.node_text(node.value.args[0])
         if isinstance(node.value, ast.BinOp):
-            yield *place, source.of(node.value.left)
+            yield *place, source.node_text(node.value.left)
         if isinstance(node.value, ast.Constant) and node.value.value is None:
             return
         for name in _locals(function)[:1]:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from greenloop.bench.arms import Arm, made
+from greenloop.bench.arms import Arm, make_arm
 from greenloop.core.errors import SettingsError, UsageError
 
 KEYS = {"about", "repeats", "settings", "arms"}
@@ -67,20 +67,20 @@ def _plan(table: Mapping[str, Any]) -> Plan:
         arms=tuple(_arm(name, values) for name, values in arms.items()),
         about=str(table.get("about", "")),
         repeats=repeats,
-        settings=dict(_flat(table.get("settings", {}))),
+        settings=dict(_flatten(table.get("settings", {}))),
     )
 
 
 def _arm(name: str, values: Any) -> Arm:
     if not isinstance(values, dict) or not isinstance(values.get("preset"), str):
         raise ValueError(f"the arm '{name}' names no preset")  # noqa: TRY004 - one error for what is wrong in a plan
-    flat = dict(_flat({key: value for key, value in values.items() if key != "preset"}))
-    return made(name, values["preset"], flat)
+    flat = dict(_flatten({key: value for key, value in values.items() if key != "preset"}))
+    return make_arm(name, values["preset"], flat)
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in table.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flatten(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value

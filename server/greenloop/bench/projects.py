@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.bench.ast_edits import Source
-from greenloop.bench.mutants import OTHER_SEED, outcomes
-from greenloop.bench.mutate_project import broken
+from greenloop.bench.mutants import OTHER_SEED, outcomes_by_case
+from greenloop.bench.mutate_project import find_mutant
 from greenloop.bench.operators import Function
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import CannotVerifyError, UsageError
@@ -31,15 +31,15 @@ from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 
 # Bounds on the lines of a function, and on the number of its judging cases.
-SHORTEST, LONGEST, MOST_CASES = 3, 60, 200
+MIN_LINES, MAX_LINES, MAX_CASES = 3, 60, 200
 # The target is one failing test, or a class with at most this many failing cases.
-MOST_SHOWN = 3
+MAX_SHOWN = 3
 # Seconds for the unchanged cases; a mutant gets a multiple of their time, so that endless ones are discarded.
-LONG, SHORT, SLOWER = 60.0, 8.0, 5
+MAX_UNCHANGED_SECONDS, MIN_MUTANT_SECONDS, TIME_FACTOR = 60.0, 8.0, 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reached:
+class CoveredFunction:
     """A function, and the passing cases that reach it with its call depth below each of them."""
 
     path: str
@@ -47,14 +47,14 @@ class Reached:
     cases: Mapping[str, int]
 
 
-async def of_folder(
+async def from_folder(
     folder: Path,
     settings: Settings,
     *,
     count: int,
     lines: int,
     seed: int,
-    unwanted: Callable[[str], bool],
+    is_excluded: Callable[[str], bool],
     report_status: Callable[[str], None],
 ) -> list[Task]:
     """`count` mutants, one per function; fewer where tests notice no more.
@@ -69,15 +69,21 @@ async def of_folder(
         report_status(f"running the tests of {root}, unchanged")
         seconds = max(settings.suite.seconds, settings.sandbox.longest)
         execution = await session.run(TestRun(selectors=(), trace=True, baseline=True, seconds=seconds))
-        functions = _functions(root, execution)
+        functions = _covered_functions(root, execution)
         random.Random(seed).shuffle(functions)  # noqa: S311
         tasks: list[Task] = []
-        for function in _spread(functions):
+        for function in _interleave_files(functions):
             if len(tasks) == count:
                 break
             operator_counts = Counter(operator for task in tasks for operator in task.operators)
-            task = await _of_function(
-                root, session, function, lines=lines, seed=seed, used=operator_counts, unwanted=unwanted
+            task = await _from_function(
+                root,
+                session,
+                function,
+                lines=lines,
+                seed=seed,
+                operator_counts=operator_counts,
+                is_excluded=is_excluded,
             )
             if task is not None:
                 tasks.append(task)
@@ -90,11 +96,11 @@ async def of_folder(
     return tasks
 
 
-def _functions(root: Path, execution: Execution) -> list[Reached]:
+def _covered_functions(root: Path, execution: Execution) -> list[CoveredFunction]:
     """Covered functions in the order of paths and lines. An interrupted run counts as far as it went."""
     if execution.broken:
         raise CannotVerifyError(f"The tests of {root} cannot be run: {execution.broken}")
-    by_case = outcomes(execution, whole=False) or {}
+    by_case = outcomes_by_case(execution, complete_only=False) or {}
     passing = [case for case, outcome in by_case.items() if outcome == "passed"]
     if not passing:
         errors = collect_errors(execution)
@@ -112,13 +118,14 @@ def _functions(root: Path, execution: Execution) -> list[Reached]:
     if not cases:
         raise UsageError(f"The tests of {root} reach no function of it that may be changed.")
     return [
-        Reached(path=path, line=line, cases=function_cases) for (path, line), function_cases in sorted(cases.items())
+        CoveredFunction(path=path, line=line, cases=function_cases)
+        for (path, line), function_cases in sorted(cases.items())
     ]
 
 
-def _spread(functions: Sequence[Reached]) -> Iterator[Reached]:
+def _interleave_files(functions: Sequence[CoveredFunction]) -> Iterator[CoveredFunction]:
     """The functions, from each file in turn."""
-    files: dict[str, list[Reached]] = {}
+    files: dict[str, list[CoveredFunction]] = {}
     for function in functions:
         files.setdefault(function.path, []).append(function)
     while files:
@@ -129,14 +136,14 @@ def _spread(functions: Sequence[Reached]) -> Iterator[Reached]:
 
 
 @dataclass(kw_only=True)
-class _Ground:
+class _MutantTester:
     """Tries the mutants of one function."""
 
     session: Session
     path: str
     original: str
     cases: Sequence[str]
-    seconds: float = LONG
+    seconds: float = MAX_UNCHANGED_SECONDS
 
     async def failing(self, text: str, *, hash_seed: int = 0) -> list[str] | None:
         """The failing cases; None where the run did not complete or a case neither passed nor failed."""
@@ -147,9 +154,9 @@ class _Ground:
             hash_seed=hash_seed,
         )
         execution = await self.session.run(run)
-        by_case = outcomes(execution)
+        by_case = outcomes_by_case(execution)
         if text == self.original:
-            self.seconds = max(SHORT, SLOWER * execution.seconds)
+            self.seconds = max(MIN_MUTANT_SECONDS, TIME_FACTOR * execution.seconds)
         if by_case is None or any(by_case.get(case, "missing") not in {"passed", "failed"} for case in self.cases):
             return None
         return [case for case in self.cases if by_case[case] == "failed"]
@@ -158,28 +165,30 @@ class _Ground:
         return bool(await self.failing(text))
 
 
-async def _of_function(
+async def _from_function(
     root: Path,
     session: Session,
-    function: Reached,
+    function: CoveredFunction,
     *,
     lines: int,
     seed: int,
-    used: Mapping[str, int],
-    unwanted: Callable[[str], bool],
+    operator_counts: Mapping[str, int],
+    is_excluded: Callable[[str], bool],
 ) -> Task | None:
     try:
         source = Source((root / function.path).read_bytes().decode())
     except (OSError, ValueError, SyntaxError):
         return None
-    located = _at(source, function.line)
+    located = _function_at(source, function.line)
     if located is None:
         return None
     qualname, node = located
     family = f"mutant-{root.name}-{function.path.removesuffix('.py').replace('/', '.')}.{qualname}-"
-    if not SHORTEST <= (node.end_lineno or 0) - node.lineno + 1 <= LONGEST or unwanted(family):
+    if not MIN_LINES <= (node.end_lineno or 0) - node.lineno + 1 <= MAX_LINES or is_excluded(family):
         return None
-    trial = _Ground(session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MOST_CASES])
+    trial = _MutantTester(
+        session=session, path=function.path, original=source.text, cases=tuple(function.cases)[:MAX_CASES]
+    )
     # Cases that fail unchanged, or differ with another hash seed, are left out.
     for hash_seed in (0, OTHER_SEED):
         failing = await trial.failing(source.text, hash_seed=hash_seed)
@@ -189,14 +198,14 @@ async def _of_function(
     if not trial.cases:
         return None
     rng = random.Random(f"{seed} {family} {lines}")  # noqa: S311
-    mutant = await broken(source, node, trial.fails, lines=lines, rng=rng, used=used)
+    mutant = await find_mutant(source, node, trial.fails, lines=lines, rng=rng, operator_counts=operator_counts)
     if mutant is None:
         return None
     text, chosen = mutant
     failing = await trial.failing(text)
     if not failing:
         return None
-    target, shown = _shown(sorted(failing, key=lambda case: function.cases[case]), trial.cases)
+    target, shown = _choose_target(sorted(failing, key=lambda case: function.cases[case]), trial.cases)
     digest = hashlib.sha256(text.encode()).hexdigest()[:6]
     return Task(
         id=f"{family}{lines}-{digest}",
@@ -213,7 +222,7 @@ async def _of_function(
     )
 
 
-def _at(source: Source, line: int) -> tuple[str, Function] | None:
+def _function_at(source: Source, line: int) -> tuple[str, Function] | None:
     """The function whose code begins at that line (its first decorator's), with its qualified name."""
 
     def inside(node: ast.AST, names: tuple[str, ...]) -> Iterator[tuple[str, Function]]:
@@ -228,15 +237,15 @@ def _at(source: Source, line: int) -> tuple[str, Function] | None:
     return next(inside(source.tree, ()), None)
 
 
-def _shown(failing: Sequence[str], cases: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def _choose_target(failing: Sequence[str], cases: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The target and its cases: the failing test nearest to the function, or its class."""
     nearest = failing[0]
-    owner, _, _name = _test(nearest).rpartition("::")
-    if "::" in owner and len(failing) <= MOST_SHOWN and all(case.startswith(f"{owner}::") for case in failing):
+    owner, _, _name = _test_of_case(nearest).rpartition("::")
+    if "::" in owner and len(failing) <= MAX_SHOWN and all(case.startswith(f"{owner}::") for case in failing):
         return owner, tuple(case for case in cases if case.startswith(f"{owner}::"))
-    return _test(nearest), tuple(case for case in cases if _test(case) == _test(nearest))
+    return _test_of_case(nearest), tuple(case for case in cases if _test_of_case(case) == _test_of_case(nearest))
 
 
-def _test(case: str) -> str:
+def _test_of_case(case: str) -> str:
     """The test of a case, without its parameters."""
     return case.partition("[")[0]

@@ -22,7 +22,7 @@ from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
 
 # Difference of the seeds of two repeats of a task.
-APART = 10_007
+SEED_STEP = 10_007
 
 
 class Recordings:
@@ -57,7 +57,7 @@ class Recordings:
         self._begin = ""
 
 
-def key(model: str, request: ChatRequest | InfillRequest) -> str:
+def request_key(model: str, request: ChatRequest | InfillRequest) -> str:
     """The key of a request: a hash of the model, the prompt and the sampling, but not of the role."""
     fields: dict[str, Any] = {name: value for name, value in asdict(request).items() if name != "role"}
     if not request.temperature:
@@ -81,7 +81,7 @@ class Meter:
     saved: float = 0.0
     _group: list[float] = field(default_factory=list)
     _open: int = 0
-    _since: float = 0.0
+    _started: float = 0.0
 
     async def skip(self, seconds: float) -> None:
         """Counts a recorded answer; all parallel requests arrive here before any of them continues."""
@@ -96,22 +96,22 @@ class Meter:
     def waiting(self) -> Iterator[None]:
         """Measures the time in which a model is really asked."""
         if not self._open:
-            self._since = monotonic()
+            self._started = monotonic()
         self._open += 1
         try:
             yield
         finally:
             self._open -= 1
             if not self._open:
-                self.waited += monotonic() - self._since
+                self.waited += monotonic() - self._started
 
 
-def shared(model: Model, recordings: Recordings, meter: Meter, *, repeat: int = 0) -> Shared:
+def wrap_model(model: Model, recordings: Recordings, meter: Meter, *, repeat: int = 0) -> RecordedModel:
     """`model` behind the recordings, asked only for missing answers; it does infills where `model` does."""
-    return (SharedInfiller if isinstance(model, Infiller) else Shared)(model, recordings, meter, repeat)
+    return (RecordedInfiller if isinstance(model, Infiller) else RecordedModel)(model, recordings, meter, repeat)
 
 
-class Shared:
+class RecordedModel:
     """A model behind the recordings. `repeat` shifts every seed."""
 
     def __init__(self, model: Model, recordings: Recordings, meter: Meter, repeat: int) -> None:
@@ -133,22 +133,22 @@ class Shared:
         return self.model.count_tokens(text)
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
-        request = self._moved(request)
+        request = self._shift_seed(request)
         return await self._answer(request, on_token, lambda: self.model.complete(request, on_token))
 
     async def close(self) -> None:
         """Does nothing: the model belongs to the harness, not to one run."""
 
-    def _moved(self, request: Any) -> Any:
+    def _shift_seed(self, request: Any) -> Any:
         if not self._repeat or request.seed is None:
             return request
-        return replace(request, seed=request.seed + APART * self._repeat)
+        return replace(request, seed=request.seed + SEED_STEP * self._repeat)
 
     async def _answer(
         self, request: ChatRequest | InfillRequest, on_token: Callable[[str], None], ask: Callable[[], Awaitable[Reply]]
     ) -> Reply:
         self._meter.calls += 1
-        wanted_key = key(self.name, request)
+        wanted_key = request_key(self.name, request)
         while wanted_key in self._asking:
             # The same request is under way; if it fails, this one asks the model itself.
             await asyncio.wait([self._asking[wanted_key]])
@@ -168,10 +168,10 @@ class Shared:
         return reply
 
 
-class SharedInfiller(Shared):
+class RecordedInfiller(RecordedModel):
     """A recorded model that does infills too."""
 
     async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
-        model, shifted = self.model, self._moved(request)
+        model, shifted = self.model, self._shift_seed(request)
         assert isinstance(model, Infiller)
         return await self._answer(shifted, on_token, lambda: model.infill(shifted, on_token))

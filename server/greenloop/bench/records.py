@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from greenloop.bench.hidden_tests import WRONG, Judge, Judgement
+from greenloop.bench.hidden_tests import NOT_RUN, Judge, Judgement
 from greenloop.core.attempts import CHEAP, count_asked
 from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
@@ -18,10 +18,10 @@ from greenloop.project.settings import Settings
 # Reasons by which a task-run has no result; the same command tries it again.
 BROKEN = {StopReason.MODEL.value, StopReason.ENVIRONMENT.value, StopReason.CHANGED.value, "error"}
 # Characters of an answer that are kept with its figures; the recordings have the whole answer.
-LONGEST = 4_000
+MAX_MESSAGE = 4_000
 
 
-async def of_attempts(outcome: Outcome, problem: Problem | None, judge: Judge) -> list[dict[str, Any]]:
+async def attempt_rows(outcome: Outcome, problem: Problem | None, judge: Judge) -> list[dict[str, Any]]:
     rows = []
     for attempt in outcome.attempts:
         judgement = None
@@ -29,12 +29,12 @@ async def of_attempts(outcome: Outcome, problem: Problem | None, judge: Judge) -
             # A candidate that fails or hangs on the shown tests is wrong; it need not be run again.
             is_cheap = attempt.verdict.status is Status.FAILED and attempt.draft and attempt.draft.move in CHEAP
             is_wrong = is_cheap or attempt.verdict.status is Status.TIMEOUT
-            judgement = WRONG if is_wrong else await judge(compose(problem, attempt.candidate))
-        rows.append(_attempt(attempt, judgement))
+            judgement = NOT_RUN if is_wrong else await judge(compose(problem, attempt.candidate))
+        rows.append(_attempt_row(attempt, judgement))
     return rows
 
 
-def _attempt(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
+def _attempt_row(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
     verdict, usage, draft = attempt.verdict, attempt.usage, attempt.draft
     return {
         "number": attempt.number,
@@ -61,17 +61,17 @@ def _attempt(attempt: Attempt, judged: Judgement | None) -> dict[str, Any]:
         "right": judged.right if judged else None,
         "judge_passed": judged.passed if judged and judged.total else None,
         "judge_total": judged.total if judged and judged.total else None,
-        "answer": attempt.answer[:LONGEST],
+        "answer": attempt.answer[:MAX_MESSAGE],
     }
 
 
-def of_outcome(outcome: Outcome, final: Judgement | None, total: int) -> dict[str, Any]:
+def outcome_fields(outcome: Outcome, judgement: Judgement | None, total: int) -> dict[str, Any]:
     usage = outcome.usage
     confidences = [attempt.confidence for attempt in outcome.attempts if attempt.confidence is not None]
     return {
-        "right": final is not None and final.right,
-        "shown_passed": outcome.solved or (final is not None and final.shown),
-        "judge_passed": final.passed if final else 0,
+        "right": judgement is not None and judgement.right,
+        "shown_passed": outcome.solved or (judgement is not None and judgement.shown),
+        "judge_passed": judgement.passed if judgement else 0,
         "judge_total": total,
         "verified": outcome.verified.value,
         "reason": outcome.reason.value,
@@ -90,13 +90,13 @@ def of_outcome(outcome: Outcome, final: Judgement | None, total: int) -> dict[st
     }
 
 
-def nothing() -> dict[str, Any]:
+def empty_fields() -> dict[str, Any]:
     reason = StopReason.ENVIRONMENT
     outcome = Outcome(solved=False, verified=Verified.UNVERIFIED, reason=reason, message="", attempts=())
-    return of_outcome(outcome, None, 0) | {"overhead_seconds": 0.0}
+    return outcome_fields(outcome, None, 0) | {"overhead_seconds": 0.0}
 
 
-def effective(settings: Settings) -> dict[str, Any]:
+def effective_settings(settings: Settings) -> dict[str, Any]:
     """Settings that differ from their defaults, from any source."""
     changed = {}
     for key, _kind, default, _about in configuration.keys():  # noqa: SIM118
@@ -105,7 +105,7 @@ def effective(settings: Settings) -> dict[str, Any]:
     return changed
 
 
-def word(run: Mapping[str, Any]) -> str:
+def describe_run(run: Mapping[str, Any]) -> str:
     """The result of a task-run in one line for people."""
     if run["right"]:
         text = "solved"

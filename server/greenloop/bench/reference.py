@@ -17,7 +17,7 @@ class Reference:
     """Answers every request with the solution of one task."""
 
     def __init__(self, task: Task) -> None:
-        self._text = f"```python\n{_solution(task)}\n```\n"
+        self._text = f"```python\n{_solution_source(task)}\n```\n"
 
     @property
     def name(self) -> str:
@@ -35,7 +35,7 @@ class Reference:
         """Does nothing."""
 
 
-def _solution(task: Task) -> str:
+def _solution_source(task: Task) -> str:
     """The mutated function, where the task names one; else the whole first file of the solution."""
     path, _, qualname = task.function.partition("::")
     if not qualname:

@@ -21,7 +21,7 @@ Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class TaskRunResult:
     """One task-run: its own line, and those of its attempts, baseline first."""
 
     run: Mapping[str, Any]
@@ -32,14 +32,14 @@ class Done:
         return self.run["arm"], self.run["task"], self.run["repeat"]
 
 
-def read(paths: Iterable[Path], *, missing: bool = False) -> list[Done]:
+def read(paths: Iterable[Path], *, may_be_missing: bool = False) -> list[TaskRunResult]:
     """All task-runs, in the order of their first lines. `may_be_missing`: a file need not exist yet.
 
     Raises `UsageError` for a file with anything else, or with results of another version.
     """
-    by_key: dict[Key, Done] = {}
+    by_key: dict[Key, TaskRunResult] = {}
     for path in paths:
-        if missing and not path.exists():
+        if may_be_missing and not path.exists():
             continue
         attempts: dict[Key, list[Mapping[str, Any]]] = {}
         for row in _rows(path):
@@ -50,7 +50,7 @@ def read(paths: Iterable[Path], *, missing: bool = False) -> list[Done]:
                     rows.clear()
                 rows.append(row)
             else:
-                by_key[key] = Done(run=row, attempts=tuple(attempts.pop(key, ())))
+                by_key[key] = TaskRunResult(run=row, attempts=tuple(attempts.pop(key, ())))
     return list(by_key.values())
 
 
@@ -69,9 +69,9 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         except ValueError:
             if line.startswith(_BEGIN) or _BEGIN.startswith(line):
                 continue  # cut off by a kill
-            raise _foreign(path, number) from None
+            raise _not_results(path, number) from None
         if not isinstance(row, dict) or row.get("kind") not in {"attempt", "run"}:
-            raise _foreign(path, number)
+            raise _not_results(path, number)
         if row.get("format") != FORMAT:
             raise UsageError(
                 f"Line {number} of {path} is of format {row.get('format')}; this version reads format {FORMAT}.",
@@ -81,11 +81,11 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _foreign(path: Path, number: int) -> UsageError:
+def _not_results(path: Path, number: int) -> UsageError:
     return UsageError(f"Line {number} of {path} is no result.", remedy="Name a file that `greenloop bench` wrote.")
 
 
-def append(path: Path, done: Done) -> None:
+def append(path: Path, done: TaskRunResult) -> None:
     """Appends a task-run; it is on disk when this returns. Raises `UsageError` where it cannot be written."""
     lines = [json.dumps({"format": FORMAT, **row}, ensure_ascii=False) for row in (*done.attempts, done.run)]
     try:

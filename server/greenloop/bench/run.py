@@ -18,9 +18,9 @@ from greenloop import __version__
 from greenloop.bench import compute_matching, records, reference, results
 from greenloop.bench.arms import Arm, settings_for
 from greenloop.bench.hidden_tests import Judge
-from greenloop.bench.recordings import Meter, Recordings, Shared, shared
+from greenloop.bench.recordings import Meter, RecordedModel, Recordings, wrap_model
 from greenloop.bench.records import BROKEN
-from greenloop.bench.results import Done, Key
+from greenloop.bench.results import Key, TaskRunResult
 from greenloop.bench.tasks import Task
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.events import Event, Started
@@ -36,7 +36,7 @@ from greenloop.project.settings import Settings
 from greenloop.sandboxes.pool import SandboxPool
 
 # Failed task-runs in a row, after which the fault is in the machine, not in the tasks.
-GIVE_UP = 3
+MAX_BROKEN_IN_A_ROW = 3
 
 TaskRun = tuple[Arm, Task, int]
 
@@ -55,33 +55,35 @@ class Experiment:
     model: Model | None = None
 
 
-async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[Done]:
+async def run(experiment: Experiment, report_status: Callable[[str], None]) -> list[TaskRunResult]:
     """Runs what is not yet in the file of results; returns all task-runs of these arms, tasks and repeats.
 
     Raises `UsageError` where the file has a different arm or task of the same name, `GreenloopError` where nothing
     can be measured.
     """
-    return await _Bench(experiment, report_status).all()
+    return await _Harness(experiment, report_status).run_all()
 
 
-class _Bench:
+class _Harness:
     """Owns the models, the recordings and the finished task-runs."""
 
     def __init__(self, experiment: Experiment, report_status: Callable[[str], None]) -> None:
         self.experiment = experiment
         self.report_status = report_status
         self.recordings = Recordings(experiment.answers)
-        self.done: dict[Key, Done] = {done.key: done for done in results.read([experiment.out], missing=True)}
+        self.done: dict[Key, TaskRunResult] = {
+            done.key: done for done in results.read([experiment.out], may_be_missing=True)
+        }
         self.models: dict[str, Model] = {}
         self.broken = 0
 
-    async def all(self) -> list[Done]:
+    async def run_all(self) -> list[TaskRunResult]:
         arms = self.experiment.arms
         try:
-            await self._arms([arm for arm in arms if not arm.match])
+            await self._run_arms([arm for arm in arms if not arm.match])
             for arm in arms:
                 if arm.match:
-                    await self._matching(arm)
+                    await self._run_matching_arm(arm)
         finally:
             for model in self.models.values():
                 await model.close()
@@ -91,44 +93,46 @@ class _Bench:
     def _repeats(self) -> range:
         return range(self.experiment.repeats)
 
-    async def _arms(self, arms: Sequence[Arm]) -> None:
+    async def _run_arms(self, arms: Sequence[Arm]) -> None:
         tasks = self.experiment.tasks
-        await self._each([(arm, task, repeat) for task in tasks for repeat in self._repeats() for arm in arms])
+        await self._run_each([(arm, task, repeat) for task in tasks for repeat in self._repeats() for arm in arms])
 
-    async def _each(self, runs: Sequence[TaskRun]) -> None:
+    async def _run_each(self, runs: Sequence[TaskRun]) -> None:
         for each in runs:
-            self._same(*each)
+            self._check_same(*each)
         tasks = self.experiment.tasks
         for number, task in enumerate(tasks, 1):
-            if open_runs := [each for each in runs if each[1] is task and self._open(*each)]:
-                await self._task(task, open_runs, f"{number}/{len(tasks)}")
+            if open_runs := [each for each in runs if each[1] is task and self._is_open(*each)]:
+                await self._run_task(task, open_runs, f"{number}/{len(tasks)}")
 
-    async def _matching(self, arm: Arm) -> None:
+    async def _run_matching_arm(self, arm: Arm) -> None:
         """Makes as many calls in total as the matched arm. Recorded answers are not asked for again."""
-        calls = [run["calls"] for run in self._found(arm.match).values()]
-        await self._arms([_limited(arm, compute_matching.first(calls))])
+        calls = [run["calls"] for run in self._finished_runs(arm.match).values()]
+        await self._run_arms([_with_attempts(arm, compute_matching.first_limit(calls))])
         tasks = {task.id: task for task in self.experiment.tasks}
-        while limits := compute_matching.more(calls, self._found(arm.name)):
-            await self._each([(_limited(arm, limit), tasks[task], n) for (_arm, task, n), limit in limits.items()])
+        while limits := compute_matching.next_limits(calls, self._finished_runs(arm.name)):
+            await self._run_each(
+                [(_with_attempts(arm, limit), tasks[task], n) for (_arm, task, n), limit in limits.items()]
+            )
 
-    def _found(self, arm: str) -> dict[Key, Mapping[str, Any]]:
+    def _finished_runs(self, arm: str) -> dict[Key, Mapping[str, Any]]:
         keys = [(arm, task.id, repeat) for task in self.experiment.tasks for repeat in self._repeats()]
         runs = {key: self.done[key].run for key in keys if key in self.done}
         return {key: run for key, run in runs.items() if run["reason"] not in BROKEN}
 
-    def _open(self, arm: Arm, task: Task, repeat: int) -> bool:
+    def _is_open(self, arm: Arm, task: Task, repeat: int) -> bool:
         done = self.done.get((arm.name, task.id, repeat))
         if done is None or done.run["reason"] in BROKEN:
             return True
         out_of_attempts = done.run["reason"] == StopReason.ATTEMPTS.value
         return bool(arm.match) and out_of_attempts and done.run["settings"]["attempts"] < arm.settings["attempts"]
 
-    def _same(self, arm: Arm, task: Task, repeat: int) -> None:
+    def _check_same(self, arm: Arm, task: Task, repeat: int) -> None:
         done = self.done.get((arm.name, task.id, repeat))
         if done is None:
             return
         difference = ""
-        if _plain(done.run, arm) != _plain(self._told(arm), arm):
+        if _comparable_fields(done.run, arm) != _comparable_fields(self._arm_fields(arm), arm):
             difference = f"the arm '{arm.name}' with other settings"
         elif done.run["digest"] != task.digest:
             difference = f"another task of the name '{task.id}'"
@@ -138,43 +142,43 @@ class _Bench:
                 remedy="Write to another file with --out, or remove this one.",
             )
 
-    def _told(self, arm: Arm) -> dict[str, Any]:
+    def _arm_fields(self, arm: Arm) -> dict[str, Any]:
         settings = {**self.experiment.settings, **arm.settings}
         return {"preset": arm.preset.name, "parts": dict(arm.parts), "settings": settings}
 
-    async def _task(self, task: Task, runs: Sequence[TaskRun], place: str) -> None:
+    async def _run_task(self, task: Task, runs: Sequence[TaskRun], place: str) -> None:
         pool = SandboxPool()
         with TemporaryDirectory(prefix="greenloop-bench-") as name:
-            root = laid(task, Path(name))
+            root = lay_out_task(task, Path(name))
             try:
                 # The sandbox is opened before the first arm, for all alike; an editor does not wait for it either.
                 await refine.warm(root, self._settings(runs[0][0], task, root), pool)
                 for arm, _task, repeat in runs:
-                    done = await self._measured(task, arm, repeat, root, pool)
+                    done = await self._measure(task, arm, repeat, root, pool)
                     results.append(self.experiment.out, done)
                     self.done[done.key] = done
-                    self.report_status(f"{place} {task.id} {arm.name}: {records.word(done.run)}")
-                    self._patience(done)
+                    self.report_status(f"{place} {task.id} {arm.name}: {records.describe_run(done.run)}")
+                    self._count_broken(done)
             finally:
                 await pool.close()
 
-    def _patience(self, done: Done) -> None:
+    def _count_broken(self, done: TaskRunResult) -> None:
         self.broken = self.broken + 1 if done.run["reason"] in BROKEN else 0
-        if self.broken == GIVE_UP:
+        if self.broken == MAX_BROKEN_IN_A_ROW:
             raise GreenloopError(
-                f"{GIVE_UP} task-runs in a row came to nothing; the last: {done.run['message']}",
+                f"{MAX_BROKEN_IN_A_ROW} task-runs in a row came to nothing; the last: {done.run['message']}",
                 remedy="Mend that; the same command goes on from here.",
             )
 
     def _settings(self, arm: Arm, task: Task, root: Path) -> Settings:
-        table = self._told(arm)["settings"] | {"preset": arm.preset.name}
+        table = self._arm_fields(arm)["settings"] | {"preset": arm.preset.name}
         return settings_for(table, root if task.folder else None)
 
-    def _models(self, task: Task, settings: Settings, meter: Meter, repeat: int, *, known: bool) -> Models:
+    def _make_models(self, task: Task, settings: Settings, meter: Meter, repeat: int, *, known: bool) -> Models:
         """The models of one run, each behind the recordings."""
 
-        def recorded(model: Model) -> Shared:
-            return shared(model, self.recordings, meter, repeat=repeat)
+        def recorded(model: Model) -> RecordedModel:
+            return wrap_model(model, self.recordings, meter, repeat=repeat)
 
         def opener(name: str, settings: Settings) -> Model:
             key = f"{name} {settings.api} {settings.embedded}"
@@ -185,10 +189,10 @@ class _Bench:
         override = reference.Reference(task) if known else self.experiment.model
         return Models(settings=settings, override=recorded(override) if override else None, opener=opener)
 
-    async def _measured(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> Done:
-        settings, arm_fields = self._settings(arm, task, root), self._told(arm)
+    async def _measure(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> TaskRunResult:
+        settings, arm_fields = self._settings(arm, task, root), self._arm_fields(arm)
         meter = Meter()
-        models = self._models(
+        models = self._make_models(
             task, settings, meter, repeat, known=arm_fields["settings"].get("model") == reference.NAME
         )
         problem: Problem | None = None
@@ -208,7 +212,7 @@ class _Bench:
         except GreenloopError as error:
             outcome = error
         except Exception as error:  # noqa: BLE001 - a fault in one part must cost one task-run, not the whole experiment
-            outcome = GreenloopError(f"This should not have happened: {_where(error)}")
+            outcome = GreenloopError(f"This should not have happened: {_describe_error(error)}")
         seconds = time.monotonic() - start
         ids = {"arm": arm.name, "task": task.id, "repeat": repeat}
         run = {
@@ -220,42 +224,42 @@ class _Bench:
             "task_kind": task.kind,
             "operators": list(task.operators),
             "version": __version__,
-            "effective": records.effective(settings),
+            "effective": records.effective_settings(settings),
             "calls": meter.calls,
             "hits": meter.hits,
             "wall_seconds": round(seconds + meter.saved, 3),
         }
         if isinstance(outcome, GreenloopError):
             message = f"{outcome} {outcome.remedy}".strip()
-            return Done(run={**run, **records.nothing(), "reason": "error", "message": message})
+            return TaskRunResult(run={**run, **records.empty_fields(), "reason": "error", "message": message})
         judge = Judge(task=task, root=root, settings=settings, pool=pool)
-        attempts = await records.of_attempts(outcome, problem, judge)
+        attempts = await records.attempt_rows(outcome, problem, judge)
         # A blind arm does not use the tests, so its last candidate counts.
         has_result = outcome.solved or arm.preset.blind
         final = await judge(outcome.after) if has_result and outcome.after else None
-        run |= records.of_outcome(outcome, final, len(task.cases))
+        run |= records.outcome_fields(outcome, final, len(task.cases))
         run["overhead_seconds"] = round(seconds - meter.waited - outcome.usage.test_seconds, 3)
-        return Done(run=run, attempts=[{"kind": "attempt", **ids, **row} for row in attempts])
+        return TaskRunResult(run=run, attempts=[{"kind": "attempt", **ids, **row} for row in attempts])
 
 
-def _where(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
 
 
-def _limited(arm: Arm, attempts: int) -> Arm:
+def _with_attempts(arm: Arm, attempts: int) -> Arm:
     return replace(arm, settings={**arm.settings, "attempts": attempts})
 
 
-def _plain(told: Mapping[str, Any], arm: Arm) -> tuple[Any, ...]:
+def _comparable_fields(fields: Mapping[str, Any], arm: Arm) -> tuple[Any, ...]:
     """The fields by which two task-runs of an arm are compared; a matching arm's attempts depend on another arm."""
-    settings = dict(told["settings"])
+    settings = dict(fields["settings"])
     if arm.match:
         settings.pop("attempts", None)
-    return told["preset"], told.get("parts", {}), settings
+    return fields["preset"], fields.get("parts", {}), settings
 
 
-def laid(task: Task, folder: Path) -> Path:
+def lay_out_task(task: Task, folder: Path) -> Path:
     """The folder for the engine: the user's own one, unchanged, or a new one with the task's files."""
     if task.folder:
         root = Path(task.folder)

@@ -60,7 +60,7 @@ def write(tasks: Iterable[Task], path: Path) -> None:
 def read(path: Path) -> list[Task]:
     """Reads a file of tasks. Raises `UsageError` naming the first invalid line."""
     tasks = []
-    for number, row in rows(path):
+    for number, row in read_rows(path):
         try:
             tasks.append(_task(row))
         except (TypeError, ValueError) as error:
@@ -85,7 +85,7 @@ def _task(row: Mapping[str, Any]) -> Task:
     return Task(**row)
 
 
-def rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
+def read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
     """The number and the object of each line. Raises `UsageError` for a file that cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -95,7 +95,7 @@ def rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
             f"{path} cannot be read: {reason}.", remedy="Name a file with one JSON object a line."
         ) from error
     numbered: list[tuple[int, dict[str, Any]]] = []
-    list_items = _listed(text)
+    list_items = _check_list(text)
     for number, line in enumerate(text.split("\n"), 1) if list_items is None else ():
         if not line.strip():
             continue
@@ -112,7 +112,7 @@ def rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
     return numbered
 
 
-def _listed(text: str) -> list[dict[str, Any]] | None:
+def _check_list(text: str) -> list[dict[str, Any]] | None:
     """The objects of a file that is one JSON list; None for another file."""
     if not text.lstrip().startswith("[\n") and not text.lstrip().startswith("[{"):
         return None

@@ -14,25 +14,25 @@ from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 from greenloop.project.workspace import write_atomically
 
-KEPT = "Nothing was written; the result stays in the history: greenloop history."
+KEPT_IN_HISTORY = "Nothing was written; the result stays in the history: greenloop history."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class FileChange:
     """One file to write: its current bytes (None: no file) and the new ones. `is_merged`: it changed during the run."""
 
     path: str
     old: bytes | None
     new: bytes
-    moved: bool
+    is_merged: bool
 
 
-def write(
+def write_result(
     root: Path,
     outcome: Outcome,
     *,
     originals: Mapping[str, str | None] | None = None,
-    verify: Callable[[dict[str, bytes]], bool] | None = None,
+    reverify: Callable[[dict[str, bytes]], bool] | None = None,
 ) -> list[str]:
     """Writes the outcome's texts; returns the paths. Raises `WorkspaceError` when writing is impossible or unsafe.
 
@@ -40,16 +40,20 @@ def write(
     all texts again, and nothing is written unless it returns True. `originals` are the other files the result relies
     on.
     """
-    changes = [_change(root, path, outcome) for path in sorted(outcome.after) if _differs(outcome, path)]
-    changed_paths = [change.path for change in changes if change.moved] + _others_moved(root, originals or {}, outcome)
+    changes = [plan_change(root, path, outcome) for path in sorted(outcome.after) if _differs(outcome, path)]
+    changed_paths = [change.path for change in changes if change.is_merged] + _changed_originals(
+        root, originals or {}, outcome
+    )
     if changed_paths:
         names = ", ".join(changed_paths)
-        if verify is None:
-            raise WorkspaceError(f"{names} changed since the run.", remedy=KEPT)
+        if reverify is None:
+            raise WorkspaceError(f"{names} changed since the run.", remedy=KEPT_IN_HISTORY)
         # The current text on the disk counts, not the one that the run saw.
-        current = {path: data for path in changed_paths if (data := _bytes(root / path)) is not None}
-        if not verify({**current, **{change.path: change.new for change in changes}}):
-            raise WorkspaceError(f"{names} changed during the run, and the result does not hold over it.", remedy=KEPT)
+        current = {path: data for path in changed_paths if (data := _read_bytes(root / path)) is not None}
+        if not reverify({**current, **{change.path: change.new for change in changes}}):
+            raise WorkspaceError(
+                f"{names} changed during the run, and the result does not hold over it.", remedy=KEPT_IN_HISTORY
+            )
     _write_all(root, changes)
     return [change.path for change in changes]
 
@@ -58,42 +62,46 @@ def _differs(outcome: Outcome, path: str) -> bool:
     return outcome.after[path] != outcome.before.get(path)
 
 
-def _change(root: Path, path: str, outcome: Outcome) -> Change:
+def plan_change(root: Path, path: str, outcome: Outcome) -> FileChange:
     before, after = outcome.before.get(path), outcome.after[path]
-    old_data = _bytes(root / path)
+    old_data = _read_bytes(root / path)
     if old_data is None:
         if before is not None:
-            raise WorkspaceError(f"{path} was deleted during the run.", remedy=KEPT)
-        return Change(path=path, old=None, new=_encoded(path, after, declared_encoding(after)), moved=False)
+            raise WorkspaceError(f"{path} was deleted during the run.", remedy=KEPT_IN_HISTORY)
+        return FileChange(path=path, old=None, new=_encode(path, after, declared_encoding(after)), is_merged=False)
     try:
         current, encoding = decode(old_data)
     except GreenloopError as error:
-        raise WorkspaceError(f"{path} changed during the run and cannot be read: {error}", remedy=KEPT) from error
+        raise WorkspaceError(
+            f"{path} changed during the run and cannot be read: {error}", remedy=KEPT_IN_HISTORY
+        ) from error
     if current == after:
-        return Change(path=path, old=old_data, new=old_data, moved=False)
+        return FileChange(path=path, old=old_data, new=old_data, is_merged=False)
     if current == before:
-        return Change(path=path, old=old_data, new=_encoded(path, after, encoding), moved=False)
+        return FileChange(path=path, old=old_data, new=_encode(path, after, encoding), is_merged=False)
     merged = merge(before, after, current) if before is not None else None
     if merged is None:
         event = "appeared" if before is None else "changed at the same place"
-        raise WorkspaceError(f"{path} {event} during the run.", remedy=KEPT)
-    return Change(path=path, old=old_data, new=_encoded(path, merged, encoding), moved=True)
+        raise WorkspaceError(f"{path} {event} during the run.", remedy=KEPT_IN_HISTORY)
+    return FileChange(path=path, old=old_data, new=_encode(path, merged, encoding), is_merged=True)
 
 
-def _others_moved(root: Path, originals: Mapping[str, str | None], outcome: Outcome) -> list[str]:
+def _changed_originals(root: Path, originals: Mapping[str, str | None], outcome: Outcome) -> list[str]:
     """Files that the verdict relies on and that changed since."""
     changed_paths = []
     for path, text in originals.items():
         if path in outcome.after and _differs(outcome, path):
             continue
-        current = _bytes(root / path)
-        if (current is None) != (text is None) or (current is not None and text is not None and _text(current) != text):
+        current = _read_bytes(root / path)
+        if (current is None) != (text is None) or (
+            current is not None and text is not None and _decode_or_none(current) != text
+        ):
             changed_paths.append(path)
     return changed_paths
 
 
-def _write_all(root: Path, changes: list[Change]) -> None:
-    done: list[Change] = []
+def _write_all(root: Path, changes: list[FileChange]) -> None:
+    done: list[FileChange] = []
     try:
         for change in (change for change in changes if change.new != change.old):
             write_atomically(root / change.path, change.new, expected=change.old)
@@ -101,36 +109,36 @@ def _write_all(root: Path, changes: list[Change]) -> None:
     except WorkspaceError as error:
         for change in reversed(done):
             _restore(root, change)
-        raise WorkspaceError(str(error), remedy=f"Then: greenloop history apply. {KEPT}") from error
+        raise WorkspaceError(str(error), remedy=f"Then: greenloop history apply. {KEPT_IN_HISTORY}") from error
 
 
-def _restore(root: Path, change: Change) -> None:
+def _restore(root: Path, change: FileChange) -> None:
     """Restores one file, unless it was changed again in the meantime."""
     with contextlib.suppress(OSError, WorkspaceError):
         if change.old is not None:
             write_atomically(root / change.path, change.old, expected=change.new)
-        elif _bytes(root / change.path) == change.new:
+        elif _read_bytes(root / change.path) == change.new:
             os.unlink(root / change.path)  # noqa: PTH108
 
 
-def _bytes(path: Path) -> bytes | None:
+def _read_bytes(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise WorkspaceError(f"{path} cannot be read ({error.strerror}).", remedy=KEPT) from error
+        raise WorkspaceError(f"{path} cannot be read ({error.strerror}).", remedy=KEPT_IN_HISTORY) from error
 
 
-def _text(data: bytes) -> str | None:
+def _decode_or_none(data: bytes) -> str | None:
     try:
         return decode(data)[0]
     except GreenloopError:
         return None
 
 
-def _encoded(path: str, text: str, encoding: Encoding) -> bytes:
+def _encode(path: str, text: str, encoding: Encoding) -> bytes:
     try:
         return encode(text, encoding)
     except GreenloopError as error:
-        raise WorkspaceError(f"{path} cannot hold the result: {error}", remedy=KEPT) from error
+        raise WorkspaceError(f"{path} cannot hold the result: {error}", remedy=KEPT_IN_HISTORY) from error

@@ -31,10 +31,10 @@ class Editor:
     name: str
     programs: tuple[str, ...]
     snippet: Callable[[Sequence[str]], str]
-    after: str
-    file: Callable[[], Path] | None = None
-    merged: Callable[[str | None, Sequence[str]], str] | None = None
-    ran: bool = True
+    next_step: str
+    config_file: Callable[[], Path] | None = None
+    merge: Callable[[str | None, Sequence[str]], str] | None = None
+    is_tested: bool = True
 
 
 def command() -> list[str]:
@@ -48,12 +48,12 @@ def command() -> list[str]:
     return [script if in_environment and not is_link else "greenloop", "serve"]
 
 
-def found() -> list[Editor]:
+def installed_editors() -> list[Editor]:
     """The editors that are on this machine's PATH."""
     return [editor for editor in EDITORS.values() if any(shutil.which(program) for program in editor.programs)]
 
 
-def _config() -> Path:
+def _config_folder() -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
@@ -64,11 +64,11 @@ def _config() -> Path:
 _BEGIN, _END = "{comment} >>> greenloop for {name} >>>", "{comment} <<< greenloop for {name} <<<"
 
 
-def marked(present: str | None, lines: str, comment: str, name: str) -> str:
+def mark_block(existing: str | None, lines: str, comment: str, name: str) -> str:
     """The text with the lines in a marked block: replaces an earlier block, else appends one."""
     begin, end = (mark.format(comment=comment, name=name) for mark in (_BEGIN, _END))
     block = f"{begin}\n{lines}{end}\n"
-    text = present or ""
+    text = existing or ""
     earlier = re.search(rf"^{re.escape(begin)}$.*?^{re.escape(end)}$\n?", text, re.DOTALL | re.MULTILINE)
     if earlier:
         return text[: earlier.start()] + block + text[earlier.end() :]
@@ -76,74 +76,74 @@ def marked(present: str | None, lines: str, comment: str, name: str) -> str:
     return text + gap + block
 
 
-def _own_file(make: Callable[[Sequence[str]], str]) -> Callable[[str | None, Sequence[str]], str]:
+def _replace_file(make: Callable[[Sequence[str]], str]) -> Callable[[str | None, Sequence[str]], str]:
     """For a file that only greenloop writes."""
     return lambda _existing, argv: make(argv)
 
 
-def _lisp(make: Callable[[Sequence[str]], str], name: str) -> Callable[[str | None, Sequence[str]], str]:
-    return lambda existing, argv: marked(existing, make(argv), ";;", name)
+def _merge_lisp(make: Callable[[Sequence[str]], str], name: str) -> Callable[[str | None, Sequence[str]], str]:
+    return lambda existing, argv: mark_block(existing, make(argv), ";;", name)
 
 
-def _json_merged(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[str | None, Sequence[str]], str]:
+def _merge_json(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[str | None, Sequence[str]], str]:
     def merge(present: str | None, argv: Sequence[str]) -> str:
         try:
             value = json.loads(present) if present and present.strip() else {}
         except ValueError as error:
-            raise UsageError(f"The present file is no plain JSON ({error}).", remedy=_BY_HAND) from error
+            raise UsageError(f"The present file is no plain JSON ({error}).", remedy=_MANUAL_REMEDY) from error
         if not isinstance(value, dict):
-            raise UsageError("The present file holds no JSON object.", remedy=_BY_HAND)
-        return snippets.as_json(_laid_over(value, make(argv)))
+            raise UsageError("The present file holds no JSON object.", remedy=_MANUAL_REMEDY)
+        return snippets.as_json(_merge_dicts(value, make(argv)))
 
     return merge
 
 
-def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _merge_dicts(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     result = dict(below)
     for key, value in above.items():
         below_value = result.get(key)
         result[key] = (
-            _laid_over(below_value, value) if isinstance(below_value, dict) and isinstance(value, dict) else value
+            _merge_dicts(below_value, value) if isinstance(below_value, dict) and isinstance(value, dict) else value
         )
     return result
 
 
-def _helix_merged(present: str | None, argv: Sequence[str]) -> str:
+def _merge_helix(existing: str | None, argv: Sequence[str]) -> str:
     """Adds to languages.toml; an existing python entry gets one more server. The result is parsed to check it."""
-    text = present or ""
+    text = existing or ""
     try:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"The present file is no TOML ({error}).", remedy=_BY_HAND) from error
+        raise UsageError(f"The present file is no TOML ({error}).", remedy=_MANUAL_REMEDY) from error
     python = [entry for entry in before.get("language", []) if entry.get("name") == "python"]
     configured = before.get("language-server", {}).get("greenloop")
     if configured is not None:
-        text = _helix_started(text, configured, argv)
+        text = _update_helix_command(text, configured, argv)
     if configured is not None and "greenloop" in (python or [{}])[0].get("language-servers", []):
         result = text
     elif not python:
-        result = marked(text or None, snippets.helix(argv), "#", "helix")
+        result = mark_block(text or None, snippets.helix(argv), "#", "helix")
     else:
         pattern = (
             r'(^\s*name\s*=\s*["\']python["\'](?:(?!^\s*\[\[?\w).)*?^\s*language-servers\s*=\s*\[)([^\]]*?)(,?\s*\])'
         )
         result, count = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
         if count != 1:
-            raise UsageError("The present file has a python entry without language-servers.", remedy=_BY_HAND)
+            raise UsageError("The present file has a python entry without language-servers.", remedy=_MANUAL_REMEDY)
         if configured is None:
-            result = marked(result, snippets.helix_server(argv), "#", "helix")
+            result = mark_block(result, snippets.helix_server(argv), "#", "helix")
     _check_helix(before, result)
     return result
 
 
-def _helix_started(text: str, known: dict[str, Any], argv: Sequence[str]) -> str:
+def _update_helix_command(text: str, server: dict[str, Any], argv: Sequence[str]) -> str:
     """The text with the current command, if greenloop moved; arguments that the user added stay."""
-    if known.get("command") == argv[0] and known.get("args", [])[: len(argv) - 1] == list(argv[1:]):
+    if server.get("command") == argv[0] and server.get("args", [])[: len(argv) - 1] == list(argv[1:]):
         return text
     pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
     text, count = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
     if count != 1:
-        raise UsageError("The present file starts greenloop by another command.", remedy=_BY_HAND)
+        raise UsageError("The present file starts greenloop by another command.", remedy=_MANUAL_REMEDY)
     return text
 
 
@@ -162,24 +162,29 @@ def _check_helix(before: dict[str, Any], text: str) -> None:
         or "greenloop" not in servers
         or not any("greenloop" in e.get("language-servers", []) for e in python)
     ):
-        raise UsageError("The present file cannot be changed safely.", remedy=_BY_HAND)
+        raise UsageError("The present file cannot be changed safely.", remedy=_MANUAL_REMEDY)
 
 
-_BY_HAND = "Put the lines in by hand: greenloop setup prints them without --write."
+_MANUAL_REMEDY = "Put the lines in by hand: greenloop setup prints them without --write."
 
 
 # -- their files -----------------------------------------------------------------------------------------------------
 
 
 def _neovim_file() -> Path:
-    base = Path.home() / "AppData" / "Local" if sys.platform == "win32" else _config()
+    base = Path.home() / "AppData" / "Local" if sys.platform == "win32" else _config_folder()
     return base / "nvim" / "plugin" / "greenloop.lua"
 
 
 def _emacs_file() -> Path:
     """The init file that Emacs reads: the first that exists, in its own order."""
     home = Path.home()
-    candidates = [home / ".emacs.el", home / ".emacs", home / ".emacs.d" / "init.el", _config() / "emacs" / "init.el"]
+    candidates = [
+        home / ".emacs.el",
+        home / ".emacs",
+        home / ".emacs.d" / "init.el",
+        _config_folder() / "emacs" / "init.el",
+    ]
     existing = [path for path in candidates if path.exists()]
     return existing[0] if existing else home / ".emacs.d" / "init.el"
 
@@ -200,69 +205,71 @@ EDITORS = {
             name="neovim",
             programs=("nvim",),
             snippet=snippets.neovim,
-            file=_neovim_file,
-            merged=_own_file(snippets.neovim),
-            after="Open a Python file, put the cursor on a red test and press gra (Neovim 0.11; earlier: "
+            config_file=_neovim_file,
+            merge=_replace_file(snippets.neovim),
+            next_step="Open a Python file, put the cursor on a red test and press gra (Neovim 0.11; earlier: "
             ":lua vim.lsp.buf.code_action()).",
         ),
         Editor(
             name="vim",
             programs=("vim",),
             snippet=snippets.ale,
-            file=lambda: Path.home() / ("vimfiles" if sys.platform == "win32" else ".vim") / "plugin" / "greenloop.vim",
-            merged=_own_file(snippets.ale),
-            after="The plugin ALE is needed, and `let g:ale_lsp_show_message_severity = 'information'` shows how a run "
-            "ends. Open a Python file, put the cursor on a red test and type :ALECodeAction.",
+            config_file=lambda: (
+                Path.home() / ("vimfiles" if sys.platform == "win32" else ".vim") / "plugin" / "greenloop.vim"
+            ),
+            merge=_replace_file(snippets.ale),
+            next_step="Install the plugin ALE, and set `let g:ale_lsp_show_message_severity = 'information'` to see "
+            "how a run ends. Then open a Python file, put the cursor on a failing test and type :ALECodeAction.",
         ),
         Editor(
             name="eglot",
             programs=("emacs",),
             snippet=snippets.eglot,
-            file=_emacs_file,
-            merged=_lisp(snippets.eglot, "eglot"),
-            after="Open a Python file, M-x eglot, then M-x eglot-code-actions on a red test.",
+            config_file=_emacs_file,
+            merge=_merge_lisp(snippets.eglot, "eglot"),
+            next_step="Open a Python file, M-x eglot, then M-x eglot-code-actions on a red test.",
         ),
         Editor(
             name="lsp-mode",
             programs=("emacs",),
             snippet=snippets.lsp_mode,
-            file=_emacs_file,
-            merged=_lisp(snippets.lsp_mode, "lsp-mode"),
-            after="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a red test.",
+            config_file=_emacs_file,
+            merge=_merge_lisp(snippets.lsp_mode, "lsp-mode"),
+            next_step="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a red test.",
         ),
         Editor(
             name="helix",
             programs=("hx", "helix"),
             snippet=snippets.helix,
-            file=lambda: _config() / "helix" / "languages.toml",
-            merged=_helix_merged,
-            after="Open a Python file, put the cursor on a red test and press space a.",
+            config_file=lambda: _config_folder() / "helix" / "languages.toml",
+            merge=_merge_helix,
+            next_step="Open a Python file, put the cursor on a red test and press space a.",
         ),
         Editor(
             name="kate",
             programs=("kate",),
             snippet=lambda argv: snippets.as_json(snippets.kate_value(argv)),
-            file=lambda: _config() / "kate" / "lspclient" / "settings.json",
-            merged=_json_merged(snippets.kate_value),
-            after="Kate starts one server a language: this one takes the place of pylsp. Restart Kate; the code action "
-            "is in the LSP Client menu.",
+            config_file=lambda: _config_folder() / "kate" / "lspclient" / "settings.json",
+            merge=_merge_json(snippets.kate_value),
+            next_step="Kate starts one server per language: this one replaces pylsp. Restart Kate; the code action is "
+            "in the LSP Client menu.",
         ),
         Editor(
             name="jupyterlab",
             programs=("jupyter-lab", "jupyter"),
             snippet=lambda argv: snippets.as_json(snippets.jupyter_value(argv)),
-            file=_jupyter_file,
-            merged=_json_merged(snippets.jupyter_value),
-            after="jupyterlab-lsp is needed; restart JupyterLab.",
+            config_file=_jupyter_file,
+            merge=_merge_json(snippets.jupyter_value),
+            next_step="jupyterlab-lsp is needed; restart JupyterLab.",
         ),
-        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, after=""),
+        Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, next_step=""),
         Editor(
             name="sublime",
             programs=("subl",),
             snippet=lambda argv: snippets.as_json(snippets.sublime_value(argv)),
-            after="The package LSP is needed; the lines go into Preferences > Package Settings > LSP > Settings.",
-            ran=False,
+            next_step="The package LSP is needed; the lines go into Preferences > Package Settings > LSP > Settings.",
+            is_tested=False,
         ),
-        Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, after="", ran=False),
+        Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, next_step="", is_tested=False),
     )
 }

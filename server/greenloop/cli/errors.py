@@ -10,24 +10,24 @@ import traceback
 from pathlib import Path
 
 from greenloop import __version__
-from greenloop.cli.render import clean
+from greenloop.cli.render import escape_controls
 from greenloop.core.errors import GreenloopError
 
 
-def tell(error: GreenloopError) -> None:
+def print_error(error: GreenloopError) -> None:
     """Prints `greenloop: <sentence>` and the remedy on stderr."""
-    print(f"greenloop: {clean(str(error))}", file=sys.stderr)
+    print(f"greenloop: {escape_controls(str(error))}", file=sys.stderr)
     if error.remedy:
-        print(f"  {clean(error.remedy)}", file=sys.stderr)
+        print(f"  {escape_controls(error.remedy)}", file=sys.stderr)
 
 
-def warn(sentence: str) -> None:
-    print(f"greenloop: warning: {clean(sentence)}", file=sys.stderr)
+def print_warning(sentence: str) -> None:
+    print(f"greenloop: warning: {escape_controls(sentence)}", file=sys.stderr)
 
 
 def report_unexpected(error: BaseException) -> None:
     """Prints one line for the user; the stack goes to the log file."""
-    path = _log(error)
+    path = _write_crash_log(error)
     location = f"; {path} says where" if path else ""
     print(
         f"greenloop: this should not have happened ({type(error).__name__}). Please report it{location}.",
@@ -35,7 +35,7 @@ def report_unexpected(error: BaseException) -> None:
     )
 
 
-def _log(error: BaseException) -> Path | None:
+def _write_crash_log(error: BaseException) -> Path | None:
     from greenloop.project.settings import state_folder  # noqa: PLC0415 - only a crash needs it
 
     with contextlib.suppress(OSError):
@@ -54,15 +54,19 @@ def _frames(error: BaseException) -> list[str]:
     seen: set[int] = set()
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        lines.append(f"{type(current).__module__}.{type(current).__qualname__}{_harmless(current)}\n")
+        lines.append(f"{type(current).__module__}.{type(current).__qualname__}{_harmless_message(current)}\n")
         frames = traceback.extract_tb(current.__traceback__)
         lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in frames]
         current = current.__cause__ or current.__context__
     return lines
 
 
-def _harmless(error: BaseException) -> str:
+def _harmless_message(error: BaseException) -> str:
     """The message of errors in which Python itself only names types and attributes; empty for any other."""
     if isinstance(error, OSError):
         return f": errno {error.errno}"
-    return f": {clean(str(error))[:300]}" if type(error) in (AttributeError, ImportError, NameError, TypeError) else ""
+    return (
+        f": {escape_controls(str(error))[:300]}"
+        if type(error) in (AttributeError, ImportError, NameError, TypeError)
+        else ""
+    )

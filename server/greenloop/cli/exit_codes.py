@@ -21,7 +21,7 @@ HELP = """exit codes:
 """
 
 
-def accepted(outcome: Outcome, accept: Collection[str]) -> bool:
+def is_accepted(outcome: Outcome, accept: Collection[str]) -> bool:
     """Is the result as trustworthy as the user asked for? `accept`: `partial`, `unverified`, `warned` or nothing."""
     if not outcome.solved:
         return False
@@ -34,16 +34,16 @@ def accepted(outcome: Outcome, accept: Collection[str]) -> bool:
             return "unverified" in accept
 
 
-def taken(outcome: Outcome, accept: Collection[str]) -> bool:
+def may_write(outcome: Outcome, accept: Collection[str]) -> bool:
     """May it be written without review? With warnings (it newly imports os, ...) only if those are accepted."""
-    return accepted(outcome, accept) and (not outcome.evidence.warnings or "warned" in accept)
+    return is_accepted(outcome, accept) and (not outcome.evidence.warnings or "warned" in accept)
 
 
 def of_outcome(outcome: Outcome, accept: Collection[str] = ()) -> int:
     """The exit code for an outcome."""
     if outcome.reason is StopReason.CANCELLED:
         return CANCELLED
-    if outcome.reason is StopReason.ALREADY_GREEN or accepted(outcome, accept):
+    if outcome.reason is StopReason.ALREADY_GREEN or is_accepted(outcome, accept):
         return VERIFIED
     if not outcome.solved and outcome.reason in (StopReason.ENVIRONMENT, StopReason.MODEL):
         return CANNOT_VERIFY

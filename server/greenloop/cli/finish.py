@@ -11,59 +11,61 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.cli import apply_result, events_json, exit_codes, interrupt, render
-from greenloop.cli.errors import tell, warn
+from greenloop.cli.errors import print_error, print_warning
 from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.engine import refine
-from greenloop.notebook.adapter import Prepared
-from greenloop.notebook.cell_labels import told
+from greenloop.notebook.adapter import NotebookTarget
+from greenloop.notebook.cell_labels import label_json
 from greenloop.project.settings import Settings
 from greenloop.verdict.mutation_testing import report
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class FixJob:
     """What all runs of one command line share. `write_json` writes JSON objects; None: the output is for people."""
 
     arguments: argparse.Namespace
     root: Path
     settings: Settings
-    put: Callable[[dict[str, Any]], None] | None
-    book: Book | None = None
+    write_json: Callable[[dict[str, Any]], None] | None
+    notebook: NotebookJob | None = None
 
-    def named(self, text: str) -> str:
+    def label_cells(self, text: str) -> str:
         """A text for people, with cells in place of files that exist in the sandbox only."""
-        return text if self.book is None else self.book.prepared.named(text)
+        return text if self.notebook is None else self.notebook.prepared.label_cells(text)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Book:
+class NotebookJob:
     """The notebook of a target, and the text of its file."""
 
-    prepared: Prepared
+    prepared: NotebookTarget
     text: str
 
-    def putting(self, put: Callable[[dict[str, Any]], None] | None) -> Callable[[dict[str, Any]], None] | None:
+    def writer_with_cells(
+        self, write_json: Callable[[dict[str, Any]], None] | None
+    ) -> Callable[[dict[str, Any]], None] | None:
         """`write_json`, with cells in place of files that exist in the sandbox only; a diff stays unchanged."""
-        if put is None:
+        if write_json is None:
             return None
-        return lambda value: put(
-            told(self.prepared.notebook, value) | {name: value[name] for name in value.keys() & {"diff"}}
+        return lambda value: write_json(
+            label_json(self.prepared.notebook, value) | {name: value[name] for name in value.keys() & {"diff"}}
         )
 
 
-def ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
+def finish(job: FixJob, outcome: Outcome, problem: Problem | None = None) -> int:
     """Shows the outcome, writes the files if wanted and allowed, and returns the exit code."""
     applied = False
     write_error: WorkspaceError | None = None
     original_outcome = outcome
-    outcome = outcome if job.book is None else job.book.prepared.shown(outcome)
-    if job.put is None:
+    outcome = outcome if job.notebook is None else job.notebook.prepared.outcome_by_cell(outcome)
+    if job.write_json is None:
         _show(outcome)
     is_writable = outcome.solved and bool(outcome.after) and problem is not None
-    if is_writable and _wanted(job, outcome):
+    if is_writable and _may_write(job, outcome):
         assert problem is not None
         try:
             _write(job, original_outcome, problem)
@@ -72,46 +74,46 @@ def ended(job: Job, outcome: Outcome, problem: Problem | None = None) -> int:
             write_error = error
     if applied and outcome.run is not None:
         _mark_applied(outcome.run)
-    if applied and job.put is None:
-        print(f"written: {_places(outcome)}")
+    if applied and job.write_json is None:
+        print(f"written: {_changed_locations(outcome)}")
     if job.arguments.strength and outcome.solved and outcome.best is not None and problem is not None:
-        _strength(job, original_outcome, problem)
-    if job.put is not None:
-        job.put(events_json.finished(outcome, applied=applied) | _trouble(write_error))
+        _show_strength(job, original_outcome, problem)
+    if job.write_json is not None:
+        job.write_json(events_json.finished_object(outcome, applied=applied) | _error_fields(write_error))
     if write_error is not None:
-        tell(write_error)
+        print_error(write_error)
         return write_error.exit_code
     if is_writable and not applied and job.arguments.apply:
         return exit_codes.NOT_SOLVED
     return exit_codes.of_outcome(outcome, job.arguments.accept)
 
 
-def _trouble(error: WorkspaceError | None) -> dict[str, Any]:
+def _error_fields(error: WorkspaceError | None) -> dict[str, Any]:
     return {"message": str(error), "remedy": error.remedy} if error else {}
 
 
-def _strength(job: Job, outcome: Outcome, problem: Problem) -> None:
+def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     """Shows the changes that the tests would also accept; an error is printed and changes nothing else."""
     try:
-        with open_view(json=job.put is not None, named=job.named) as view:
+        with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
             strength = interrupt.run(
                 refine.strength_of(problem, outcome, settings=job.settings, report_status=view.report_status),
-                last_words=view.close,
+                before_exit=view.close,
             )
     except GreenloopError as error:
-        tell(error)
+        print_error(error)
         return
-    if job.put is not None:
-        job.put(events_json.strength(strength))
+    if job.write_json is not None:
+        job.write_json(events_json.strength_object(strength))
     else:
-        print("\n".join(render.clean(job.named(row)) for row in report(strength)))
+        print("\n".join(render.escape_controls(job.label_cells(row)) for row in report(strength)))
 
 
-def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
+def _write(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     """Raises `WorkspaceError`; a cancelled re-verification writes nothing."""
 
     async def passes_again(files: dict[str, bytes]) -> bool:
-        verdict = await refine.reverify(problem, _as_run(job, files), settings=job.settings)
+        verdict = await refine.reverify(problem, _as_sandbox_files(job, files), settings=job.settings)
         return verdict.status.value == "passed" and not verdict.collateral
 
     def verify(files: dict[str, bytes]) -> bool:
@@ -122,39 +124,39 @@ def _write(job: Job, outcome: Outcome, problem: Problem) -> None:
             raise KeyboardInterrupt from None
 
     originals = problem.originals
-    if job.book is not None:
-        originals = job.book.prepared.originals(problem, job.book.text)
-        outcome = job.book.prepared.written(outcome, job.book.text)
-    apply_result.write(job.root, outcome, originals=originals, verify=verify)
+    if job.notebook is not None:
+        originals = job.notebook.prepared.originals(problem, job.notebook.text)
+        outcome = job.notebook.prepared.outcome_for_file(outcome, job.notebook.text)
+    apply_result.write_result(job.root, outcome, originals=originals, reverify=verify)
 
 
-def _as_run(job: Job, files: dict[str, bytes]) -> dict[str, bytes]:
+def _as_sandbox_files(job: FixJob, files: dict[str, bytes]) -> dict[str, bytes]:
     """The files as the sandbox needs them: a notebook becomes its module and tests. Raises `UsageError`."""
-    if job.book is None:
+    if job.notebook is None:
         return files
-    prepared = job.book.prepared
+    prepared = job.notebook.prepared
     other_files = {path: data for path, data in files.items() if path != prepared.notebook.path}
     text = files.get(prepared.notebook.path)
-    return other_files | (prepared.buffers if text is None else prepared.with_text(text.decode()).buffers)
+    return other_files | (prepared.buffers if text is None else prepared.in_text(text.decode()).buffers)
 
 
-def _wanted(job: Job, outcome: Outcome) -> bool:
+def _may_write(job: FixJob, outcome: Outcome) -> bool:
     """May the result be written, by a flag or by the user's answer?"""
     arguments = job.arguments
-    if arguments.apply and exit_codes.taken(outcome, arguments.accept):
+    if arguments.apply and exit_codes.may_write(outcome, arguments.accept):
         return True
     hint = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
-    if job.put is None and View.can_ask():
-        confirmed = View.ask("apply?")
+    if job.write_json is None and View.can_ask():
+        confirmed = View.ask_yes_no("apply?")
         if not confirmed:
             print(f"not written; {hint}", file=sys.stderr)
         return confirmed
     if arguments.apply:
-        has_warnings = exit_codes.accepted(outcome, arguments.accept)
-        reason = "of what it newly does" if has_warnings else f"it is {render.WORDS[outcome.verified]}"
+        has_warnings = exit_codes.is_accepted(outcome, arguments.accept)
+        reason = "of what it newly does" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
         level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
-        warn(f"not written, because {reason}; --accept {level} takes such results, {hint}")
-    elif job.put is None:
+        print_warning(f"not written, because {reason}; --accept {level} takes such results, {hint}")
+    elif job.write_json is None:
         print(f"not written; {hint}, --apply does so at once", file=sys.stderr)
     return False
 
@@ -163,25 +165,25 @@ def _show(outcome: Outcome) -> None:
     from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
     from rich.text import Text  # noqa: PLC0415
 
-    from greenloop.cli.live_table import coloured_diff  # noqa: PLC0415
+    from greenloop.cli.live_table import colour_diff  # noqa: PLC0415
 
     console = Console(highlight=False)
     if outcome.solved and (diff := render.diff(outcome.before, outcome.after)):
-        console.print(coloured_diff(diff), soft_wrap=True)
+        console.print(colour_diff(diff), soft_wrap=True)
     colour = "green" if exit_codes.of_outcome(outcome) == exit_codes.VERIFIED else "yellow" if outcome.solved else "red"
-    console.print(Text(render.verdict(outcome), style=colour), soft_wrap=True)
-    best = render.best(outcome)
+    console.print(Text(render.outcome_sentence(outcome), style=colour), soft_wrap=True)
+    best = render.best_attempt(outcome)
     if not outcome.solved and best is not None:
-        description = f"best attempt {best.number} ({render.result(best)})"
+        description = f"best attempt {best.number} ({render.attempt_result(best)})"
         console.print(
             f"{description} is in the history: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True
         )
 
 
-def _places(outcome: Outcome) -> str:
+def _changed_locations(outcome: Outcome) -> str:
     changed_paths = [path for path in sorted(outcome.after) if outcome.after[path] != outcome.before.get(path)]
     return ", ".join(
-        f"{render.clean(path)}:{render.line_changed(outcome.before.get(path), outcome.after[path])}"
+        f"{render.escape_controls(path)}:{render.first_changed_line(outcome.before.get(path), outcome.after[path])}"
         for path in changed_paths
     )
 
@@ -189,6 +191,6 @@ def _places(outcome: Outcome) -> str:
 def _mark_applied(run: int) -> None:
     from greenloop.engine.history.store import History  # noqa: PLC0415
 
-    history = History.open(warn=warn)
+    history = History.open(warn=print_warning)
     history.applied(run)
     history.close()

@@ -8,10 +8,10 @@ from greenloop.cli import render
 from greenloop.core import spec_summary
 from greenloop.core.events import Specified
 
-MOST = 40  # tests that are listed at once
+MAX_LISTED = 40  # tests that are listed at once
 
 
-class Freezing:
+class FrozenTestLister:
     """Lists all tests once, and afterwards only the changes."""
 
     def __init__(self) -> None:
@@ -25,14 +25,14 @@ class Freezing:
         if not self._known:
             yield f"tests, frozen before any candidate: {spec_summary.count_tests(event.spec)}"
         elif event.reason:
-            yield render.clean(event.reason)
-        for each in changed[:MOST]:
+            yield render.escape_controls(event.reason)
+        for each in changed[:MAX_LISTED]:
             mark = "x" if each.is_discarded else "=" if each.binding else "?"
-            yield render.clean(f"  {mark} {each.source}  ({each.why})")
-        if len(changed) > MOST:
-            yield f"  … {len(changed) - MOST} more"
+            yield render.escape_controls(f"  {mark} {each.source}  ({each.why})")
+        if len(changed) > MAX_LISTED:
+            yield f"  … {len(changed) - MAX_LISTED} more"
         for doubt in event.spec.doubts:
             if doubt not in self._doubts:
-                yield render.clean(f"  in doubt: {doubt}")
+                yield render.escape_controls(f"  in doubt: {doubt}")
         self._known = {each.source: each.why for each in listed}
         self._doubts.update(event.spec.doubts)

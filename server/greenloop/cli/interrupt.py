@@ -20,12 +20,15 @@ from greenloop.cli.exit_codes import CANCELLED
 
 T = TypeVar("T")
 # Seconds that a cancelled task may take to clean up, on a busy machine.
-PATIENCE = 8.0
+CLEANUP_SECONDS = 8.0
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def run(
-    work: Coroutine[Any, Any, T], *, last_words: Callable[[], None] = lambda: None, patience: float = PATIENCE
+    work: Coroutine[Any, Any, T],
+    *,
+    before_exit: Callable[[], None] = lambda: None,
+    cleanup_seconds: float = CLEANUP_SECONDS,
 ) -> T:
     """The coroutine's result. Raises `asyncio.CancelledError` when a signal cancelled it.
 
@@ -33,13 +36,13 @@ def run(
     """
 
     def end() -> None:
-        last_words()
+        before_exit()
         print("greenloop: ended at once; the sandbox ends with it.", file=sys.stderr)
         sys.stderr.flush()
         os._exit(CANCELLED)
 
     # Not the loop's own timer: a busy loop must not block this.
-    timer = threading.Timer(patience, end)
+    timer = threading.Timer(cleanup_seconds, end)
     timer.daemon = True
     try:
         return asyncio.run(_cancellable(work, timer, end))
@@ -61,12 +64,12 @@ async def _cancellable(work: Coroutine[Any, Any, T], timer: threading.Timer, end
         # The handler runs between two bytecodes of the loop's current task; only this call wakes the loop up.
         loop.call_soon_threadsafe(task.cancel)
 
-    with _handling(on_signal):
+    with _handling_signals(on_signal):
         return await task
 
 
 @contextmanager
-def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def _handling_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -79,11 +82,11 @@ def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None
 
 
 @contextmanager
-def breakable() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """For a question inside a running coroutine: a signal raises `KeyboardInterrupt` here, at once."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    with _handling(stop):
+    with _handling_signals(stop):
         yield

@@ -12,10 +12,10 @@ from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.report import Verification
 
 # Characters that XML 1.0 cannot hold, not even escaped.
-_UNSAYABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def check(path: Path) -> Path:
+def check_writable(path: Path) -> Path:
     """The path, if a file can be written there. Raises `UsageError` before anything is run."""
     if path.is_symlink() or path.is_dir():
         raise UsageError(f"{path} is no plain file.", remedy="Name a file of its own with --junit.")
@@ -45,7 +45,7 @@ def document(result: Verification) -> bytes:
         if (tampering := tampered.pop(case.id, None)) is not None:
             counts["failures"] += 1
             _child(element, "failure", "tampered", tampering)
-        elif kind := _kind(case):
+        elif kind := _outcome(case):
             counts[{"failure": "failures", "error": "errors", "skipped": "skipped"}[kind]] += 1
             failure = case.failure
             _child(
@@ -77,7 +77,7 @@ def document(result: Verification) -> bytes:
         "sandbox": result.sandbox,
         "network": str(result.network).lower(),
     }.items():
-        ET.SubElement(properties, "property", name=name, value=_said(value))
+        ET.SubElement(properties, "property", name=name, value=_escape(value))
     suite.insert(0, properties)
     root = ET.Element("testsuites")
     root.append(suite)
@@ -87,19 +87,19 @@ def document(result: Verification) -> bytes:
 
 def _case(suite: ET.Element, identity: str, seconds: float) -> ET.Element:
     classname, _colons, name = identity.rpartition("::")
-    return ET.SubElement(suite, "testcase", classname=_said(classname), name=_said(name), time=f"{seconds:.3f}")
+    return ET.SubElement(suite, "testcase", classname=_escape(classname), name=_escape(name), time=f"{seconds:.3f}")
 
 
-def _kind(case: CaseResult) -> str:
+def _outcome(case: CaseResult) -> str:
     if case.outcome in {"skipped", "xfailed"}:
         return "skipped"
     return {"passed": "", "failed": "failure", "xpassed": "failure"}.get(case.outcome, "error")
 
 
 def _child(element: ET.Element, kind: str, type_: str, message: str, text: str = "") -> None:
-    child = ET.SubElement(element, kind, type=_said(type_), message=_said(message))
-    child.text = _said(text) or None
+    child = ET.SubElement(element, kind, type=_escape(type_), message=_escape(message))
+    child.text = _escape(text) or None
 
 
-def _said(text: str) -> str:
-    return _UNSAYABLE.sub("\ufffd", text)
+def _escape(text: str) -> str:
+    return _ILLEGAL_IN_XML.sub("\ufffd", text)

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import render
-from greenloop.cli.frozen_tests import Freezing
+from greenloop.cli.frozen_tests import FrozenTestLister
 from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
@@ -22,7 +22,7 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.summary import attempt_label
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
-READING_SPEED = 33.0
+PROMPT_TOKENS_PER_SECOND = 33.0
 _COLOURS = {Status.PASSED: "green", Status.REFUSED: "yellow", Status.TAMPERED: "magenta"}
 
 
@@ -39,17 +39,17 @@ class Activity:
         self._speed: float | None = None
 
     def report_status(self, sentence: str) -> None:
-        self._set(render.one_line(sentence))
+        self._set_sentence(render.first_line(sentence))
 
-    def on(self, event: Event) -> None:
+    def update(self, event: Event) -> None:
         match event:
             case Started():
                 self._attempts = event.attempts
                 if event.model.startswith("local"):
-                    self._speed = READING_SPEED
+                    self._speed = PROMPT_TOKENS_PER_SECOND
             case Planned():
                 self._prompt_tokens = event.prompt_tokens
-                self._set(f"attempt {event.attempt}/{self._attempts}: reading prompt")
+                self._set_sentence(f"attempt {event.attempt}/{self._attempts}: reading prompt")
                 self._expected = event.prompt_tokens / self._speed if self._speed else None
             case Token():
                 if event.count <= 1 and self._prompt_tokens:
@@ -57,13 +57,13 @@ class Activity:
                 self._sentence = f"attempt {event.attempt}/{self._attempts}: writing, {event.count} tokens"
                 self._expected = None
             case Proposed() | Checked():
-                self._set(f"attempt {event.attempt}/{self._attempts}: testing")
+                self._set_sentence(f"attempt {event.attempt}/{self._attempts}: testing")
             case Tested():
-                self._set(f"attempt {event.attempt.number}/{self._attempts}: deciding")
+                self._set_sentence(f"attempt {event.attempt.number}/{self._attempts}: deciding")
             case Finished():
-                self._set("")
+                self._set_sentence("")
 
-    def _set(self, sentence: str) -> None:
+    def _set_sentence(self, sentence: str) -> None:
         self._sentence, self._since, self._expected = sentence, self._clock(), None
 
     def __str__(self) -> str:
@@ -74,17 +74,17 @@ class Activity:
         return f"{self._sentence}{expected}" + (f" ({elapsed:.0f} s)" if elapsed >= 2 else "")
 
 
-class Terminal:
+class LiveTable:
     """The live table. A context manager: on exit the finished table stays on the screen."""
 
     def __init__(
-        self, console: Console, clock: Callable[[], float] = time.monotonic, named: Callable[[str], str] = str
+        self, console: Console, clock: Callable[[], float] = time.monotonic, label_cells: Callable[[str], str] = str
     ) -> None:
-        self._console, self._named = console, named
+        self._console, self._label_cells = console, label_cells
         self._activity = Activity(clock)
         self._attempts: list[Attempt] = []
         self._title = self._estimate = ""
-        self._freezing = Freezing()
+        self._frozen_tests = FrozenTestLister()
         self._spinner = Spinner("dots")
         self._live = Live(
             console=console, get_renderable=self._render, refresh_per_second=8, redirect_stdout=False, transient=False
@@ -105,20 +105,20 @@ class Terminal:
         self._live.start()
 
     def report_status(self, sentence: str) -> None:
-        self._activity.report_status(self._named(sentence))
+        self._activity.report_status(self._label_cells(sentence))
 
     def emit(self, event: Event) -> None:
-        self._activity.on(event)
+        self._activity.update(event)
         if isinstance(event, Started):
-            self._title = self._named(title(event))
+            self._title = self._label_cells(title(event))
             self._estimate = f"It takes {format_estimate(event.estimate)}." if event.estimate else ""
             self._attempts = [event.baseline]
         elif isinstance(event, Tested):
             event.record_in(self._attempts)
         elif isinstance(event, Specified):
             # Printed above the table, where it stays.
-            for line in self._freezing.lines(event):
-                self._console.print(Text(self._named(line)), soft_wrap=True)
+            for line in self._frozen_tests.lines(event):
+                self._console.print(Text(self._label_cells(line)), soft_wrap=True)
 
     def _render(self) -> Group:
         parts: list[Table | Text | Spinner] = []
@@ -127,20 +127,20 @@ class Terminal:
         if self._estimate:
             parts.append(Text(self._estimate, style="dim"))
         if self._attempts:
-            parts.append(table(self._attempts, self._named))
+            parts.append(attempt_table(self._attempts, self._label_cells))
         if sentence := str(self._activity):
             self._spinner.update(text=Text(sentence, overflow="ellipsis", no_wrap=True))
             parts.append(self._spinner)
         return Group(*parts)
 
 
-class Lines:
+class PlainLines:
     """Plain lines for a log or a pipe: one for each step."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
         self._attempts = 0
-        self._freezing = Freezing()
+        self._frozen_tests = FrozenTestLister()
 
     def __enter__(self) -> Self:
         return self
@@ -155,7 +155,7 @@ class Lines:
         return
 
     def report_status(self, sentence: str) -> None:
-        self._write(render.one_line(sentence))
+        self._write(render.first_line(sentence))
 
     def emit(self, event: Event) -> None:
         if isinstance(event, Started):
@@ -163,20 +163,22 @@ class Lines:
             self._write(title(event))
             if event.estimate:
                 self._write(f"  it takes {format_estimate(event.estimate)}")
-            self._write(f"  as it stands: {_line(event.baseline)}")
+            self._write(f"  as it stands: {_attempt_line(event.baseline)}")
         elif isinstance(event, Tested):
-            self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_line(event.attempt)}")
+            self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_attempt_line(event.attempt)}")
         elif isinstance(event, Specified):
-            for line in self._freezing.lines(event):
+            for line in self._frozen_tests.lines(event):
                 self._write(line)
 
 
 def title(event: Started) -> str:
     targets = ", ".join(f"{region.path}::{region.qualname}" for region in event.problem.regions)
-    return render.clean(f"{targets} with {render.model(event.model)}, preset {event.preset}, sandbox {event.sandbox}")
+    return render.escape_controls(
+        f"{targets} with {render.model_name(event.model)}, preset {event.preset}, sandbox {event.sandbox}"
+    )
 
 
-def table(attempts: list[Attempt], named: Callable[[str], str] = str) -> Table:
+def attempt_table(attempts: list[Attempt], label_cells: Callable[[str], str] = str) -> Table:
     """Attempts as rows; on narrow terminals model and error shrink first."""
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     grid.add_column("attempt", justify="right", no_wrap=True)
@@ -189,19 +191,19 @@ def table(attempts: list[Attempt], named: Callable[[str], str] = str) -> Table:
         colour = _COLOURS.get(attempt.verdict.status, "red")
         grid.add_row(
             attempt_label(attempt) if attempt.number else "as is",
-            Text(render.model(attempt.model)),
-            Text(render.result(attempt), style=colour),
-            Text(named(render.error(attempt))),
+            Text(render.model_name(attempt.model)),
+            Text(render.attempt_result(attempt), style=colour),
+            Text(label_cells(render.attempt_error(attempt))),
             str(attempt.spent.tokens) if attempt.number else "",
-            f"{render.seconds(attempt) or attempt.verdict.seconds:.1f}",
+            f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f}",
         )
     return grid
 
 
-def coloured_diff(text: str) -> Text:
+def colour_diff(text: str) -> Text:
     """A unified diff in the usual colours, with control characters made visible."""
     result = Text()
-    for line in render.clean(text).split("\n"):
+    for line in render.escape_controls(text).split("\n"):
         style = ""
         if line.startswith(("+++", "---", "diff ")):
             style = "bold"
@@ -216,9 +218,9 @@ def coloured_diff(text: str) -> Text:
     return result
 
 
-def _line(attempt: Attempt) -> str:
-    parts = [render.result(attempt), render.error(attempt)]
+def _attempt_line(attempt: Attempt) -> str:
+    parts = [render.attempt_result(attempt), render.attempt_error(attempt)]
     if attempt.number:
         parts.append(f"{attempt.spent.tokens} tokens")
-    parts.append(f"{render.seconds(attempt) or attempt.verdict.seconds:.1f} s")
+    parts.append(f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f} s")
     return ", ".join(part for part in parts if part)

@@ -28,7 +28,7 @@ def locate(root: str | None, target: str | None, *, cwd: Path) -> tuple[Path, st
     return folder, _relative(target, path, folder)
 
 
-def split(target: str) -> tuple[str, str]:
+def split_target(target: str) -> tuple[str, str]:
     """Splits a typed target into its file and the rest (`::name`, `:LINE`, or `:CELL` of a notebook)."""
     file, colons, name = target.partition("::")
     if colons:
@@ -42,7 +42,7 @@ def split(target: str) -> tuple[str, str]:
 def _file_of(target: str | None, cwd: Path) -> Path | None:
     if not target:
         return None
-    path = Path(os.path.abspath(cwd / split(target)[0]))  # noqa: PTH100
+    path = Path(os.path.abspath(cwd / split_target(target)[0]))  # noqa: PTH100
     return path if path.exists() else None
 
 
@@ -52,5 +52,5 @@ def _relative(target: str | None, path: Path | None, root: Path) -> str | None:
         return target
     for file, folder in ((path, root), (path.resolve(), root.resolve())):
         if file.is_relative_to(folder):
-            return file.relative_to(folder).as_posix() + split(target)[1]
+            return file.relative_to(folder).as_posix() + split_target(target)[1]
     raise UsageError(f"{path} is outside the workspace {root}.", remedy="Name the workspace's folder with --root.")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from greenloop import __version__
-from greenloop.cli.errors import report_unexpected, tell
+from greenloop.cli.errors import print_error, report_unexpected
 from greenloop.cli.exit_codes import CANCELLED, HELP, NOT_SOLVED, USAGE
 from greenloop.core.errors import GreenloopError
 
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
     except GreenloopError as error:
-        tell(error)
+        print_error(error)
         return error.exit_code
     except KeyboardInterrupt:
         print("greenloop: cancelled.", file=sys.stderr)
@@ -61,7 +61,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"greenloop {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     requested = next((word for word in words if word in SUBCOMMANDS), None)
-    for name, summary in _ABOUT.items():
+    for name, summary in SUMMARIES.items():
         sub = subparsers.add_parser(
             name, help=summary, description=summary, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter
         )
@@ -70,7 +70,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-_ABOUT = {
+SUMMARIES = {
     "fix": "make a red test green, or a docstring true",
     "tests": "the tests that a docstring became: look at them, strike out, correct",
     "verify": "tests of a commit, code of the working tree: does it honestly pass?",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from greenloop.cli.errors import warn
+from greenloop.cli.errors import print_warning
 from greenloop.project import settings as configuration
 from greenloop.project import templates
 from greenloop.project.settings import Settings
@@ -43,14 +43,14 @@ def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Sett
         if value is not None:
             table[key] = value
     if isinstance(table.get("model"), str):
-        table["model"] = _absolute(table["model"], cwd)
+        table["model"] = _absolute_model(table["model"], cwd)
     settings, warnings = configuration.load(root, command_line=table)
     for sentence in [*warnings, *templates.list_unusable()]:
-        warn(sentence)
+        print_warning(sentence)
     return settings
 
 
-def _absolute(model: str, cwd: Path) -> str:
+def _absolute_model(model: str, cwd: Path) -> str:
     """A file on the command line is relative to the current folder, not to the workspace's root."""
     kind, colon, file = model.partition(":")
     return f"{kind}:{cwd / file}" if colon and kind in ("scripted", "replay") else model

@@ -15,18 +15,22 @@ from greenloop.core.records.verdict import CaseResult, Status
 from greenloop.core.text.diff import unified_diff
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-WORDS = {Verified.VERIFIED: "verified", Verified.PARTIALLY: "partially verified", Verified.UNVERIFIED: "unverified"}
+VERIFIED_WORDS = {
+    Verified.VERIFIED: "verified",
+    Verified.PARTIALLY: "partially verified",
+    Verified.UNVERIFIED: "unverified",
+}
 
 
-def clean(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Makes every control and direction character visible; line ends and tabs stay."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
-def one_line(text: str, longest: int = 120) -> str:
+def first_line(text: str, max_length: int = 120) -> str:
     """The first line that is not blank, shortened."""
-    line = next((line.strip() for line in clean(text).splitlines() if line.strip()), "")
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    line = next((line.strip() for line in escape_controls(text).splitlines() if line.strip()), "")
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"
 
 
 def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
@@ -34,7 +38,7 @@ def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     return "".join(unified_diff(before.get(path), after[path], path) for path in sorted(after))
 
 
-def line_changed(before: str | None, after: str) -> int:
+def first_changed_line(before: str | None, after: str) -> int:
     """The first line of the new text that differs, 1-based."""
     old_lines, new_lines = (before or "").splitlines(), after.splitlines()
     index = next(
@@ -51,7 +55,7 @@ def first_failure(attempt: Attempt) -> CaseResult | None:
     return next((case for case in failing if case.failure), failing[0] if failing else None)
 
 
-def place(attempt: Attempt) -> str:
+def failure_location(attempt: Attempt) -> str:
     """`file:line` of the innermost frame in the workspace; empty when there is none."""
     if attempt.finding is not None:
         return f"line {attempt.finding.line}" if attempt.finding.line else ""
@@ -59,10 +63,10 @@ def place(attempt: Attempt) -> str:
     frames = case.failure.frames if case and case.failure else ()
     # Paths outside the workspace are absolute; the innermost frame of the user's own code is more helpful.
     own_frames = [frame for frame in frames if not frame.path.startswith(("/", "<")) and ":" not in frame.path]
-    return clean(f"{own_frames[-1].path}:{own_frames[-1].line}") if own_frames else ""
+    return escape_controls(f"{own_frames[-1].path}:{own_frames[-1].line}") if own_frames else ""
 
 
-def result(attempt: Attempt) -> str:
+def attempt_result(attempt: Attempt) -> str:
     """The result of an attempt, in a word or two."""
     verdict = attempt.verdict
     match verdict.status:
@@ -76,37 +80,37 @@ def result(attempt: Attempt) -> str:
             return str(verdict.status.value)
 
 
-def error(attempt: Attempt) -> str:
+def attempt_error(attempt: Attempt) -> str:
     """Error class and location, `AssertionError test_m.py:5`; for a faked pass how it was detected."""
     if attempt.verdict.status is Status.TAMPERED:
-        return one_line(f"{attempt.error_class}: {attempt.verdict.reason}", longest=400)
-    return " ".join(part for part in (clean(attempt.error_class), place(attempt)) if part)
+        return first_line(f"{attempt.error_class}: {attempt.verdict.reason}", max_length=400)
+    return " ".join(part for part in (escape_controls(attempt.error_class), failure_location(attempt)) if part)
 
 
-def model(name: str) -> str:
+def model_name(name: str) -> str:
     """A model's name, without the file of a scripted or replayed model."""
     kind, colon, _file = name.partition(":")
-    return kind if colon and kind in ("scripted", "replay") else clean(name)
+    return kind if colon and kind in ("scripted", "replay") else escape_controls(name)
 
 
-def seconds(attempt: Attempt) -> float:
+def attempt_seconds(attempt: Attempt) -> float:
     return attempt.spent.model_seconds + attempt.spent.test_seconds
 
 
-def count(outcome: Outcome) -> int:
+def count_candidates(outcome: Outcome) -> int:
     """The number of candidates; attempt 0 is the user's own code."""
     return sum(attempt.number > 0 for attempt in outcome.attempts)
 
 
-def verdict(outcome: Outcome) -> str:
+def outcome_sentence(outcome: Outcome) -> str:
     """The final sentence of a run; the engine writes it with the evidence."""
-    fallback = WORDS[outcome.verified] if outcome.solved else f"not solved: {outcome.reason.value}"
-    return clean(outcome.message) or fallback
+    fallback = VERIFIED_WORDS[outcome.verified] if outcome.solved else f"not solved: {outcome.reason.value}"
+    return escape_controls(outcome.message) or fallback
 
 
-def best(outcome: Outcome) -> Attempt | None:
+def best_attempt(outcome: Outcome) -> Attempt | None:
     return next((attempt for attempt in outcome.attempts if attempt.number == outcome.best and attempt.number), None)
 
 
-def moment(epoch: float) -> str:
+def format_time(epoch: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(epoch))

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Protocol, Self
 
-from greenloop.cli.terminal_user import Person
-from greenloop.cli.terminal_user import line as line  # noqa: PLC0414 - the only way to ask outside a run
+from greenloop.cli.terminal_user import TerminalUser
+from greenloop.cli.terminal_user import read_line as read_line  # noqa: PLC0414 - the only way to ask outside a run
 from greenloop.core.events import Event
 from greenloop.core.ports import NoUser, User
 
@@ -33,7 +33,7 @@ class View:
 
     def __init__(self, screen: Screen | None) -> None:
         self._screen = screen
-        self.user: User = Person(self.paused) if screen is not None and View.can_ask() else NoUser()
+        self.user: User = TerminalUser(self.ask_paused) if screen is not None and View.can_ask() else NoUser()
 
     def __enter__(self) -> Self:
         if self._screen is not None:
@@ -56,7 +56,7 @@ class View:
         if self._screen is not None:
             self._screen.emit(event)
 
-    def paused(self, question: Callable[[], str]) -> str:
+    def ask_paused(self, question: Callable[[], str]) -> str:
         """Asks while the screen is paused."""
         screen = self._screen
         if screen is not None:
@@ -73,12 +73,12 @@ class View:
         return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
     @staticmethod
-    def ask(question: str) -> bool:
+    def ask_yes_no(question: str) -> bool:
         """Asks yes or no; anything but yes, also the end of input, is no."""
-        return line(f"{question} [y/N] ").lower() in ("y", "yes")
+        return read_line(f"{question} [y/N] ").lower() in ("y", "yes")
 
 
-def open_view(*, json: bool, named: Callable[[str], str] = str) -> View:
+def open_view(*, json: bool, label_cells: Callable[[str], str] = str) -> View:
     """The live table on a terminal, plain lines elsewhere, nothing with JSON.
 
     `label_cells` replaces files that exist in the sandbox only by the cells that users know.
@@ -87,9 +87,9 @@ def open_view(*, json: bool, named: Callable[[str], str] = str) -> View:
         return View(None)
     from rich.console import Console  # noqa: PLC0415 - programs that read JSON need not wait for it
 
-    from greenloop.cli.live_table import Lines, Terminal  # noqa: PLC0415
+    from greenloop.cli.live_table import LiveTable, PlainLines  # noqa: PLC0415
 
     console = Console(stderr=True, highlight=False)
     if console.is_terminal and not console.is_dumb_terminal:
-        return View(Terminal(console, named=named))
-    return View(Lines(lambda text: print(named(text), file=sys.stderr, flush=True)))
+        return View(LiveTable(console, label_cells=label_cells))
+    return View(PlainLines(lambda text: print(label_cells(text), file=sys.stderr, flush=True)))

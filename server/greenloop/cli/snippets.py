@@ -13,14 +13,14 @@ from typing import Any
 from greenloop import __version__
 
 
-def _words(argv: Sequence[str], separator: str = ", ") -> str:
+def _quote_words(argv: Sequence[str], separator: str = ", ") -> str:
     return separator.join(json.dumps(word, ensure_ascii=False) for word in argv)
 
 
 def neovim(argv: Sequence[str]) -> str:
     return f"""\
 -- greenloop: code actions on a test or a function (gra in Neovim 0.11, or vim.lsp.buf.code_action())
-local config = {{ name = 'greenloop', cmd = {{ {_words(argv)} }}, init_options = vim.g.greenloop }}
+local config = {{ name = 'greenloop', cmd = {{ {_quote_words(argv)} }}, init_options = vim.g.greenloop }}
 local markers = {{ 'pyproject.toml', 'setup.cfg', 'pytest.ini', '.git' }}
 if vim.lsp.config then
   config.filetypes, config.root_markers = {{ 'python' }}, markers
@@ -88,7 +88,7 @@ def _vim(text: str) -> str:
 def eglot(argv: Sequence[str]) -> str:
     return f"""\
 (with-eval-after-load 'eglot
-  (add-to-list 'eglot-server-programs '((python-mode python-ts-mode) . ({_words(argv, " ")}))))
+  (add-to-list 'eglot-server-programs '((python-mode python-ts-mode) . ({_quote_words(argv, " ")}))))
 """
 
 
@@ -96,17 +96,17 @@ def lsp_mode(argv: Sequence[str]) -> str:
     return f"""\
 (with-eval-after-load 'lsp-mode
   (lsp-register-client
-   (make-lsp-client :new-connection (lsp-stdio-connection '({_words(argv, " ")}))
+   (make-lsp-client :new-connection (lsp-stdio-connection '({_quote_words(argv, " ")}))
                     :major-modes '(python-mode python-ts-mode) :add-on? t :server-id 'greenloop)))
 """
 
 
 def helix_server(argv: Sequence[str]) -> str:
-    return f"[language-server.greenloop]\ncommand = {_words(argv[:1])}\nargs = [{_words(argv[1:])}]\n"
+    return f"[language-server.greenloop]\ncommand = {_quote_words(argv[:1])}\nargs = [{_quote_words(argv[1:])}]\n"
 
 
 def helix(argv: Sequence[str]) -> str:
-    servers = _words(["ruff", "jedi", "pylsp", "greenloop"])
+    servers = _quote_words(["ruff", "jedi", "pylsp", "greenloop"])
     return f'{helix_server(argv)}\n[[language]]\nname = "python"\nlanguage-servers = [{servers}]\n'
 
 

@@ -18,9 +18,9 @@ from greenloop.core.text.diff import split_lines
 
 # Cell magics whose cell contains Python; cells with any other magic are ignored.
 PYTHON = {"time", "timeit", "capture", "prun", "memit", "mprun", "refine", "ipytest", "run_pytest"}
-WAIT = "await_"  # function that replaces `await` outside functions, which only Jupyter supports
+AWAIT = "await_"  # function that replaces `await` outside functions, which only Jupyter supports
 
-_RUNS = re.compile(r"(\s*)%(?:time|memit|prun)[ \t]+(?!-)(\S.*)")
+_RUN_MAGIC = re.compile(r"(\s*)%(?:time|memit|prun)[ \t]+(?!-)(\S.*)")
 _MAGIC = re.compile(r"\s*(?:%{1,2}\w|!|\?|[%\w.*]+\?{1,2}\s*$|[\w.,* \t]+=[ \t]*[%!])")
 _TOKEN = re.compile(r"\"\"\"|'''|[\"'#(){}\[\]]")
 
@@ -50,12 +50,12 @@ class Part:
     binds: frozenset[str]
     needs: frozenset[str]
     name: str = ""
-    star: bool = False
-    future: bool = False
+    is_star_import: bool = False
+    is_future_import: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ParsedCell:
     """A cell's rows as Python, without line endings, as many as the cell has.
 
     `string_rows` are rows that begin inside a string; `syntax_error` is the row (0-based) and Python's message if the
@@ -64,8 +64,8 @@ class Reading:
 
     rows: tuple[str, ...]
     parts: tuple[Part, ...] = ()
-    inside: frozenset[int] = frozenset()
-    broken: tuple[int, str] | None = None
+    string_rows: frozenset[int] = frozenset()
+    syntax_error: tuple[int, str] | None = None
 
     @property
     def checks(self) -> bool:
@@ -82,20 +82,22 @@ def rows_of(source: str) -> list[str]:
 
 
 @lru_cache(1024)
-def read(source: str) -> Reading:
+def read(source: str) -> ParsedCell:
     """Parses a cell's source; a syntax error is part of the result."""
-    rows, string_rows = _cleaned(rows_of(source))
+    rows, string_rows = _clean_rows(rows_of(source))
     try:
         tree = _tree(rows)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         error_row = (getattr(error, "lineno", None) or 1) - 1
         reason = str(getattr(error, "msg", "") or "it is nested too deeply")
-        return Reading(rows=tuple(rows), inside=string_rows, broken=(min(error_row, len(rows) - 1), reason))
+        return ParsedCell(
+            rows=tuple(rows), string_rows=string_rows, syntax_error=(min(error_row, len(rows) - 1), reason)
+        )
     if (error_row := _asynchronous(tree)) is not None:
         reason = "only Jupyter runs this outside of an async function"
-        return Reading(rows=tuple(rows), inside=string_rows, broken=(error_row, reason))
-    rows = _waiting(rows, tree)
-    return Reading(rows=tuple(rows), parts=tuple(_parts(tree, rows)), inside=string_rows)
+        return ParsedCell(rows=tuple(rows), string_rows=string_rows, syntax_error=(error_row, reason))
+    rows = _replace_await(rows, tree)
+    return ParsedCell(rows=tuple(rows), parts=tuple(_parts(tree, rows)), string_rows=string_rows)
 
 
 def _tree(rows: Sequence[str]) -> ast.Module:
@@ -108,7 +110,7 @@ def _tree(rows: Sequence[str]) -> ast.Module:
 # -- magics ---------------------------------------------------------------------------------------------------------
 
 
-def _cleaned(rows: Sequence[str]) -> tuple[list[str], frozenset[int]]:
+def _clean_rows(rows: Sequence[str]) -> tuple[list[str], frozenset[int]]:
     """The rows with magics commented out, and the numbers of those that begin inside a string."""
     first_row = next((row for row, text in enumerate(rows) if text.strip()), 0)
     cell_magic = re.match(r"%%(\w+)", rows[first_row])
@@ -120,7 +122,7 @@ def _cleaned(rows: Sequence[str]) -> tuple[list[str], frozenset[int]]:
         if quote:
             string_rows.add(number)
         if continued or (not quote and not depth and not is_continuation and _MAGIC.match(row)):
-            run_magic = None if continued else _RUNS.match(row)
+            run_magic = None if continued else _RUN_MAGIC.match(row)
             if run_magic is None:
                 continued = row.endswith("\\")
                 cleaned.append(f"# {row.strip()}" if is_continuation else _comment(row))
@@ -167,17 +169,17 @@ def _scan(row: str, quote: str, bracket_depth: int) -> tuple[str, int]:
 # -- statements -----------------------------------------------------------------------------------------------------
 
 
-def _outside(node: ast.AST) -> Iterator[ast.AST]:
+def _top_level_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes of a statement that are not inside a function or class."""
     yield node
     if not isinstance(node, (*DEFINITIONS, ast.Lambda)):
         for child in ast.iter_child_nodes(node):
-            yield from _outside(child)
+            yield from _top_level_nodes(child)
 
 
 def _asynchronous(tree: ast.Module) -> int | None:
     """The first row with `async for` or `async with` outside functions, which cannot be rewritten."""
-    for node in (inner for statement in tree.body for inner in _outside(statement)):
+    for node in (inner for statement in tree.body for inner in _top_level_nodes(statement)):
         if isinstance(node, ast.AsyncFor | ast.AsyncWith):
             return node.lineno - 1
         if isinstance(node, ast.comprehension) and node.is_async:
@@ -185,17 +187,17 @@ def _asynchronous(tree: ast.Module) -> int | None:
     return None
 
 
-def _waiting(rows: Sequence[str], tree: ast.Module) -> list[str]:
+def _replace_await(rows: Sequence[str], tree: ast.Module) -> list[str]:
     """Replaces `await x` outside functions by a call; the number of rows stays the same."""
     replaced_rows = list(rows)
     insertions: list[tuple[int, int, bytes]] = []
-    for node in (inner for statement in tree.body for inner in _outside(statement)):
+    for node in (inner for statement in tree.body for inner in _top_level_nodes(statement)):
         if isinstance(node, ast.Await) and node.value.end_lineno and node.value.end_col_offset is not None:
             insertions.append((node.lineno - 1, node.col_offset, b""))
             insertions.append((node.value.end_lineno - 1, node.value.end_col_offset, b")"))
     for row, column, text in sorted(insertions, reverse=True):
         data = replaced_rows[row].encode("utf-8", "surrogatepass")
-        replaced = data[column:] if text else re.sub(rb"^await\b[ \t]*", WAIT.encode() + b"(", data[column:])
+        replaced = data[column:] if text else re.sub(rb"^await\b[ \t]*", AWAIT.encode() + b"(", data[column:])
         replaced_rows[row] = (data[:column] + text + replaced).decode("utf-8", "surrogatepass")
     return replaced_rows
 
@@ -204,12 +206,12 @@ def _parts(tree: ast.Module, rows: Sequence[str]) -> Iterator[Part]:
     """The statements of a cell, grouping those that share a row."""
     groups: list[list[ast.stmt]] = []
     for node in tree.body:
-        if groups and _first(node) < (groups[-1][-1].end_lineno or 0):
+        if groups and _first_row(node) < (groups[-1][-1].end_lineno or 0):
             groups[-1].append(node)
         else:
             groups.append([node])
     for group in groups:
-        start, end = _first(group[0]), group[-1].end_lineno or group[-1].lineno
+        start, end = _first_row(group[0]), group[-1].end_lineno or group[-1].lineno
         kinds = [_kind(node) for node in group]
         name = next((node.name for node in group if isinstance(node, DEFINITIONS)), "")
         yield Part(
@@ -219,12 +221,12 @@ def _parts(tree: ast.Module, rows: Sequence[str]) -> Iterator[Part]:
             binds=frozenset().union(*(bound_names(node) for node in group)) - {"*"},
             needs=frozenset(free_names("\n".join(rows[start:end]))),
             name=name,
-            star=any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in group),
-            future=any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in group),
+            is_star_import=any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in group),
+            is_future_import=any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in group),
         )
 
 
-def _first(node: ast.stmt) -> int:
+def _first_row(node: ast.stmt) -> int:
     """The 0-based row where a statement begins, decorators included."""
     decorator_lines: list[int] = [item.lineno for item in getattr(node, "decorator_list", ())]
     return min([node.lineno, *decorator_lines]) - 1
@@ -238,6 +240,6 @@ def _kind(node: ast.stmt) -> Kind:
             return Kind.TEST
         is_test_name = node.name.startswith("Test") if isinstance(node, ast.ClassDef) else node.name.startswith("test")
         return Kind.TEST if is_test_name else Kind.DEFINE
-    if any(isinstance(inner, ast.Assert) for inner in _outside(node)):
+    if any(isinstance(inner, ast.Assert) for inner in _top_level_nodes(node)):
         return Kind.CHECK
     return Kind.CALL if isinstance(node, ast.Expr) else Kind.OTHER

@@ -21,18 +21,18 @@ _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, kw_only=True)
-class File:
+class NotebookFile:
     """The text of a notebook's file with its code cells; `spans` are the positions of their `source` values."""
 
     text: str
     cells: tuple[Cell, ...]
     spans: tuple[tuple[int, int], ...]
 
-    def of(self, path: str, module: str, tests: str) -> Notebook:
+    def to_notebook(self, path: str, module: str, tests: str) -> Notebook:
         return Notebook(path=path, cells=self.cells, module=module, tests=tests)
 
 
-def parse(text: str, path: str) -> File:
+def parse(text: str, path: str) -> NotebookFile:
     """Parses a notebook's file. Raises `UsageError` if it is not a Python notebook of nbformat 4."""
     text_after_mark = text.removeprefix("\ufeff")
     start = len(text) - len(text_after_mark)
@@ -61,7 +61,7 @@ def parse(text: str, path: str) -> File:
             if span is not None:
                 cells.append(Cell(source=joined, label=len(cells) + 1, id=str(raw_cell.get("id", ""))))
                 spans.append(span)
-    return File(text=text, cells=tuple(cells), spans=tuple(spans))
+    return NotebookFile(text=text, cells=tuple(cells), spans=tuple(spans))
 
 
 def _language(metadata: Any) -> str:
@@ -73,23 +73,23 @@ def _language(metadata: Any) -> str:
     return ""
 
 
-def with_sources(file: File, sources: Mapping[int, str]) -> str:
+def with_sources(file: NotebookFile, sources: Mapping[int, str]) -> str:
     """The file's text with new sources for some cells (by position among the code cells)."""
     text = file.text
     for number in sorted(sources, reverse=True):
         start, end = file.spans[number]
-        text = text[:start] + _value(file.text, start, end, sources[number]) + text[end:]
+        text = text[:start] + _encode_source(file.text, start, end, sources[number]) + text[end:]
     return text
 
 
-def again(file: File, notebook: Notebook) -> File:
+def updated_text(file: NotebookFile, notebook: Notebook) -> NotebookFile:
     """The file with a notebook's cells in place of its own; their number must be the same."""
     sources = {n: new.source for n, (old, new) in enumerate(zip(file.cells, notebook.cells, strict=True)) if old != new}
     text = with_sources(file, sources)
     return replace(parse(text, notebook.path), text=text)
 
 
-def _value(text: str, start: int, end: int, source: str) -> str:
+def _encode_source(text: str, start: int, end: int, source: str) -> str:
     """Formats a source like the cell's current one: one string, or a list of rows in the file's layout."""
     escapes_unicode = text.isascii() and re.search(r"(?<!\\)(?:\\\\)*\\u[0-9a-fA-F]{4}", text) is not None
     current = text[start:end]
@@ -114,36 +114,36 @@ def _value(text: str, start: int, end: int, source: str) -> str:
 # -- positions in the text ------------------------------------------------------------------------------------------
 
 
-def _skip(text: str, position: int) -> int:
+def _skip_space(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position
 
 
 def _cells_start(text: str, position: int) -> int:
-    return _members(text, _skip(text, position))["cells"][0]
+    return _members(text, _skip_space(text, position))["cells"][0]
 
 
 def _members(text: str, position: int) -> dict[str, tuple[int, int]]:
     """Positions of the values in the object that begins at `at`; of duplicate keys the last counts, as in JSON."""
     positions = {}
-    position = _skip(text, position + 1)
+    position = _skip_space(text, position + 1)
     while text[position] != "}":
         key, position = _DECODER.raw_decode(text, position)
-        start = _skip(text, _skip(text, position) + 1)
+        start = _skip_space(text, _skip_space(text, position) + 1)
         _value_there, end = _DECODER.raw_decode(text, start)
         positions[key] = (start, end)
-        position = _skip(text, end)
-        position = _skip(text, position + 1) if text[position] == "," else position
+        position = _skip_space(text, end)
+        position = _skip_space(text, position + 1) if text[position] == "," else position
     return positions
 
 
 def _elements(text: str, position: int) -> list[tuple[int, Any]]:
     """The position and value of each element of the array that begins at `at`."""
     elements = []
-    position = _skip(text, position + 1)
+    position = _skip_space(text, position + 1)
     while text[position] != "]":
         value, end = _DECODER.raw_decode(text, position)
         elements.append((position, value))
-        position = _skip(text, end)
-        position = _skip(text, position + 1) if text[position] == "," else position
+        position = _skip_space(text, end)
+        position = _skip_space(text, position + 1) if text[position] == "," else position
     return elements

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from greenloop.notebook.cell_source import Kind, Reading, read, rows_of
+from greenloop.notebook.cell_source import Kind, ParsedCell, read, rows_of
 
-GAP = 2  # rows before each cell
+GAP_ROWS = 2  # rows before each cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Cell:
     id: str = ""
 
     @cached_property
-    def reading(self) -> Reading:
+    def parsed(self) -> ParsedCell:
         return read(self.source)
 
     @property
@@ -36,7 +36,7 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class CellPosition:
     """A row of the grid as the cell's position (0-based) and the row in the cell (0-based)."""
 
     cell: int
@@ -58,46 +58,48 @@ class Notebook:
         return PurePosixPath(self.module).stem
 
     @cached_property
-    def firsts(self) -> tuple[int, ...]:
+    def first_rows(self) -> tuple[int, ...]:
         """The grid row (0-based) where each cell begins."""
         first_rows, row = [], 0
         for cell in self.cells:
-            first_rows.append(row + GAP)
-            row += GAP + len(cell.reading.rows)
+            first_rows.append(row + GAP_ROWS)
+            row += GAP_ROWS + len(cell.parsed.rows)
         return tuple(first_rows)
 
     @cached_property
     def text(self) -> str:
         """The grid with the cells' sources, line endings normalised."""
-        return "".join("\n" * GAP + "".join(row + "\n" for row in rows_of(cell.source)) for cell in self.cells)
+        return "".join("\n" * GAP_ROWS + "".join(row + "\n" for row in rows_of(cell.source)) for cell in self.cells)
 
     @cached_property
     def python(self) -> str:
         """The grid with the cells' rows as Python."""
-        return "".join("\n" * GAP + "".join(row + "\n" for row in cell.reading.rows) for cell in self.cells)
+        return "".join("\n" * GAP_ROWS + "".join(row + "\n" for row in cell.parsed.rows) for cell in self.cells)
 
     def end(self, cell: int) -> int:
         """The grid row after a cell."""
-        return self.firsts[cell] + len(self.cells[cell].reading.rows)
+        return self.first_rows[cell] + len(self.cells[cell].parsed.rows)
 
-    def place(self, row: int) -> Place | None:
+    def position_of(self, row: int) -> CellPosition | None:
         """The position of a grid row (0-based); a row between two cells belongs to the one below."""
         if not self.cells:
             return None
-        number = next((n for n in reversed(range(len(self.cells))) if self.firsts[n] - GAP <= row), 0)
-        return Place(cell=number, row=min(max(row - self.firsts[number], 0), len(self.cells[number].reading.rows) - 1))
+        number = next((n for n in reversed(range(len(self.cells))) if self.first_rows[n] - GAP_ROWS <= row), 0)
+        return CellPosition(
+            cell=number, row=min(max(row - self.first_rows[number], 0), len(self.cells[number].parsed.rows) - 1)
+        )
 
-    def speaking_of(self, name: str, cell: int) -> int:
+    def last_cell_testing(self, name: str, cell: int) -> int:
         """The last cell to run for a function: the last one from `cell` on whose checks name it, else `cell`."""
         last = cell
         for number, later_cell in enumerate(self.cells[cell:], cell):
-            checks = [part for part in later_cell.reading.parts if part.kind in (Kind.CHECK, Kind.TEST)]
+            checks = [part for part in later_cell.parsed.parts if part.kind in (Kind.CHECK, Kind.TEST)]
             if any(name in part.needs for part in checks):
                 last = number
         return last
 
 
-def names(path: str, taken: Sequence[str] = ()) -> tuple[str, str]:
+def module_names(path: str, taken: Sequence[str] = ()) -> tuple[str, str]:
     """Paths of module and test file for a notebook, in its folder; `taken` are file names there to avoid.
 
     Two notebooks never share them, and pytest does not collect the module as a test file.
@@ -114,21 +116,21 @@ def names(path: str, taken: Sequence[str] = ()) -> tuple[str, str]:
     return str(notebook_path.with_name(f"{stem}.py")), str(notebook_path.with_name(f"test_{stem}.py"))
 
 
-def split(text: str) -> list[str]:
+def split_cells(text: str) -> list[str]:
     """Splits a text into cells at two blank rows, as between top-level statements.
 
     The grid has the same rows as the text, each `GAP_ROWS` further down.
     """
-    rows, string_rows = rows_of(text), read(text).inside
+    rows, string_rows = rows_of(text), read(text).string_rows
     starts = [
         number
         for number, row in enumerate(rows)
-        if number > GAP
+        if number > GAP_ROWS
         and row
         and not row[0].isspace()
         and number not in string_rows
-        and not any(map(str.strip, rows[number - GAP : number]))
+        and not any(map(str.strip, rows[number - GAP_ROWS : number]))
     ]
     starts = [0, *starts]
-    ends = [*(number - GAP for number in starts[1:]), len(rows)]
+    ends = [*(number - GAP_ROWS for number in starts[1:]), len(rows)]
     return ["\n".join(rows[start:end]) for start, end in zip(starts, ends, strict=True)]

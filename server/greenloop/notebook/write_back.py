@@ -10,7 +10,7 @@ from greenloop.notebook.cell_source import read
 from greenloop.notebook.layout import Cell, Notebook
 
 
-def landed(notebook: Notebook, before: str, after: str, home: int) -> Notebook | None:
+def write_back(notebook: Notebook, before: str, after: str, default_cell: int) -> Notebook | None:
     """The notebook with the changes from `before` to `after` (texts on its grid, or on its first rows).
 
     A change outside all cells goes to the top of the first changed cell below it; if there is none, as for a new
@@ -21,49 +21,53 @@ def landed(notebook: Notebook, before: str, after: str, home: int) -> Notebook |
     outside_cells: list[tuple[int, str]] = []
     old = split_lines(before)
     for hunk in diff_hunks(before, after):
-        placed, cell_number = _placed(notebook, hunk, old, home)
-        if cell_number is None and (_goes_on(hunk) or any(line.strip() for line in old[hunk.start : hunk.end])):
+        placed, cell_number = _place_hunk(notebook, hunk, old, default_cell)
+        if cell_number is None and (
+            _continues_statement(hunk) or any(line.strip() for line in old[hunk.start : hunk.end])
+        ):
             return None
         if cell_number is None:
             outside_cells.append((placed.start, "".join(placed.lines).strip("\r\n")))
         else:
-            first_row = notebook.firsts[cell_number]
+            first_row = notebook.first_rows[cell_number]
             changed_hunks.setdefault(cell_number, []).append(
                 replace(placed, start=placed.start - first_row, end=placed.end - first_row)
             )
     for number, cell_hunks in changed_hunks.items():
-        rows[number] = _changed(notebook.cells[number], cell_hunks)
+        rows[number] = _apply_to_cell(notebook.cells[number], cell_hunks)
     insertions: dict[int, list[str]] = {}
     for row, text in outside_cells:
         # The code that needs an import may run long before the default cell.
-        cell_number = min((number for number in changed_hunks if notebook.firsts[number] >= row), default=home)
+        cell_number = min(
+            (number for number in changed_hunks if notebook.first_rows[number] >= row), default=default_cell
+        )
         insertions.setdefault(cell_number, []).extend([text] if text else [])
     for number, blocks in insertions.items():
-        rows[number] = _on_top(rows[number], "\n\n\n".join(blocks)) if blocks else rows[number]
+        rows[number] = _prepend(rows[number], "\n\n\n".join(blocks)) if blocks else rows[number]
     cells = (replace(cell, source="".join(rows[n])) for n, cell in enumerate(notebook.cells))
     return replace(notebook, cells=tuple(cells))
 
 
-def _placed(notebook: Notebook, hunk: Hunk, old: Sequence[str], default_cell: int) -> tuple[Hunk, int | None]:
+def _place_hunk(notebook: Notebook, hunk: Hunk, old: Sequence[str], default_cell: int) -> tuple[Hunk, int | None]:
     """The equivalent position of a change that lies in a cell, and that cell; None if there is none.
 
     Blank rows at its ends may equally be those between two cells. An indented change continues the statement above it;
     any other is placed as low as possible.
     """
-    equivalent = _same(hunk, old)
-    if _goes_on(hunk):
+    equivalent = _equivalent_hunks(hunk, old)
+    if _continues_statement(hunk):
         for candidate in equivalent:
-            for number, first_row in enumerate(notebook.firsts):
+            for number, first_row in enumerate(notebook.first_rows):
                 if first_row < candidate.start <= notebook.end(number):
                     return candidate, number
         return hunk, None
     for candidate in reversed(equivalent):
-        if (cell := _cell_of(notebook, candidate, default_cell)) is not None:
+        if (cell := _find_cell(notebook, candidate, default_cell)) is not None:
             return candidate, cell
     return hunk, None
 
 
-def _same(hunk: Hunk, old: Sequence[str]) -> list[Hunk]:
+def _equivalent_hunks(hunk: Hunk, old: Sequence[str]) -> list[Hunk]:
     """All pure insertions or deletions with the same effect on the text as this one, the highest first."""
     if hunk.lines and hunk.start < hunk.end:
         return [hunk]
@@ -79,36 +83,36 @@ def _same(hunk: Hunk, old: Sequence[str]) -> list[Hunk]:
     return equivalent
 
 
-def _goes_on(hunk: Hunk) -> bool:
+def _continues_statement(hunk: Hunk) -> bool:
     """Is it an insertion that continues the statement above it?"""
     first = next((line for line in hunk.lines if line.strip()), "")
     return hunk.start == hunk.end and first[:1].isspace()
 
 
-def _cell_of(notebook: Notebook, hunk: Hunk, default_cell: int) -> int | None:
+def _find_cell(notebook: Notebook, hunk: Hunk, default_cell: int) -> int | None:
     """The cell that contains a change. An insertion right after a cell belongs to it, except to the default cell."""
-    for number, first_row in enumerate(notebook.firsts):
+    for number, first_row in enumerate(notebook.first_rows):
         end = notebook.end(number)
         is_right_after = hunk.start == end == hunk.end and number != default_cell
         if first_row <= hunk.start and hunk.end <= end and (hunk.start < end or is_right_after):
             is_opaque = (
-                notebook.cells[number].source.lstrip().startswith("%%") and not notebook.cells[number].reading.parts
+                notebook.cells[number].source.lstrip().startswith("%%") and not notebook.cells[number].parsed.parts
             )
             return None if is_opaque else number
     return None
 
 
-def _changed(cell: Cell, cell_hunks: Sequence[Hunk]) -> list[str]:
+def _apply_to_cell(cell: Cell, cell_hunks: Sequence[Hunk]) -> list[str]:
     """The rows of a cell with its changes; commented-out magics become magics again."""
     raw = split_lines(cell.source) or [""]
     magic_rows = {
         python_row: source_row.rstrip("\r\n")
-        for python_row, source_row in zip(cell.reading.rows, raw, strict=True)
+        for python_row, source_row in zip(cell.parsed.rows, raw, strict=True)
         if python_row != source_row.rstrip("\r\n")
     }
     newline, ends_with_newline = main_line_end(cell.source), bool(line_end(raw[-1]))
     rows = [row if line_end(row) else row + newline for row in raw]
-    fixed_rows = _head(raw)
+    fixed_rows = _head_rows(raw)
     for hunk in reversed(cell_hunks):
         new_rows = [line.rstrip("\r\n") for line in hunk.lines]
         start = max(hunk.start, fixed_rows) if hunk.start == hunk.end else hunk.start
@@ -118,9 +122,9 @@ def _changed(cell: Cell, cell_hunks: Sequence[Hunk]) -> list[str]:
     return rows
 
 
-def _on_top(rows: Sequence[str], text: str) -> list[str]:
+def _prepend(rows: Sequence[str], text: str) -> list[str]:
     """Inserts new code at the top of a cell, below the rows that must come first."""
-    newline, fixed_rows = main_line_end("".join(rows)), _head(rows)
+    newline, fixed_rows = main_line_end("".join(rows)), _head_rows(rows)
     new_rows = [line.rstrip("\r\n") + newline for line in split_lines(text)]
     remaining = list(rows[fixed_rows:])
     return [
@@ -130,11 +134,11 @@ def _on_top(rows: Sequence[str], text: str) -> list[str]:
     ]
 
 
-def _head(rows: Sequence[str]) -> int:
+def _head_rows(rows: Sequence[str]) -> int:
     """The number of rows that must stay first in a cell: a cell magic, imports from `__future__`."""
     first_row = next((n for n, row in enumerate(rows) if row.strip()), None)
     magic_rows = first_row + 1 if first_row is not None and rows[first_row].startswith("%%") else 0
-    return max([magic_rows, *(part.end for part in read("".join(rows)).parts if part.future)])
+    return max([magic_rows, *(part.end for part in read("".join(rows)).parts if part.is_future_import)])
 
 
 def changed_cells(old: Notebook, new: Notebook) -> Iterator[tuple[int, str, str]]:

@@ -21,15 +21,15 @@ async def stubborn():
         except asyncio.CancelledError:
             continue
 
-interrupt.run(stubborn(), last_words=lambda: print("last words", flush=True))
+interrupt.run(stubborn(), before_exit=lambda: print("last words", flush=True))
 """
-PATIENT = STUBBORN.replace("last_words=", "patience=0.2, last_words=")
+PATIENT = STUBBORN.replace("before_exit=", "cleanup_seconds=0.2, before_exit=")
 ASKING = """
 import asyncio, sys
 from greenloop.cli import interrupt
 
 async def ask():
-    with interrupt.breakable():
+    with interrupt.interruptible():
         print("ready", flush=True)
         sys.stdin.readline()
 

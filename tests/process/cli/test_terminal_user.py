@@ -12,11 +12,11 @@ import pytest
 ASKING = """
 import asyncio, sys
 from greenloop.cli import interrupt
-from greenloop.cli.terminal_user import Person
+from greenloop.cli.terminal_user import TerminalUser
 
 async def ask():
     print("ready", flush=True)
-    await Person(lambda ask: ask()).choose("Is it right?", ["Yes", "No"])
+    await TerminalUser(lambda ask: ask()).choose("Is it right?", ["Yes", "No"])
 
 try:
     interrupt.run(ask())

@@ -20,7 +20,7 @@ def row(code: str, *tests: str, number: int = 1) -> dict:
 def test_stub_keeps_signature_and_hides_the_answer():
     code = "def helper(x):\r\n\treturn x\r\ndef f(a, *, b=2):\r\n\treturn helper(a) + b"
     parsed = mbpp.parse(row(code, "assert f(1) == 3"))
-    (function,) = ast.parse(mbpp.stub(parsed)).body
+    (function,) = ast.parse(mbpp.stub_module(parsed)).body
     assert ast.unparse(function.args) == "a, *, b=2"
     assert ast.get_docstring(function, clean=False) == parsed.text
     assert ast.unparse(function.body[1:]) == "raise NotImplementedError"
@@ -29,12 +29,12 @@ def test_stub_keeps_signature_and_hides_the_answer():
 def test_stub_has_what_only_the_tests_can_use():
     code = "class Pair:\n    def __init__(self, a):\n        self.a = a\n\ndef f(p):\n    return p.a"
     parsed = mbpp.parse(row(code, "assert f(Pair(1)) == 1"))
-    assert [node.name for node in ast.parse(mbpp.stub(parsed)).body] == ["Pair", "f"]
+    assert [node.name for node in ast.parse(mbpp.stub_module(parsed)).body] == ["Pair", "f"]
 
 
 def test_tests_that_judge_are_apart_from_those_shown():
     tests = ["assert f(1) == 2", "assert f(2) == 3", "assert f(3) == 4"]
-    task = mbpp.task(mbpp.parse(row("def f(a):\n    return a + 1", *tests)), shown=2)
+    task = mbpp.make_task(mbpp.parse(row("def f(a):\n    return a + 1", *tests)), shown=2)
     assert task.target == "test_solution.py::TestShown"
     assert len(task.shown) == 2
     assert "f(3)" not in "".join(task.files.values())
@@ -45,8 +45,8 @@ def test_tests_that_judge_are_apart_from_those_shown():
 def test_the_sample_is_the_one_that_the_seed_gives_everywhere():
     rows = [mbpp.parse(row("def f(a):\n    return a", "assert f(1) == 1", number=n)) for n in range(974)]
     random.seed(7)
-    assert [each.number for each in mbpp.sample(rows, 60, 7)] == random.sample(range(974), 60)
-    assert len(mbpp.sample(rows, 0, 7)) == 974
+    assert [each.number for each in mbpp.draw_sample(rows, 60, 7)] == random.sample(range(974), 60)
+    assert len(mbpp.draw_sample(rows, 0, 7)) == 974
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_task_told_less_well_has_the_same_judge(tmp_path, level, doc, name):
     path = tmp_path / "rows.jsonl"
     told = row("def inc(a):\n    return (a + 1) / 2", "assert inc(1) == 1", "assert inc(3) == 2", number=5)
     path.write_text(json.dumps({**told, "text": "Add one to a number, then halve."}))
-    task = mbpp.task(mbpp.load(path, level)[0], level=level)
+    task = mbpp.make_task(mbpp.load(path, level)[0], level=level)
     tree = ast.parse(task.files["solution.py"])
     assert (tree.body[0].name, ast.get_docstring(tree.body[0])) == (name, doc)
     assert task.judge["test_judge.py"].count(f"assert {name}(") == 2
@@ -110,11 +110,11 @@ async def test_tasks_of_earlier_results_do_not_come_again(tmp_path):
     path.write_text("\n".join(map(json.dumps, every)))
     used = tmp_path / "used.jsonl"
     used.write_text('{"task": "mbpp-3", "kind": "run"}\n{"id": "mbpp-4-half"}\n{"task": "mbpp-5"')
-    wanted = sources.Wanted(names=[f"mbpp:{path}"], exclude=[used])
-    found = await sources.tasks_of(wanted, {}, lambda _text: None)
+    wanted = sources.TaskSelection(names=[f"mbpp:{path}"], exclude=[used])
+    found = await sources.collect_tasks(wanted, {}, lambda _text: None)
     assert [task.id for task in found] == [f"mbpp-{n}" for n in range(10) if n not in (3, 4)]
     with pytest.raises(UsageError, match="no task 'mbpp-3'"):
-        await sources.tasks_of(replace(wanted, only=["mbpp-3"]), {}, lambda _text: None)
+        await sources.collect_tasks(replace(wanted, only_ids=["mbpp-3"]), {}, lambda _text: None)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_tasks_of_earlier_results_do_not_come_again(tmp_path):
 )
 async def test_a_source_that_is_not_there_is_told(name, why):
     with pytest.raises(UsageError, match=why):
-        await sources.tasks_of(sources.Wanted(names=[name]), {}, lambda _text: None)
+        await sources.collect_tasks(sources.TaskSelection(names=[name]), {}, lambda _text: None)
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,11 @@ def test_an_arm_that_cannot_be_is_told(text, why):
 
 def test_arms_that_match_come_last_and_match_what_is_there():
     one, other = arms.parse("plain:match=default"), arms.parse("default")
-    assert arms.checked([one, other]) == [other, one]
+    assert arms.check_arms([one, other]) == [other, one]
     with pytest.raises(UsageError, match="matches 'default', which is no arm"):
-        arms.checked([one])
+        arms.check_arms([one])
     with pytest.raises(UsageError, match="Two arms are named 'default'"):
-        arms.checked([other, other])
+        arms.check_arms([other, other])
 
 
 def test_a_plan(tmp_path):
@@ -86,7 +86,7 @@ def test_a_plan_that_cannot_be_is_told(text, why, tmp_path):
 def test_every_ablation_is_a_plan(path):
     plan = plans.read(path)
     assert plan.about
-    assert len(arms.checked(plan.arms)) >= 2
+    assert len(arms.check_arms(plan.arms)) >= 2
 
 
 def test_every_ablation_that_is_wanted_is_there():

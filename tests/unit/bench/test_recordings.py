@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from greenloop.bench.recordings import Meter, Recordings, key, shared
+from greenloop.bench.recordings import Meter, Recordings, request_key, wrap_model
 from greenloop.core.ports import Infiller, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Reply, Role
 from greenloop.core.records.usage import Usage
@@ -44,7 +44,7 @@ class Of:
 
     def __init__(self, model, path, repeat=0):
         self.meter = Meter()
-        self.model = shared(model, Recordings(path), self.meter, repeat=repeat)
+        self.model = wrap_model(model, Recordings(path), self.meter, repeat=repeat)
         self.complete = self.model.complete
 
 
@@ -81,9 +81,9 @@ async def test_an_answer_is_asked_for_once_and_billed_again(tmp_path):
     ],
 )
 def test_the_seed_counts_only_where_something_is_drawn(change, same):
-    assert (key("m", asked()) == key("m", replace(asked(), **change))) is same
-    assert key("m", asked(temperature=1.0, seed=1)) != key("m", asked(temperature=1.0, seed=2))
-    assert key("m", asked()) != key("other", asked())
+    assert (request_key("m", asked()) == request_key("m", replace(asked(), **change))) is same
+    assert request_key("m", asked(temperature=1.0, seed=1)) != request_key("m", asked(temperature=1.0, seed=2))
+    assert request_key("m", asked()) != request_key("other", asked())
 
 
 async def test_repeats_draw_anew_and_greedy_answers_stay(tmp_path):

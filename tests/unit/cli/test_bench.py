@@ -36,7 +36,7 @@ def test_tasks_are_written_and_nothing_is_run(rows, capsys):
 def test_a_report_of_files(rows, capsys, tmp_path):
     results.append(
         rows / "a.jsonl",
-        results.Done(
+        results.TaskRunResult(
             run={
                 "kind": "run", "arm": "plain", "task": "mbpp-1", "repeat": 0, "right": True, "shown_passed": True,
                 "reason": "solved", "attempts": 1, "candidates": 1, "at": 1, "best": 1, "calls": 1, "model": "m",

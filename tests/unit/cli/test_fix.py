@@ -23,7 +23,7 @@ def terminal(monkeypatch):
     """Somebody is there; `answers` is what they will type."""
     answers: list[str] = []
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.screen.line", lambda _question: answers.pop(0))
+    monkeypatch.setattr("greenloop.cli.screen.read_line", lambda _question: answers.pop(0))
     return answers
 
 
@@ -322,7 +322,7 @@ def test_a_reader_that_goes_away_ends_the_run(fake, monkeypatch, capsys):
     def gone(_value):
         raise BrokenPipeError
 
-    monkeypatch.setattr("greenloop.cli.events_json.writer", lambda _write, _flush: gone)
+    monkeypatch.setattr("greenloop.cli.events_json.make_writer", lambda _write, _flush: gone)
     monkeypatch.setattr("greenloop.cli.main._close_stdout", lambda: None)
     fake.hang_after = 6
     assert main(["fix", CASE, "--json"]) == 1
@@ -581,7 +581,7 @@ def test_no_model_and_nobody_there_is_one_sentence(modelless, capsys):
 
 def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
-    monkeypatch.setattr("greenloop.cli.commands.fix.line", lambda _question: "ollama/small")
+    monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "ollama/small")
     terminal.append("n")
     assert main(["fix", CASE]) == 0
     assert modelless.settings[-1].model == "ollama/small"
@@ -592,14 +592,14 @@ def test_no_model_asks_once_and_goes_on(modelless, terminal, monkeypatch, capsys
 
 def test_no_model_and_the_user_says_yes_fetches_it(modelless, terminal, monkeypatch):
     pulled = []
-    monkeypatch.setattr("greenloop.cli.commands.fix.line", lambda _question: "y")
-    monkeypatch.setattr("greenloop.cli.commands.model.pull", lambda: pulled.append(1))
+    monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "y")
+    monkeypatch.setattr("greenloop.cli.commands.model.download_weights", lambda: pulled.append(1))
     terminal.append("n")
     assert main(["fix", CASE]) == 0
     assert (pulled, modelless.settings[-1].model) == ([1], "local")
 
 
 def test_no_model_and_the_user_says_no(modelless, terminal, monkeypatch, capsys):
-    monkeypatch.setattr("greenloop.cli.commands.fix.line", lambda _question: "")
+    monkeypatch.setattr("greenloop.cli.commands.fix.read_line", lambda _question: "")
     assert main(["fix", CASE]) == 3
     assert "There is no model to ask" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from fake_engine import FakeEngine, attempt, solved
 from greenloop.cli import render
-from greenloop.cli.live_table import Activity, Lines, Terminal, coloured_diff, table
+from greenloop.cli.live_table import Activity, LiveTable, PlainLines, attempt_table, colour_diff
 from greenloop.core.events import Checked, Planned, Proposed, Started, Token
 from greenloop.core.records.attempt import Finding
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
@@ -38,25 +38,25 @@ def planned(number: int, tokens: int) -> Planned:
 def test_the_activity_says_what_is_going_on_and_about_how_long(tmp_path):
     clock = Clock()
     activity = Activity(clock)
-    activity.on(started(tmp_path))
-    activity.on(planned(1, 660))
+    activity.update(started(tmp_path))
+    activity.update(planned(1, 660))
     assert str(activity) == "attempt 1/5: reading prompt, about 20 s"
     clock.now += 10
-    activity.on(Token(attempt=1, text="d", count=1))
+    activity.update(Token(attempt=1, text="d", count=1))
     clock.now += 3
-    activity.on(Token(attempt=1, text="d", count=84))
+    activity.update(Token(attempt=1, text="d", count=84))
     assert str(activity) == "attempt 1/5: writing, 84 tokens (13 s)"
-    activity.on(Proposed(attempt=1, answer="", usage=Usage()))
-    activity.on(Checked(attempt=1, error_class="", message=""))
+    activity.update(Proposed(attempt=1, answer="", usage=Usage()))
+    activity.update(Checked(attempt=1, error_class="", message=""))
     assert str(activity) == "attempt 1/5: testing"
-    activity.on(planned(2, 660))
+    activity.update(planned(2, 660))
     assert str(activity) == "attempt 2/5: reading prompt, about 10 s"  # as fast as the first was read
 
 
 def test_a_remote_model_is_not_guessed_at(tmp_path):
     activity = Activity(Clock())
-    activity.on(started(tmp_path, model="openai/x"))
-    activity.on(planned(1, 660))
+    activity.update(started(tmp_path, model="openai/x"))
+    activity.update(planned(1, 660))
     assert str(activity) == "attempt 1/5: reading prompt"
 
 
@@ -65,7 +65,7 @@ def test_a_remote_model_is_not_guessed_at(tmp_path):
 def test_the_table_fits_every_terminal(tmp_path, width, no_color):
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=width, no_color=no_color, color_system="standard")
-    with Terminal(console, Clock()) as screen:
+    with LiveTable(console, Clock()) as screen:
         screen.report_status("opening the sandbox")
         for event in FakeEngine(tmp_path).events(solved(tmp_path).attempts):
             screen.emit(event)
@@ -76,7 +76,7 @@ def test_the_table_fits_every_terminal(tmp_path, width, no_color):
 
 def rendered(attempts) -> str:
     out = io.StringIO()
-    Console(file=out, width=120).print(table(attempts))
+    Console(file=out, width=120).print(attempt_table(attempts))
     return out.getvalue()
 
 
@@ -91,7 +91,7 @@ def test_a_narrow_terminal_keeps_numbers_and_results():
     one = attempt(1)
     long = type(one)(**{**vars(one), "model": "provider/" + "long" * 20, "error_class": "SomeVeryLongKindOfError"})
     out = io.StringIO()
-    Console(file=out, width=60).print(table([attempt(0), long]))
+    Console(file=out, width=60).print(attempt_table([attempt(0), long]))
     head, _rule, *rows = (" ".join(line.split()) for line in out.getvalue().splitlines())
     assert head == "attempt model result error tokens seconds"
     assert all("0/1 passed" in row for row in (rows[0], rows[-2] if len(rows) > 2 else rows[-1]))
@@ -99,7 +99,7 @@ def test_a_narrow_terminal_keeps_numbers_and_results():
 
 
 def test_the_file_of_a_scripted_model_is_left_out():
-    assert [render.model(name) for name in ("scripted:/a/b", "ollama/b:1b", "local")] == [
+    assert [render.model_name(name) for name in ("scripted:/a/b", "ollama/b:1b", "local")] == [
         "scripted",
         "ollama/b:1b",
         "local",
@@ -121,11 +121,11 @@ def test_a_broken_neighbour_is_told(tmp_path):
     broken = type(one)(
         **{**vars(one), "verdict": Verdict(status=Status.FAILED, cases=one.verdict.cases, collateral=(other,))}
     )
-    assert render.result(broken) == "breaks 1 other"
+    assert render.attempt_result(broken) == "breaks 1 other"
 
 
 def test_the_diff_has_the_usual_colours():
-    text = coloured_diff("--- a/m.py\n+++ b/m.py\n@@ -1 +1 @@\n-a\n+b\n c\n")
+    text = colour_diff("--- a/m.py\n+++ b/m.py\n@@ -1 +1 @@\n-a\n+b\n c\n")
     assert text.plain == "--- a/m.py\n+++ b/m.py\n@@ -1 +1 @@\n-a\n+b\n c\n"
     styles = {text.plain[span.start : span.end].strip(): str(span.style) for span in text.spans}
     assert (styles["-a"], styles["+b"], styles["@@ -1 +1 @@"]) == ("red", "green", "cyan")
@@ -141,11 +141,11 @@ def test_what_is_to_come_is_one_line(tmp_path):
     )
     event = Started(**{**vars(started(tmp_path)), "estimate": known})
     written: list[str] = []
-    lines = Lines(written.append)
+    lines = PlainLines(written.append)
     lines.emit(event)
     told = "about 910 tokens (400 to 3200), 14 s (8 to 55), $0.012, from 19 runs like this"
     assert written[1] == f"  it takes {told}"
     out = io.StringIO()
-    with Terminal(Console(file=out, width=120, force_terminal=True, color_system=None)) as terminal:
+    with LiveTable(Console(file=out, width=120, force_terminal=True, color_system=None)) as terminal:
         terminal.emit(event)
     assert f"It takes {told}." in out.getvalue()

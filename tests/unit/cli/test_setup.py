@@ -13,7 +13,7 @@ from greenloop.cli.editors import EDITORS
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
 
-WRITABLE = [name for name, editor in EDITORS.items() if editor.file is not None]
+WRITABLE = [name for name, editor in EDITORS.items() if editor.config_file is not None]
 EMACS = ["eglot", "lsp-mode"]
 
 
@@ -24,7 +24,7 @@ def command(project, monkeypatch):
 
 
 def file_of(name: str) -> Path:
-    make = EDITORS[name].file
+    make = EDITORS[name].config_file
     assert make is not None
     return make()
 
@@ -35,7 +35,7 @@ def test_the_lines_alone_are_on_standard_output(name, capsys):
     captured = capsys.readouterr()
     assert captured.out == EDITORS[name].snippet(["greenloop", "serve"])
     assert name not in WRITABLE or str(file_of(name)) in captured.err
-    assert EDITORS[name].ran or "never run" in captured.err or "no" in captured.out
+    assert EDITORS[name].is_tested or "never run" in captured.err or "no" in captured.out
 
 
 @pytest.mark.parametrize("name", [name for name in EDITORS if name not in ("vscode", "zed")])
@@ -49,7 +49,7 @@ def test_the_page_says_what_was_never_run():
     page = (Path(__file__).parents[3] / "docs" / "editors.md").read_text(encoding="utf-8")
     never = [row for row in page.splitlines() if row.endswith("| never run |")]
     assert never == ["| Sublime Text, Zed | never run |"]
-    assert [name for name, editor in EDITORS.items() if not editor.ran] == ["sublime", "zed"]
+    assert [name for name, editor in EDITORS.items() if not editor.is_tested] == ["sublime", "zed"]
 
 
 @pytest.mark.parametrize("name", WRITABLE)
@@ -74,12 +74,12 @@ def test_what_would_change_is_shown_and_nobody_there_means_nothing_written(name,
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 1)])
 def test_a_user_at_the_terminal_is_asked(answer, code, monkeypatch):
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.screen.line", lambda _question: answer)
+    monkeypatch.setattr("greenloop.cli.screen.read_line", lambda _question: answer)
     assert main(["setup", "neovim", "--write"]) == code
     assert file_of("neovim").exists() == (answer == "y")
 
 
-@pytest.mark.parametrize("name", [name for name, editor in EDITORS.items() if editor.file is None])
+@pytest.mark.parametrize("name", [name for name, editor in EDITORS.items() if editor.config_file is None])
 def test_what_cannot_be_written_says_so(name, capsys):
     assert main(["setup", name, "--write", "--yes"]) == 2
     assert "There is no file" in capsys.readouterr().err
@@ -116,8 +116,8 @@ def test_emacs_lines_go_to_the_end_in_a_marked_block_once_each_server():
 
 
 def test_an_earlier_block_is_replaced_in_its_place():
-    one = editors.marked("before\n", "old\n", "#", "a")
-    two = editors.marked(one + "after\n", "new\n", "#", "a")
+    one = editors.mark_block("before\n", "old\n", "#", "a")
+    two = editors.mark_block(one + "after\n", "new\n", "#", "a")
     assert two == one.replace("old", "new") + "after\n"
 
 
@@ -268,4 +268,4 @@ def test_without_a_script_the_interpreter_starts_it(monkeypatch, tmp_path):
 def test_editors_are_found_on_the_path(tmp_path, monkeypatch):
     script(tmp_path / "bin").rename(tmp_path / "bin" / "hx")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert [editor.name for editor in editors.found()] == ["helix"]
+    assert [editor.name for editor in editors.installed_editors()] == ["helix"]

@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from fake_engine import CASE
-from greenloop.cli.live_table import Terminal
+from greenloop.cli.live_table import LiveTable
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
-from greenloop.cli.terminal_user import Person
+from greenloop.cli.terminal_user import TerminalUser
 from greenloop.core.docstrings.literal_input import parse_literal_input
 
 QUESTION = 'Is `rle("") == []` right?'
@@ -28,12 +28,12 @@ def typed(monkeypatch):
         asked.append(question)
         return answers.pop(0) if answers else ""
 
-    monkeypatch.setattr("greenloop.cli.terminal_user.line", line)
+    monkeypatch.setattr("greenloop.cli.terminal_user.read_line", line)
     return answers, asked
 
 
-def person() -> Person:
-    return Person(lambda ask: ask())
+def person() -> TerminalUser:
+    return TerminalUser(lambda ask: ask())
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ async def test_the_live_table_stands_still_while_it_is_asked(typed):
     answers.append("1")
     seen = []
 
-    class Watched(Terminal):
+    class Watched(LiveTable):
         def pause(self) -> None:
             seen.append("pause")
             super().pause()
@@ -101,7 +101,7 @@ async def test_the_live_table_stands_still_while_it_is_asked(typed):
             super().resume()
 
     with View(Watched(Console(file=io.StringIO(), force_terminal=True))) as view:
-        assert await Person(view.paused).choose(QUESTION, OPTIONS) == "Yes"
+        assert await TerminalUser(view.ask_paused).choose(QUESTION, OPTIONS) == "Yes"
     assert seen == ["pause", "resume"]
 
 
@@ -111,7 +111,7 @@ async def test_the_live_table_stands_still_while_it_is_asked(typed):
 def test_questions_only_where_somebody_can_answer(fake, monkeypatch):
     main(["fix", CASE, "--ask", "2"])
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.screen.line", lambda _question: "n")
+    monkeypatch.setattr("greenloop.cli.screen.read_line", lambda _question: "n")
     main(["fix", CASE])
     main(["fix", CASE, "--ask", "2"])
     main(["fix", CASE, "--ask", "2", "--json"])
@@ -133,7 +133,7 @@ def test_ctrl_c_at_a_question_cancels_the_run(fake, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(View, "can_ask", staticmethod(lambda: True))
-    monkeypatch.setattr("greenloop.cli.terminal_user.line", line)
+    monkeypatch.setattr("greenloop.cli.terminal_user.read_line", line)
     inner = fake.refine
 
     async def asking(request, *, user, **more):

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from cells import notebook
 from fake_engine import AFTER, BEFORE, CASE, solved
-from greenloop.cli.live_table import Lines, Terminal
+from greenloop.cli.live_table import LiveTable, PlainLines
 from greenloop.cli.main import main
 from greenloop.core.events import Specified
 from greenloop.core.generated_tests import Check, build_test_file
@@ -19,7 +19,7 @@ from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.summary import summarize_solved as label
 from greenloop.notebook.adapter import load, prepare
-from greenloop.notebook.cell_targets import Goal
+from greenloop.notebook.cell_targets import CellTarget
 from greenloop.project.targets import region_for
 from greenloop.specs import stored_tests
 
@@ -49,7 +49,7 @@ def kept(project):
 
 def test_those_of_a_function_in_a_notebook_are_found_by_its_name(project, capsys):
     (project / "nb.ipynb").write_text(notebook("import os", BEFORE))
-    asked = prepare(load(project, "nb.ipynb")[0], Goal(cell=1, last=1, name="double"))
+    asked = prepare(load(project, "nb.ipynb")[0], CellTarget(cell=1, last_cell=1, name="double"))
     region = region_for(asked.target, asked.composed.module)
     stored_tests.save(stored_tests.load(project, region, asked.composed.module), spec(), "nb_ipynb")
     assert main(["tests", "nb.ipynb::double"]) == 0
@@ -88,7 +88,7 @@ def test_what_is_no_function_is_2(project, capsys, typed):
 
 def test_frozen_tests_are_listed_once_and_then_what_changed():
     said: list[str] = []
-    lines = Lines(said.append)
+    lines = PlainLines(said.append)
     lines.emit(Specified(spec=spec()))
     assert said == [
         "tests, frozen before any candidate: 1 example in the docstring, 2 designed by the model",
@@ -107,7 +107,7 @@ def test_frozen_tests_are_listed_once_and_then_what_changed():
 
 def test_the_live_table_shows_them_above():
     out = io.StringIO()
-    with Terminal(Console(file=out, force_terminal=True, width=100)) as live:
+    with LiveTable(Console(file=out, force_terminal=True, width=100)) as live:
         live.emit(Specified(spec=spec()))
     assert "? assert double(0) == 1" in out.getvalue()
 
@@ -117,7 +117,7 @@ def test_nothing_a_model_wrote_reaches_the_terminal_raw():
     evil = build_test_file(
         REGION, "m", "designed", [Check(body="x", line=1, provenance=Provenance.DESIGNED, shown="\x1b[2J\u202e")]
     )
-    Lines(said.append).emit(Specified(spec=replace(evil, doubts=("\x1b]0;x\x07",))))
+    PlainLines(said.append).emit(Specified(spec=replace(evil, doubts=("\x1b]0;x\x07",))))
     assert not [line for line in said if "\x1b" in line or "\u202e" in line]
 
 

@@ -126,16 +126,16 @@ def test_a_link_is_no_place_for_a_report(answer, project, tmp_path):
 
 
 def test_a_number_is_a_run_unless_it_is_a_file(tmp_path):
-    assert command.record(["12"], tmp_path) == 12
-    assert command.record(["run:12"], tmp_path) == 12
-    assert command.record(["tests"], tmp_path) is None
-    assert command.record(["test_m.py:12"], tmp_path) is None
-    assert command.record([], tmp_path) is None
+    assert command.run_number(["12"], tmp_path) == 12
+    assert command.run_number(["run:12"], tmp_path) == 12
+    assert command.run_number(["tests"], tmp_path) is None
+    assert command.run_number(["test_m.py:12"], tmp_path) is None
+    assert command.run_number([], tmp_path) is None
     (tmp_path / "12").mkdir()
-    assert command.record(["12"], tmp_path) is None
-    assert command.record(["run:12"], tmp_path) == 12
+    assert command.run_number(["12"], tmp_path) is None
+    assert command.run_number(["run:12"], tmp_path) == 12
     with pytest.raises(UsageError, match="without other targets"):
-        command.record(["tests", "run:12"], tmp_path)
+        command.run_number(["tests", "run:12"], tmp_path)
 
 
 def test_a_run_that_is_not_there_is_2(project, capsys):
@@ -178,13 +178,13 @@ def test_the_object_for_programs(answer, capsys):
 
 
 def test_people_read_what_was_not_taken_and_no_escape_sequences():
-    text = "\n".join(command.lines(RED))
+    text = "\n".join(command.format_result(RED))
     assert "failed: tests/test_n.py::test_c: AssertionError: ]]>" in text
     assert "tests/test_m.py (changed), tests/test_a.py (removed)" in text
     assert "conftest.py" in text
     assert "network" in text
-    assert "\x1b" not in "\n".join(command.lines(GOOD))
-    assert "canaried: 1 of 1" in "\n".join(command.lines(GOOD))
+    assert "\x1b" not in "\n".join(command.format_result(GOOD))
+    assert "canaried: 1 of 1" in "\n".join(command.format_result(GOOD))
 
 
 @pytest.mark.parametrize(
@@ -217,6 +217,6 @@ def test_the_page_names_every_field_and_flag():
     page = (Path(__file__).parents[3] / "docs/verify.md").read_text()
     rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert told == {*command.of_result(GOOD), "remedy"}
+    assert told == {*command.result_json(GOOD), "remedy"}
     for flag in ("--base", "--json", "--junit", "--seconds", "--keep", "--with-new"):
         assert flag in page

@@ -14,16 +14,16 @@ from greenloop.core.records.spec import TargetKind
 from greenloop.core.records.verdict import Failure, Frame
 from greenloop.notebook import adapter as books
 from greenloop.notebook import cell_targets, ipynb
-from greenloop.notebook.cell_labels import told
+from greenloop.notebook.cell_labels import label_json
 from greenloop.notebook.cell_source import Kind, read
-from greenloop.notebook.layout import Cell, Notebook, names
+from greenloop.notebook.layout import Cell, Notebook, module_names
 from greenloop.notebook.module import compose
-from greenloop.notebook.write_back import landed
+from greenloop.notebook.write_back import write_back
 from greenloop.project.sources import is_test_file
 
 
 def book(*texts, path="nb.ipynb"):
-    module, tests = names(path)
+    module, tests = module_names(path)
     cells = tuple(Cell(source=text, label=n, id=f"cell-{n}") for n, text in enumerate(texts, 1))
     return Notebook(path=path, cells=cells, module=module, tests=tests)
 
@@ -67,12 +67,12 @@ def test_magics_become_comments_row_for_row(cell, python):
 
 
 def test_a_cell_that_does_not_parse_says_where():
-    assert read("x = 1\ny = (\n").broken == (1, "'(' was never closed")
+    assert read("x = 1\ny = (\n").syntax_error == (1, "'(' was never closed")
 
 
 @pytest.mark.parametrize("cell", ["x\nasync with a: b", "x\nasync for a in b: c", "x\ny = [a async for a in b]"])
 def test_what_only_jupyter_runs_is_told(cell):
-    assert read(cell).broken == (1, "only Jupyter runs this outside of an async function")
+    assert read(cell).syntax_error == (1, "only Jupyter runs this outside of an async function")
 
 
 def test_statements_by_kind():
@@ -96,12 +96,12 @@ CELLS = (
 def test_module_and_tests_share_the_rows_of_the_cells():
     nb = book(*CELLS)
     composed = compose(nb, 4)
-    for number, first in enumerate(nb.firsts[:5]):
+    for number, first in enumerate(nb.first_rows[:5]):
         for offset, own in enumerate(CELLS[number].split("\n")):
             here = {row(composed.module, first + offset), row(composed.tests, first + offset)}
             assert any(own.strip() in each for each in here), (number, offset)
-            assert nb.place(first + offset).cell == number
-            assert nb.place(first + offset).row == offset
+            assert nb.position_of(first + offset).cell == number
+            assert nb.position_of(first + offset).row == offset
 
 
 def test_what_is_checked_is_no_part_of_the_module():
@@ -149,26 +149,26 @@ def test_what_only_jupyter_has_is_made_where_it_is_used():
     ],
 )
 def test_names_can_be_imported(path, module):
-    assert re.fullmatch(module, names(path)[0])
+    assert re.fullmatch(module, module_names(path)[0])
 
 
 def test_no_two_notebooks_have_the_same_names():
     paths = ["a-b", "a_b", "a b", "01", "nb_01", "数据", "分析", "test", "nb_test"]
-    assert len({name for path in paths for name in names(f"{path}.ipynb")}) == 2 * len(paths)
+    assert len({name for path in paths for name in module_names(f"{path}.ipynb")}) == 2 * len(paths)
 
 
 @pytest.mark.parametrize("path", ["test.ipynb", "test_model.ipynb", "testing 1.ipynb", "x_test.ipynb"])
 def test_the_module_of_a_notebook_is_no_test_file(path):
     nb = book("def f():\n    return 1", "assert f() == 2", path=path)
     assert [is_test_file(name) for name in (nb.module, nb.tests)] == [False, True]
-    function, checks = (books.prepare(nb, goal).target for goal in cell_targets.goals(nb))
+    function, checks = (books.prepare(nb, goal).target for goal in cell_targets.list_targets(nb))
     assert (function.kind, checks.kind) == (TargetKind.FUNCTION, TargetKind.TEST)
 
 
 def test_no_file_of_the_user_is_hidden(tmp_path):
     (tmp_path / "nb_ipynb.py").touch()
     (tmp_path / "test_nb_ipynb_.py").touch()
-    assert books.beside(tmp_path, "nb.ipynb") == ("nb_ipynb__.py", "test_nb_ipynb__.py")
+    assert books.free_module_names(tmp_path, "nb.ipynb") == ("nb_ipynb__.py", "test_nb_ipynb__.py")
 
 
 # -- and back ---------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def back(nb, change, last):
     before = compose(nb, last).module
     after = change(before)
     assert after != before
-    found = landed(nb, before, after, last)
+    found = write_back(nb, before, after, last)
     return None if found is None else [cell.source for cell in found.cells]
 
 
@@ -216,19 +216,19 @@ def test_a_body_that_was_not_there_stands_below_its_docstring(body, end, later):
     nb = book("a = 1", stub + end, *later)
     wanted = ["a = 1", f"{stub}\n{body}{end}", *later]
     assert back(nb, lambda old: old.replace(stub, f"{stub}\n{body}"), len(later) + 1) == wanted
-    found = landed(nb, nb.text, book(*wanted).text, -1)
+    found = write_back(nb, nb.text, book(*wanted).text, -1)
     assert [cell.source for cell in found.cells] == wanted
 
 
 def test_what_is_added_or_taken_away_at_the_end_of_a_cell_stays_there():
     short, long = ("x = 1", "y = 2"), ("x = 1\n\nz = 3", "y = 2")
     for old, new in ((short, long), (long, short)):
-        found = landed(book(*old), book(*old).text, book(*new).text, -1)
+        found = write_back(book(*old), book(*old).text, book(*new).text, -1)
         assert tuple(cell.source for cell in found.cells) == new
 
 
 def test_a_body_without_its_function_lands_nowhere():
-    assert landed(book("x = 1", ""), book("x = 1", "").text, "\n\n    return 1\nx = 1\n\n\n\n", -1) is None
+    assert write_back(book("x = 1", ""), book("x = 1", "").text, "\n\n    return 1\nx = 1\n\n\n\n", -1) is None
 
 
 def test_what_belongs_to_no_cell_goes_on_top_of_the_target():
@@ -251,11 +251,11 @@ def test_an_import_stands_above_the_function_that_needs_it():
 def test_what_must_come_first_in_a_cell_stays_first(head):
     nb = book(f"{head}\ndef f():\n    return 1", "assert f() == 2")
     before = compose(nb, 1).module
-    at = next(n for n, each in enumerate(before.split("\n")) if head.split("\n")[-1] in each and n >= nb.firsts[0])
+    at = next(n for n, each in enumerate(before.split("\n")) if head.split("\n")[-1] in each and n >= nb.first_rows[0])
     for helper in (["g = 2", "", ""], ["", "", "g = 2"]):
         after = before.split("\n")
         after[at:at] = helper
-        found = landed(nb, before, "\n".join(after).replace("return 1", "return g"), 1)
+        found = write_back(nb, before, "\n".join(after).replace("return 1", "return g"), 1)
         assert found.cells[0].source.startswith(head)
         assert [line for line in found.cells[0].source[len(head) :].split("\n") if line] == [
             "g = 2",
@@ -279,7 +279,7 @@ def test_any_change_within_cells_comes_back_exactly():
         at = chance.randrange(len(wanted[number]))
         wanted[number][at : at + chance.randrange(2)] = [f"w{n} = 0" for n in range(chance.randrange(1, 4))]
         after = book(*("\n".join(cell) for cell in wanted)).text
-        found = landed(nb, nb.text, after, 3)
+        found = write_back(nb, nb.text, after, 3)
         assert [cell.source.split("\n") for cell in found.cells] == wanted
 
 
@@ -329,50 +329,50 @@ def test_targets_by_what_is_typed():
     nb = book(
         "def f():\n    '''Doc.'''\nclass C:\n    def m(self): ...", "def f(): ...\nassert f()", "def test_g(): ..."
     )
-    spelled = [cell_targets.spelled(nb, goal) for goal in cell_targets.goals(nb)]
+    spelled = [cell_targets.format_target(nb, goal) for goal in cell_targets.list_targets(nb)]
     assert spelled == ["nb.ipynb::f", "nb.ipynb::C", "nb.ipynb::f", "nb.ipynb:2", "nb.ipynb::test_g"]
-    assert cell_targets.typed(nb, ":2") == cell_targets.Goal(cell=1, last=1, test=True)
-    assert cell_targets.typed(nb, ":cell-2") == cell_targets.typed(nb, ":2")
-    assert cell_targets.typed(nb, "::f") == cell_targets.Goal(cell=1, last=1, name="f")
-    method = books.prepare(nb, cell_targets.typed(nb, "::C.m")).target
-    assert (method.kind, method.qualname, method.start) == (TargetKind.FUNCTION, "C.m", nb.firsts[0] + 4)
-    test = books.prepare(nb, cell_targets.typed(nb, ":3")).target
+    assert cell_targets.parse_target(nb, ":2") == cell_targets.CellTarget(cell=1, last_cell=1, test=True)
+    assert cell_targets.parse_target(nb, ":cell-2") == cell_targets.parse_target(nb, ":2")
+    assert cell_targets.parse_target(nb, "::f") == cell_targets.CellTarget(cell=1, last_cell=1, name="f")
+    method = books.prepare(nb, cell_targets.parse_target(nb, "::C.m")).target
+    assert (method.kind, method.qualname, method.start) == (TargetKind.FUNCTION, "C.m", nb.first_rows[0] + 4)
+    test = books.prepare(nb, cell_targets.parse_target(nb, ":3")).target
     assert test.selector == "test_nb_ipynb.py::test_g"
 
 
 def test_a_function_is_run_as_far_as_checks_name_it():
     nb = book("def f(): ...", "x = f()", "assert f()", "y = 1", "assert y")
-    assert cell_targets.typed(nb, "::f").last == 2
+    assert cell_targets.parse_target(nb, "::f").last_cell == 2
 
 
 def test_targets_at_a_row():
     nb = book(
         "class C:\n    def m(self):\n        ...\nx = 1", "x\nassert x", "def broken(:\n    x =", "def test_t(): ...\nx"
     )
-    assert cell_targets.goal_at(nb, 0, 2).name == "C.m"
-    assert cell_targets.goal_at(nb, 0, 3) is None
-    assert cell_targets.goal_at(nb, 1, 0) == cell_targets.Goal(cell=1, last=1, test=True)
-    assert cell_targets.goal_at(nb, 2, 1).name == "broken"
-    assert cell_targets.goal_at(nb, 3, 0).name == "test_t"
-    assert cell_targets.goal_at(nb, 3, 1) is None
-    assert cell_targets.goal_at(nb, 9, 0) is None
+    assert cell_targets.target_at(nb, 0, 2).name == "C.m"
+    assert cell_targets.target_at(nb, 0, 3) is None
+    assert cell_targets.target_at(nb, 1, 0) == cell_targets.CellTarget(cell=1, last_cell=1, test=True)
+    assert cell_targets.target_at(nb, 2, 1).name == "broken"
+    assert cell_targets.target_at(nb, 3, 0).name == "test_t"
+    assert cell_targets.target_at(nb, 3, 1) is None
+    assert cell_targets.target_at(nb, 9, 0) is None
 
 
 def test_an_earlier_cell_must_parse_but_the_own_one_need_not():
     nb = book("x = (", "assert 1", "y = )")
     with pytest.raises(UsageError, match="Cell 1 of nb.ipynb cannot be read in row 1"):
-        books.prepare(nb, cell_targets.Goal(cell=1, last=1, test=True))
+        books.prepare(nb, cell_targets.CellTarget(cell=1, last_cell=1, test=True))
 
 
 def failure(nb, cell, row, function="<module>"):
-    line = nb.firsts[cell] + row + 1
+    line = nb.first_rows[cell] + row + 1
     frames = (Frame(path=nb.tests, line=9, function="test"), Frame(path=nb.module, line=line, function=function))
     return Failure(type="KeyError", message="'a'", frames=frames)
 
 
 def test_only_what_no_function_of_the_notebook_can_cure_is_the_cells_own_fault():
     nb = book("def f(): ...", "table = {}\nvalue = table['a']", "y = f()\nz = y['a']", "assert z")
-    asked = books.prepare(nb, cell_targets.Goal(cell=3, last=3, test=True))
+    asked = books.prepare(nb, cell_targets.CellTarget(cell=3, last_cell=3, test=True))
     fault = asked.fault([failure(nb, 1, 1)])
     assert fault.sentence == "Cell 2 of nb.ipynb fails in row 2: KeyError: 'a'"
     assert asked.fault([failure(nb, 2, 1)]) is None
@@ -406,25 +406,25 @@ def test_an_outcome_is_kept_and_found_again(tmp_path):
     (tmp_path / "nb.ipynb").write_text(text)
     nb, _text = books.load(tmp_path, "nb.ipynb")
     found = solved(nb, 1, lambda old: old.replace("return 1", "return 2"))
-    asked = books.prepare(nb, cell_targets.typed(nb, ":2"))
-    assert asked.shown(found).after == {"nb.ipynb:1": "def f():\n    return 2\n"}
-    written = asked.written(found, text)
+    asked = books.prepare(nb, cell_targets.parse_target(nb, ":2"))
+    assert asked.outcome_by_cell(found).after == {"nb.ipynb:1": "def f():\n    return 2\n"}
+    written = asked.outcome_for_file(found, text)
     assert sources(written.after["nb.ipynb"]) == ["def f():\n    return 2", "assert f() == 2", "x = 1"]
-    assert books.recovered(tmp_path, found) == written
+    assert books.recover_outcome(tmp_path, found) == written
     (tmp_path / "nb.ipynb").write_text(notebook("x", "assert f() == 2"))
     with pytest.raises(WorkspaceError, match="nb.ipynb changed since the run"):
-        books.recovered(tmp_path, found)
+        books.recover_outcome(tmp_path, found)
 
 
 def test_names_for_people():
     nb = book("x = 1", "a\nassert x")
-    said = f"test_nb_ipynb.py::test_cell_2 at nb_ipynb.py:{nb.firsts[1] + 2} in nb_ipynb.py"
-    assert books.named(nb, said) == "nb.ipynb:2 at nb.ipynb cell 2 row 2 in nb.ipynb"
+    said = f"test_nb_ipynb.py::test_cell_2 at nb_ipynb.py:{nb.first_rows[1] + 2} in nb_ipynb.py"
+    assert books.label_text(nb, said) == "nb.ipynb:2 at nb.ipynb cell 2 row 2 in nb.ipynb"
 
 
 def test_objects_for_programs():
     nb = book("def f():\n    return 1", "assert f()")
-    first, second = (n + 1 for n in nb.firsts)
+    first, second = (n + 1 for n in nb.first_rows)
     value = {
         "cases": [{"id": "test_nb_ipynb.py::test_cell_2", "path": "test_nb_ipynb.py", "line": second}],
         "regions": [{"path": "nb_ipynb.py", "name": "f", "start": first, "end": first + 1, "created": False}],
@@ -432,7 +432,7 @@ def test_objects_for_programs():
         "whole": {"path": "nb_ipynb.py", "line": None},
         "other": {"path": "m.py", "line": 3, "seconds": 0.5},
     }
-    assert told(nb, value) == {
+    assert label_json(nb, value) == {
         "cases": [{"id": "nb.ipynb:2", "path": "nb.ipynb", "line": 1, "cell": 2}],
         "regions": [{"path": "nb.ipynb", "name": "f", "start": 1, "end": 2, "created": False, "cell": 1}],
         "over the gap": {"path": "nb.ipynb", "start": 1, "end": 2, "cell": 1},
@@ -443,18 +443,18 @@ def test_objects_for_programs():
 
 def test_a_kept_target_is_titled_by_its_notebook(tmp_path):
     (tmp_path / "nb.ipynb").write_text(notebook("def f(): return 1", "assert f()"))
-    assert books.titled(tmp_path, "test_nb_ipynb.py::test_cell_2") == "nb.ipynb:2"
-    assert books.titled(tmp_path, "nb_ipynb.py::f") == "nb.ipynb::f"
-    assert books.titled(tmp_path, "test_m.py::test_a") == "test_m.py::test_a"
+    assert books.target_title(tmp_path, "test_nb_ipynb.py::test_cell_2") == "nb.ipynb:2"
+    assert books.target_title(tmp_path, "nb_ipynb.py::f") == "nb.ipynb::f"
+    assert books.target_title(tmp_path, "test_m.py::test_a") == "test_m.py::test_a"
     (tmp_path / "nb_ipynb.py").write_text("")
-    assert books.titled(tmp_path, "nb_ipynb.py::f") == "nb_ipynb.py::f"
+    assert books.target_title(tmp_path, "nb_ipynb.py::f") == "nb_ipynb.py::f"
     (tmp_path / "nb_ipynb.py").unlink()
     (tmp_path / "nb.ipynb").rename(tmp_path / "other.ipynb")
-    assert books.titled(tmp_path, "nb_ipynb.py::f") == "nb_ipynb.py::f"
+    assert books.target_title(tmp_path, "nb_ipynb.py::f") == "nb_ipynb.py::f"
 
 
 def test_huge_files_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(books, "MOST_BYTES", 100)
+    monkeypatch.setattr(books, "MAX_BYTES", 100)
     (tmp_path / "nb.ipynb").write_text(notebook("x"))
     with pytest.raises(UsageError, match="larger than"):
         books.load(tmp_path, "nb.ipynb")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.bench import arms, mbpp, plans, report, results, sources, tasks
-from greenloop.bench.figures import figures, pairs
+from greenloop.bench.figures import compare_pairs, compute_figures
 from greenloop.bench.records import BROKEN
 from greenloop.bench.run import Experiment
 from greenloop.bench.run import run as run_experiment
@@ -20,7 +20,7 @@ from greenloop.cli import exit_codes, interrupt
 from greenloop.core.errors import UsageError
 from greenloop.project import settings as configuration
 
-REPORT = "report"
+REPORT_WORD = "report"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="TASKS",
         help="mbpp:FILE, mutants:FILE (of MBPP), mutants:FOLDER or a FOLDER with tests, or a file of --write-tasks; "
-        f"`{REPORT} RESULTS...` prints the figures of results again",
+        f"`{REPORT_WORD} RESULTS...` prints the figures of results again",
     )
     parser.add_argument(
         "--arm",
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.what[:1] == [REPORT]:
+    if arguments.what[:1] == [REPORT_WORD]:
         return _report(arguments, [Path(name) for name in arguments.what[1:]])
     return _run(arguments)
 
@@ -79,17 +79,17 @@ def run(arguments: argparse.Namespace) -> int:
 def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:
     if not paths:
         raise UsageError("No results are named.", remedy="Write `greenloop bench report FILE...`.")
-    _show(results.read(paths), arguments.csv)
+    _print_figures(results.read(paths), arguments.csv)
     return exit_codes.VERIFIED
 
 
-def _show(done: list[results.Done], table: Path | None) -> None:
+def _print_figures(done: list[results.TaskRunResult], table: Path | None) -> None:
     broken = frozenset(BROKEN)
-    all_figures = figures(done, broken)
-    print(report.text(all_figures, pairs(done, broken)))
+    all_figures = compute_figures(done, broken)
+    print(report.format_report(all_figures, compare_pairs(done, broken)))
     if table is not None:
         try:
-            table.write_text(report.table(all_figures), encoding="utf-8")
+            table.write_text(report.format_csv(all_figures), encoding="utf-8")
         except OSError as error:
             raise UsageError(f"{table} cannot be written: {error.strerror}.", remedy="Name another file.") from error
 
@@ -97,7 +97,7 @@ def _show(done: list[results.Done], table: Path | None) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     plan = plans.read(arguments.plan) if arguments.plan else None
     named_arms = [arms.parse(text) for text in arguments.arm]
-    all_arms = arms.checked([*(plan.arms if plan else ()), *named_arms] or [arms.parse("default")])
+    all_arms = arms.check_arms([*(plan.arms if plan else ()), *named_arms] or [arms.parse("default")])
     settings = {**(plan.settings if plan else {}), **_settings(arguments)}
     repeats = (plan.repeats if plan else 1) if arguments.repeats is None else arguments.repeats
     if repeats < 1:
@@ -107,7 +107,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print(text, file=sys.stderr, flush=True)
 
     try:
-        all_tasks = interrupt.run(sources.tasks_of(_wanted(arguments), settings, report_status))
+        all_tasks = interrupt.run(sources.collect_tasks(_task_selection(arguments), settings, report_status))
         if arguments.write_tasks is not None:
             tasks.write(all_tasks, arguments.write_tasks)
             report_status(f"{len(all_tasks)} tasks in {arguments.write_tasks}")
@@ -126,7 +126,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except asyncio.CancelledError:
         report_status("stopped; the same command goes on from here")
         return exit_codes.CANCELLED
-    _show(finished, arguments.csv)
+    _print_figures(finished, arguments.csv)
     return exit_codes.VERIFIED
 
 
@@ -140,13 +140,13 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return table
 
 
-def _wanted(arguments: argparse.Namespace) -> sources.Wanted:
-    return sources.Wanted(
+def _task_selection(arguments: argparse.Namespace) -> sources.TaskSelection:
+    return sources.TaskSelection(
         names=tuple(arguments.what) or (".",),
         sample=arguments.sample,
         seed=arguments.seed,
         exclude=tuple(arguments.exclude),
-        only=tuple(arguments.task),
+        only_ids=tuple(arguments.task),
         shown=arguments.shown,
         lines=arguments.lines,
         levels=tuple(arguments.told or [mbpp.FULL]),

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"ok": ready(rows), "rows": [asdict(row) for row in rows]}))
     else:
-        tell(rows)
+        print_rows(rows)
     return exit_codes.VERIFIED if ready(rows) else exit_codes.CANNOT_VERIFY
 
 
@@ -48,7 +48,7 @@ def find_workspace(root: str | None, cwd: Path) -> tuple[Row, Path]:
     return Row(part="workspace", name=folder.name, ok=True, detail=str(folder)), folder
 
 
-def tell(rows: list[Row]) -> None:
+def print_rows(rows: list[Row]) -> None:
     """Prints the table and one closing sentence on standard output."""
     from rich import box  # noqa: PLC0415 - JSON needs no table
     from rich.console import Console  # noqa: PLC0415
@@ -60,7 +60,7 @@ def tell(rows: list[Row]) -> None:
         grid.add_column(name, overflow="fold")
     styles = {True: "green", False: "red", None: "dim"}
     for row in rows:
-        cells = (Text(render.clean(cell)) for cell in (row.part, row.name, row.detail, row.remedy))
+        cells = (Text(render.escape_controls(cell)) for cell in (row.part, row.name, row.detail, row.remedy))
         grid.add_row(Text(mark(row), style=styles[row.ok]), *cells)
     console = Console(highlight=False)
     console.print(grid)

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.cli import events_json, exit_codes, interrupt, locate, options, render
-from greenloop.cli.commands.model import ask as ask_for_model
-from greenloop.cli.errors import tell
-from greenloop.cli.finish import Book, Job, ended
-from greenloop.cli.screen import View, line, open_view
+from greenloop.cli.commands.model import ask_for_model
+from greenloop.cli.errors import print_error
+from greenloop.cli.finish import FixJob, NotebookJob, finish
+from greenloop.cli.screen import View, open_view, read_line
 from greenloop.core.attempts import best_attempt
 from greenloop.core.errors import GreenloopError, ModelError, UsageError
 from greenloop.core.events import Event, Specified, Started, Tested
@@ -69,24 +69,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    put = events_json.writer(sys.stdout.write, sys.stdout.flush) if arguments.json else None
+    write_json = events_json.make_writer(sys.stdout.write, sys.stdout.flush) if arguments.json else None
     try:
-        return _run(arguments, put)
+        return _fix(arguments, write_json)
     except GreenloopError as error:
-        if put is None:
+        if write_json is None:
             raise
-        put(events_json.failed(error.kind, str(error), error.remedy))
-        tell(error)
+        write_json(events_json.error_object(error.kind, str(error), error.remedy))
+        print_error(error)
         return error.exit_code
     except BrokenPipeError:
         raise
     except Exception as error:
-        if put is not None:
-            put(events_json.failed("error", f"This should not have happened ({type(error).__name__})."))
+        if write_json is not None:
+            write_json(events_json.error_object("error", f"This should not have happened ({type(error).__name__})."))
         raise
 
 
-def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | None) -> int:
+def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], None] | None) -> int:
     if arguments.all and arguments.target:
         raise UsageError("--all goes without a TARGET.", remedy="Leave one of the two out.")
     cwd = Path.cwd()
@@ -97,69 +97,77 @@ def _run(arguments: argparse.Namespace, put: Callable[[dict[str, Any]], None] | 
             "The model `editor` is that of an editor which has one; the command line has none.",
             remedy="Name another with --model, such as local or ollama/NAME.",
         )
-    if put is not None or not View.can_ask():
+    if write_json is not None or not View.can_ask():
         settings = replace(settings, ask=0)
-    job = Job(arguments=arguments, root=root, settings=settings, put=put)
-    if target is not None and locate.split(target)[0].endswith(".ipynb"):
-        book = _book(root, *locate.split(target))
-        job = replace(job, settings=adapter.settings_for(settings), book=book, put=book.putting(put))
+    job = FixJob(arguments=arguments, root=root, settings=settings, write_json=write_json)
+    if target is not None and locate.split_target(target)[0].endswith(".ipynb"):
+        notebook = _load_notebook(root, *locate.split_target(target))
+        adapted, writer = adapter.adapt_settings(settings), notebook.writer_with_cells(write_json)
+        job = replace(job, settings=adapted, notebook=notebook, write_json=writer)
     try:
-        return _one(job, target) if target is not None else _red(job)
+        return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
     except ModelError:
         # Only now is it known that a model is needed: a target that passes already, or cannot run, needs none.
-        if put is not None or not View.can_ask() or not _modelless(settings):
+        if write_json is not None or not View.can_ask() or not _has_no_model(settings):
             raise
-    job = replace(job, settings=replace(settings, model=ask_for_model(line)))
-    return _one(job, target) if target is not None else _red(job)
+    job = replace(job, settings=replace(settings, model=ask_for_model(read_line)))
+    return _fix_one(job, target) if target is not None else _fix_failing_tests(job)
 
 
-def _book(root: Path, path: str, rest: str) -> Book:
+def _load_notebook(root: Path, path: str, rest: str) -> NotebookJob:
     """Loads the notebook of a target. Raises `UsageError` that lists the targets if the name is ambiguous."""
     book, text = adapter.load(root, path)
-    return Book(prepared=adapter.prepare(book, cell_targets.typed(book, rest)), text=text)
+    return NotebookJob(prepared=adapter.prepare(book, cell_targets.parse_target(book, rest)), text=text)
 
 
-def _modelless(settings: Settings) -> bool:
+def _has_no_model(settings: Settings) -> bool:
     return not settings.drafter.model and not interrupt.run(choose(settings))
 
 
-def _red(job: Job) -> int:
+def _fix_failing_tests(job: FixJob) -> int:
     """Without a target: runs the suite, and fixes the first failing test or all of them."""
-    with open_view(json=job.put is not None) as view:
+    with open_view(json=job.write_json is not None) as view:
         try:
             failing = interrupt.run(
                 refine.red_tests(job.root, settings=job.settings, report_status=view.report_status),
-                last_words=view.close,
+                before_exit=view.close,
             )
         except asyncio.CancelledError:
-            return ended(job, _blank(StopReason.CANCELLED, "cancelled"))
+            return finish(job, _empty_outcome(StopReason.CANCELLED, "cancelled"))
     if not failing:
-        return ended(job, _blank(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True))
-    if job.put is None:
-        print(f"{len(failing)} red:", *(f"  {render.clean(name)}" for name in failing), sep="\n", file=sys.stderr)
+        return finish(
+            job, _empty_outcome(StopReason.ALREADY_GREEN, "All tests pass; there is nothing to fix.", solved=True)
+        )
+    if job.write_json is None:
+        print(
+            f"{len(failing)} red:",
+            *(f"  {render.escape_controls(name)}" for name in failing),
+            sep="\n",
+            file=sys.stderr,
+        )
     results = []
     for target in failing if job.arguments.all else failing[:1]:
         try:
-            results.append(_one(job, target))
+            results.append(_fix_one(job, target))
         except GreenloopError as error:
             if not job.arguments.all:
                 raise
             # One test that cannot be fixed must not stop the others.
-            if job.put is not None:
-                job.put(events_json.failed(error.kind, str(error), error.remedy))
-            tell(error)
+            if job.write_json is not None:
+                job.write_json(events_json.error_object(error.kind, str(error), error.remedy))
+            print_error(error)
             results.append(error.exit_code)
         if results[-1] == exit_codes.CANCELLED:
             break
     return exit_codes.worst(results)
 
 
-def _one(job: Job, target: str) -> int:
+def _fix_one(job: FixJob, target: str) -> int:
     problem: Problem | None = None
     attempts: list[Attempt] = []
     reader_gone = False
 
-    with open_view(json=job.put is not None, named=job.named) as view:
+    with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
 
         def emit(event: Event) -> None:
             nonlocal problem, reader_gone
@@ -171,53 +179,53 @@ def _one(job: Job, target: str) -> int:
             elif isinstance(event, Tested):
                 event.record_in(attempts)
             view.emit(event)
-            if job.put is not None and not reader_gone:
-                reader_gone = not _put_event(job.put, event, target)
+            if job.write_json is not None and not reader_gone:
+                reader_gone = not _write_event(job.write_json, event, target)
                 if reader_gone and (task := asyncio.current_task()) is not None:
                     task.cancel()  # the reader is gone: ends like SIGPIPE
 
         def before_exit() -> None:
             view.close()
-            if job.put is not None:
-                job.put(events_json.finished(_cancelled(attempts)))
+            if job.write_json is not None:
+                job.write_json(events_json.finished_object(_cancelled_outcome(attempts)))
 
         request = refine.Request(root=job.root, target=target, comment=job.arguments.comment)
-        if job.book is not None:
-            prepared = job.book.prepared
+        if job.notebook is not None:
+            prepared = job.notebook.prepared
             request = replace(request, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)
         work = refine.refine(
             request, settings=job.settings, emit=emit, report_status=view.report_status, user=view.user
         )
         try:
-            with job.book.prepared.telling() if job.book else nullcontext():
-                outcome = interrupt.run(work, last_words=before_exit)
+            with job.notebook.prepared.relabel_errors() if job.notebook else nullcontext():
+                outcome = interrupt.run(work, before_exit=before_exit)
         except asyncio.CancelledError:
-            outcome = _cancelled(attempts)
+            outcome = _cancelled_outcome(attempts)
     if reader_gone:
         raise BrokenPipeError
-    return ended(job, outcome, problem)
+    return finish(job, outcome, problem)
 
 
-def _cancelled(attempts: Sequence[Attempt]) -> Outcome:
+def _cancelled_outcome(attempts: Sequence[Attempt]) -> Outcome:
     best = best_attempt(attempts)
-    outcome = _blank(StopReason.CANCELLED, "cancelled")
+    outcome = _empty_outcome(StopReason.CANCELLED, "cancelled")
     return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=total_usage(attempts))
 
 
-def _put_event(put: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:
+def _write_event(write_json: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:
     """Writes an event; False when the reader is gone."""
-    value = events_json.of_event(event)
+    value = events_json.event_object(event)
     if value is None:
         return True
     if isinstance(event, Started):
         value["target"] = target
     try:
-        put(value)
+        write_json(value)
     except BrokenPipeError:
         return False
     return True
 
 
-def _blank(reason: StopReason, message: str, *, solved: bool = False) -> Outcome:
+def _empty_outcome(reason: StopReason, message: str, *, solved: bool = False) -> Outcome:
     verified = Verified.VERIFIED if solved else Verified.UNVERIFIED
     return Outcome(solved=solved, verified=verified, reason=reason, message=message, attempts=())

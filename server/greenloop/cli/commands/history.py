@@ -15,13 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from greenloop.cli import apply_result, exit_codes, locate, render
-from greenloop.cli.errors import warn
-from greenloop.cli.live_table import coloured_diff, table
+from greenloop.cli.errors import print_warning
+from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.engine.history.store import History, Record
-from greenloop.notebook.adapter import of_run, recovered, titled, unlined
+from greenloop.notebook.adapter import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,17 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    history = History.open(warn=warn)
+    history = History.open(warn=print_warning)
     try:
         match arguments.action:
             case None:
                 return _list(history, arguments)
             case "show":
-                return _show(_wanted(history, arguments))
+                return _show(_find_record(history, arguments))
             case "export":
                 return _export(history, arguments)
             case _:
-                return _apply(history, _wanted(history, arguments), yes=arguments.yes)
+                return _apply(history, _find_record(history, arguments), yes=arguments.yes)
     finally:
         history.close()
 
@@ -68,14 +68,14 @@ def _list(history: History, arguments: argparse.Namespace) -> int:
     for record in records:
         cells = (
             str(record.id),
-            render.moment(record.started),
-            titled(Path(record.root), record.target),
+            render.format_time(record.started),
+            target_title(Path(record.root), record.target),
             _result(record),
             str(record.count),
             record.model,
             record.root,
         )
-        grid.add_row(*(Text(render.clean(cell)) for cell in cells))
+        grid.add_row(*(Text(render.escape_controls(cell)) for cell in cells))
     Console(highlight=False).print(grid)
     return exit_codes.VERIFIED
 
@@ -84,11 +84,11 @@ def _result(record: Record) -> str:
     outcome = record.outcome
     if outcome is None:
         return record.state
-    text = render.WORDS[outcome.verified] if outcome.solved else f"not solved ({outcome.reason.value})"
+    text = render.VERIFIED_WORDS[outcome.verified] if outcome.solved else f"not solved ({outcome.reason.value})"
     return f"{text}, written" if record.applied else text
 
 
-def _wanted(history: History, arguments: argparse.Namespace) -> Record:
+def _find_record(history: History, arguments: argparse.Namespace) -> Record:
     number = arguments.run
     if number is None:
         newest = history.runs(_root(arguments), limit=1)
@@ -103,41 +103,43 @@ def _wanted(history: History, arguments: argparse.Namespace) -> Record:
 
 def _show(record: Record) -> int:
     console = Console(highlight=False)
-    target = titled(Path(record.root), record.target)
-    head = f"run {record.id}, {render.moment(record.started)}, {_result(record)}\n{target}\n{record.root}"
-    console.print(Text(render.clean(head)), soft_wrap=True)
-    console.print(Text(render.clean(f"model {record.model}, preset {record.preset}, sandbox {record.sandbox}")))
+    target = target_title(Path(record.root), record.target)
+    head = f"run {record.id}, {render.format_time(record.started)}, {_result(record)}\n{target}\n{record.root}"
+    console.print(Text(render.escape_controls(head)), soft_wrap=True)
+    console.print(
+        Text(render.escape_controls(f"model {record.model}, preset {record.preset}, sandbox {record.sandbox}"))
+    )
     console.print()
-    outcome, label_cells = _in_cells(record)
-    console.print(table(list(record.attempts), label_cells))
+    outcome, label_cells = _with_cell_labels(record)
+    console.print(attempt_table(list(record.attempts), label_cells))
     if outcome is None:
         return exit_codes.VERIFIED
     console.print()
-    console.print(Text(label_cells(render.verdict(outcome))), soft_wrap=True)
+    console.print(Text(label_cells(render.outcome_sentence(outcome))), soft_wrap=True)
     if diff := label_cells(render.diff(outcome.before, outcome.after)):
-        console.print(coloured_diff(diff), soft_wrap=True)
+        console.print(colour_diff(diff), soft_wrap=True)
     return exit_codes.VERIFIED
 
 
-def _in_cells(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:
+def _with_cell_labels(record: Record) -> tuple[Outcome | None, Callable[[str], str]]:
     """A run's outcome, and a function that labels lines; with cells for a notebook whose cells are unchanged."""
     outcome = record.outcome
 
     def label_cells(text: str) -> str:
-        return unlined(Path(record.root), record.target, text)
+        return strip_line_numbers(Path(record.root), record.target, text)
 
     if outcome is None:
         return None, label_cells
     with suppress(GreenloopError):
         for path in outcome.after:
-            if prepared := of_run(Path(record.root), path, outcome):
-                return prepared[0].shown(outcome), prepared[0].named
+            if prepared := prepare_from_run(Path(record.root), path, outcome):
+                return prepared[0].outcome_by_cell(outcome), prepared[0].label_cells
     return outcome, label_cells
 
 
 def _export(history: History, arguments: argparse.Namespace) -> int:
     if arguments.run is not None:
-        _wanted(history, arguments)
+        _find_record(history, arguments)
     for value in history.export(arguments.run):
         sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
     return exit_codes.VERIFIED
@@ -151,14 +153,14 @@ def _apply(history: History, record: Record, *, yes: bool) -> int:
             f"Run {record.id} has no result to write.", remedy=f"See `greenloop history show {record.id}`."
         )
     _show(record)
-    if not yes and not (View.can_ask() and View.ask("apply?")):
+    if not yes and not (View.can_ask() and View.ask_yes_no("apply?")):
         if not View.can_ask():
             raise UsageError("Nobody is there to say yes.", remedy="Add --yes.")
         return exit_codes.NOT_SOLVED
     root = Path(record.root)
     if not root.is_dir():
         raise WorkspaceError(f"The workspace {root} is not there any more.")
-    written = apply_result.write(root, recovered(root, outcome))
+    written = apply_result.write_result(root, recover_outcome(root, outcome))
     history.applied(record.id)
-    print(f"written: {', '.join(map(render.clean, written)) or 'nothing, it stood there already'}")
+    print(f"written: {', '.join(map(render.escape_controls, written)) or 'nothing, it stood there already'}")
     return exit_codes.VERIFIED

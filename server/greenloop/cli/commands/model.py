@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         return exit_codes.CANCELLED
 
 
-def pull() -> Path:
+def download_weights() -> Path:
     """Downloads the weights with a bar on stderr. Raises `ModelError`, or `CancelledError` on Ctrl-C."""
     from rich.console import Console  # noqa: PLC0415 - only a download shows a bar
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn  # noqa: PLC0415
@@ -54,7 +54,7 @@ def pull() -> Path:
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("embedded model", total=weights.CODER.size)
-        tenths = _tenths(lambda text: print(text, file=sys.stderr, flush=True)) if not console.is_terminal else None
+        tenths = _log_tenths(lambda text: print(text, file=sys.stderr, flush=True)) if not console.is_terminal else None
 
         def progress(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
@@ -64,7 +64,7 @@ def pull() -> Path:
         return interrupt.run(weights.pull(progress))
 
 
-def _tenths(write: Callable[[str], object]) -> Callable[[int, int], None]:
+def _log_tenths(write: Callable[[str], object]) -> Callable[[int, int], None]:
     """For logs: writes one line for every tenth."""
     last_tenth = -1
 
@@ -78,7 +78,7 @@ def _tenths(write: Callable[[str], object]) -> Callable[[int, int], None]:
 
 
 def _pull(_settings: Settings) -> int:
-    print(f"{render.clean(str(pull()))} is there, its hash is right.")
+    print(f"{render.escape_controls(str(download_weights()))} is there, its hash is right.")
     return exit_codes.VERIFIED
 
 
@@ -94,10 +94,10 @@ def _list(settings: Settings) -> int:
     path = weights.present()
     print(f"local: {path or 'not fetched; greenloop model pull'}")
     for name in ollama:
-        print(render.clean(f"ollama/{name}"))
+        print(render.escape_controls(f"ollama/{name}"))
     for name in default_model.offers(os.environ):
         print(f"{name} is set: name one of that provider's models with --model to use it")
-    print(render.clean(f"used by default: {chosen or 'none yet'}"))
+    print(render.escape_controls(f"used by default: {chosen or 'none yet'}"))
     return exit_codes.VERIFIED
 
 
@@ -137,7 +137,7 @@ _ACTIONS: dict[str, Callable[[Settings], int]] = {
 }
 
 
-def ask(line: Callable[[str], str]) -> str:
+def ask_for_model(read_line: Callable[[str], str]) -> str:
     """Asks, when there is no model, whether to download the embedded one or name another; returns the model's name.
 
     Raises `ModelError` when the user wants neither, `UsageError` for an invalid name.
@@ -147,9 +147,9 @@ def ask(line: Callable[[str], str]) -> str:
     print("No model is configured and none was found on this machine.", file=sys.stderr)
     for name in default_model.offers(os.environ):
         print(f"  {name} is set: one of that provider's models can be named.", file=sys.stderr)
-    answer = line("Fetch the embedded model now (1.1 GB, runs on this machine)? [y, n, or a model's name] ")
+    answer = read_line("Fetch the embedded model now (1.1 GB, runs on this machine)? [y, n, or a model's name] ")
     if answer.lower() in ("y", "yes"):
-        pull()
+        download_weights()
         return "local"
     if answer.lower() in ("", "n", "no"):
         raise ModelError("There is no model to ask.", remedy="Run `greenloop model pull`, or name one with --model.")

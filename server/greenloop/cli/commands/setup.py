@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from greenloop.cli import exit_codes, render
-from greenloop.cli.editors import EDITORS, Editor, command, found
+from greenloop.cli.editors import EDITORS, Editor, command, installed_editors
 from greenloop.cli.screen import View
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.core.text.diff import unified_diff
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.editor is None:
-        installed = found()
+        installed = installed_editors()
         print(
             "Editors on this machine: "
             + (", ".join(editor.name for editor in installed) or "none that greenloop knows")
@@ -45,27 +45,27 @@ def run(arguments: argparse.Namespace) -> int:
 
 def print_snippet(editor: Editor) -> None:
     """Prints the lines on standard output and all remarks on stderr, so that the lines can be piped."""
-    if editor.file is not None:
-        told(f"{editor.name}: these lines go into {editor.file()} (`greenloop setup {editor.name} --write` does it):")
-    elif not editor.ran:
-        told(f"{editor.name}: written from its documentation, never run:")
+    if editor.config_file is not None:
+        print_stderr(f"{editor.name}: these lines go into {editor.config_file()} (or run it with --write):")
+    elif not editor.is_tested:
+        print_stderr(f"{editor.name}: written from its documentation, never run:")
     sys.stderr.flush()
     print(editor.snippet(command()), end="")
     sys.stdout.flush()
-    if editor.after:
-        told(editor.after)
+    if editor.next_step:
+        print_stderr(editor.next_step)
 
 
 def write(editor: Editor, *, yes: bool) -> int:
     """Shows the change, asks, writes. Raises `UsageError` if that is unsafe, `WorkspaceError` for disk errors."""
-    if editor.file is None or editor.merged is None:
+    if editor.config_file is None or editor.merge is None:
         print_snippet(editor)
         raise UsageError(f"There is no file of {editor.name} that greenloop can write.", remedy="See the text above.")
     # A configuration file is often a link into a dotfiles repository: the link stays.
-    path = Path(os.path.realpath(editor.file()))
+    path = Path(os.path.realpath(editor.config_file()))
     try:
         present = path.read_bytes().decode("utf-8") if path.exists() else None
-        after = editor.merged(present, command())
+        after = editor.merge(present, command())
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8.", remedy="Put the lines in by hand.") from error
     except OSError as error:
@@ -73,19 +73,19 @@ def write(editor: Editor, *, yes: bool) -> int:
     if after == present:
         print(f"{path} holds the lines already.")
         return exit_codes.VERIFIED
-    print(render.clean(unified_diff(present, after, path.as_posix().lstrip("/"))), end="")
+    print(render.escape_controls(unified_diff(present, after, path.as_posix().lstrip("/"))), end="")
     if not yes and not View.can_ask():
         raise UsageError("Nobody is there to say yes.", remedy="Add --yes.")
-    if not yes and not View.ask(f"write {path}?"):
+    if not yes and not View.ask_yes_no(f"write {path}?"):
         return exit_codes.NOT_SOLVED
     _replace(path, after, present)
     print(f"written: {path}")
-    if editor.after:
-        told(editor.after)
+    if editor.next_step:
+        print_stderr(editor.next_step)
     return exit_codes.VERIFIED
 
 
-def told(text: str) -> None:
+def print_stderr(text: str) -> None:
     print(text, file=sys.stderr)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from greenloop.cli import exit_codes, interrupt
 from greenloop.cli.commands import doctor
-from greenloop.cli.editors import command, found
-from greenloop.cli.errors import warn
+from greenloop.cli.editors import command, installed_editors
+from greenloop.cli.errors import print_warning
 from greenloop.engine.doctor import report
 from greenloop.project import settings as configuration
 
@@ -18,19 +18,19 @@ def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001
     workspace_row, root = doctor.find_workspace(None, Path.cwd())
     settings, warnings = configuration.load(root)
     for sentence in warnings:
-        warn(sentence)
+        print_warning(sentence)
     try:
         rows = [*interrupt.run(report.examine(root, settings)), workspace_row]
     except asyncio.CancelledError:
         return exit_codes.CANCELLED
-    doctor.tell(rows)
+    doctor.print_rows(rows)
     print("\nNext:")
     steps = [row.remedy for row in rows if row.part in report.lacking(rows) and row.ok is False and row.remedy]
     for remedy in dict.fromkeys(steps):
         print(f"  {remedy}")
     print("  greenloop fix                            the first red test of this project")
     print("  greenloop fix tests/test_x.py::test_y    this one; also file.py::function and file.py:LINE")
-    for editor in found():
-        print(f"\n{editor.name}: greenloop setup {editor.name}" + (" --write" if editor.file else ""))
+    for editor in installed_editors():
+        print(f"\n{editor.name}: greenloop setup {editor.name}" + (" --write" if editor.config_file else ""))
         print("".join(f"    {line}" for line in editor.snippet(command()).splitlines(keepends=True)), end="")
     return exit_codes.VERIFIED if report.ready(rows) else exit_codes.CANNOT_VERIFY

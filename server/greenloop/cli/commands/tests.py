@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from greenloop.cli import exit_codes, locate, render
-from greenloop.cli.errors import warn
+from greenloop.cli.errors import print_warning
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.notebook import adapter, cell_targets
@@ -34,31 +34,31 @@ def run(arguments: argparse.Namespace) -> int:
     region = targets.region_for(target, text)
     stored = stored_tests.load(root, region, text)
     for sentence in stored.said:
-        warn(render.clean(sentence))
+        print_warning(render.escape_controls(sentence))
     if stored.seen is None:
         print(f"No tests of {target.qualname} are kept.", file=sys.stderr)
         print(f"`greenloop fix {shlex.quote(selector)}` makes them from its docstring.", file=sys.stderr)
         return exit_codes.NOT_SOLVED
     if not arguments.edit:
-        print(render.clean(stored.seen), end="")
+        print(render.escape_controls(stored.seen), end="")
         for source in stored.struck.values():
-            print(render.clean(f"# struck out: {source}"))
+            print(render.escape_controls(f"# struck out: {source}"))
     else:
         _edit(stored.path)
         stored = stored_tests.load(root, region, text)
         for sentence in stored.said:
-            warn(render.clean(sentence))
-    print(render.clean(str(stored.path)), file=sys.stderr)
+            print_warning(render.escape_controls(sentence))
+    print(render.escape_controls(str(stored.path)), file=sys.stderr)
     return exit_codes.VERIFIED if stored.readable else exit_codes.USAGE
 
 
 def _target(root: Path, typed: str) -> tuple[Target, str, str]:
     """The target, the text of its file, and its name for people. Raises `UsageError`."""
-    file, rest = locate.split(typed)
+    file, rest = locate.split_target(typed)
     if file.endswith(".ipynb"):
         book, _text = adapter.load(root, file)
-        prepared = adapter.prepare(book, cell_targets.typed(book, rest))
-        return prepared.target, prepared.composed.module, prepared.named(prepared.target.selector)
+        prepared = adapter.prepare(book, cell_targets.parse_target(book, rest))
+        return prepared.target, prepared.composed.module, prepared.label_cells(prepared.target.selector)
     parsed = targets.parse_target(typed, root, python_files=sources.file_patterns(root))
     return parsed.target, parsed.text, parsed.target.selector
 

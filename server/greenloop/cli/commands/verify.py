@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
-from greenloop.cli.errors import tell, warn
+from greenloop.cli.errors import print_error, print_warning
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.verdict import CaseResult
 from greenloop.engine.verify.replay import rerun
@@ -23,8 +23,8 @@ from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
 
-LONGEST_MESSAGE = 2_000
-_MOST = 10  # names in one line for people; --json has all
+MAX_MESSAGE = 2_000
+MAX_LISTED = 10  # names in one line for people; --json has all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,37 +54,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        return _run(arguments)
+        return _verify(arguments)
     except GreenloopError as error:
         if arguments.json:
-            _put({**of_result(Verification(reason=str(error))), "remedy": error.remedy})
-        tell(error)
+            _print_json({**result_json(Verification(reason=str(error))), "remedy": error.remedy})
+        print_error(error)
         return error.exit_code
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _verify(arguments: argparse.Namespace) -> int:
     cwd = Path.cwd()
-    report = junit.check(cwd / arguments.junit) if arguments.junit else None
+    report = junit.check_writable(cwd / arguments.junit) if arguments.junit else None
     if arguments.run_seconds is not None and not arguments.run_seconds > 0:
         raise UsageError("--seconds must be more than 0.")
-    number = record(arguments.targets, cwd)
+    number = run_number(arguments.targets, cwd)
     try:
-        result = _again(arguments, number, cwd) if number is not None else _fresh(arguments, cwd)
+        result = _replay(arguments, number, cwd) if number is not None else _verify_target(arguments, cwd)
     except asyncio.CancelledError:
         if arguments.json:
-            _put(of_result(Verification(reason="Cancelled.")))
+            _print_json(result_json(Verification(reason="Cancelled.")))
         print("greenloop: cancelled.", file=sys.stderr)
         return exit_codes.CANCELLED
     if arguments.json:
-        _put(of_result(result))
+        _print_json(result_json(result))
     else:
-        print("\n".join(lines(result)))
+        print("\n".join(format_result(result)))
     if report is not None:
         junit.write(report, result)
     return exit_codes.VERIFIED if result.verified else exit_codes.NOT_SOLVED
 
 
-def record(targets: Sequence[str], cwd: Path) -> int | None:
+def run_number(targets: Sequence[str], cwd: Path) -> int | None:
     """The number of a past run if one was typed; a file whose name is a number takes precedence.
 
     Raises `UsageError` for a run together with other targets.
@@ -103,7 +103,7 @@ def record(targets: Sequence[str], cwd: Path) -> int | None:
     return int(numbers[0][1] or numbers[0][2])
 
 
-def _fresh(arguments: argparse.Namespace, cwd: Path) -> Verification:
+def _verify_target(arguments: argparse.Namespace, cwd: Path) -> Verification:
     root, first_target = locate.locate(arguments.root, next(iter(arguments.targets), None), cwd=cwd)
     other_targets = [locate.locate(str(root), target, cwd=cwd)[1] for target in arguments.targets[1:]]
     request = Request(
@@ -117,7 +117,7 @@ def _fresh(arguments: argparse.Namespace, cwd: Path) -> Verification:
     return interrupt.run(verify(request, settings=options.load(arguments, root, cwd=cwd), report_status=_report_status))
 
 
-def _again(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
+def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verification:
     conflicting = [
         flag
         for flag, value in {
@@ -135,23 +135,23 @@ def _again(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificatio
             settings=lambda root: options.load(arguments, root, cwd=cwd),
             seconds=arguments.run_seconds or 0.0,
             report_status=_report_status,
-            warn=warn,
+            warn=print_warning,
         )
     )
 
 
 def _report_status(sentence: str) -> None:
-    print(f"greenloop: {render.clean(sentence)}", file=sys.stderr, flush=True)
+    print(f"greenloop: {render.escape_controls(sentence)}", file=sys.stderr, flush=True)
 
 
 # -- for programs ---------------------------------------------------------------------------------------------------
 
 
-def _put(value: dict[str, Any]) -> None:
+def _print_json(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=True) + "\n")
 
 
-def of_result(result: Verification) -> dict[str, Any]:
+def result_json(result: Verification) -> dict[str, Any]:
     """The object that docs/verify.md describes."""
     changed = [{"path": path, "change": "changed"} for path in result.changed]
     changed += [{"path": path, "change": "removed"} for path in result.removed]
@@ -160,12 +160,12 @@ def of_result(result: Verification) -> dict[str, Any]:
         "reason": result.reason,
         "revision": result.revision,
         "base": result.base,
-        "cases": [_case(case, result.before.get(case.id)) for case in result.cases],
+        "cases": [_case_json(case, result.before.get(case.id)) for case in result.cases],
         "tampered": [{"id": each.case or None, "reason": each.reason} for each in result.tampered],
         "changed_tests": sorted(changed, key=lambda each: each["path"]),
         "added_tests": list(result.added),
         "kept": list(result.kept),
-        "new_cases": [_case(case, None) for case in result.new_cases],
+        "new_cases": [_case_json(case, None) for case in result.new_cases],
         "failed": list(result.failed),
         "already_failing": list(result.already_failing),
         "fixed": list(result.fixed),
@@ -180,7 +180,7 @@ def of_result(result: Verification) -> dict[str, Any]:
     }
 
 
-def _case(case: CaseResult, before: str | None) -> dict[str, Any]:
+def _case_json(case: CaseResult, before: str | None) -> dict[str, Any]:
     value: dict[str, Any] = {
         "id": case.id,
         "outcome": case.outcome,
@@ -189,39 +189,39 @@ def _case(case: CaseResult, before: str | None) -> dict[str, Any]:
     }
     if case.failure is not None and not case.passed:
         value["type"] = case.failure.type
-        value["message"] = case.failure.message[:LONGEST_MESSAGE]
+        value["message"] = case.failure.message[:MAX_MESSAGE]
     return value
 
 
 # -- for people -----------------------------------------------------------------------------------------------------
 
 
-def lines(result: Verification) -> Iterator[str]:
-    yield render.clean(_head(result))
+def format_result(result: Verification) -> Iterator[str]:
+    yield render.escape_controls(_format_head(result))
     cases = {case.id: case for case in (*result.cases, *result.new_cases)}
-    for case in (*result.failed, *result.new_failing)[:_MOST]:
+    for case in (*result.failed, *result.new_failing)[:MAX_LISTED]:
         failure = cases[case].failure if case in cases else None
         reason = f": {failure.type}: {failure.message.strip().splitlines()[0]}" if failure and failure.message else ""
-        yield render.clean(f"  failed: {case}{reason}"[:300])
-    yield from _named("tampered with", [each.case for each in result.tampered if each.case])
-    yield from _named("passes now", result.fixed)
-    yield from _named("failed before, and still does", result.already_failing)
-    yield from _named("flaky, so not counted", result.flaky)
+        yield render.escape_controls(f"  failed: {case}{reason}"[:300])
+    yield from _list_names("tampered with", [each.case for each in result.tampered if each.case])
+    yield from _list_names("passes now", result.fixed)
+    yield from _list_names("failed before, and still does", result.already_failing)
+    yield from _list_names("flaky, so not counted", result.flaky)
     changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
-    yield from _named(f"taken from {result.revision} instead", changed)
-    yield from _named(f"left out, for {result.revision} does not have it", result.added)
-    yield from _named("kept, though the commit does not have it", result.kept)
+    yield from _list_names(f"taken from {result.revision} instead", changed)
+    yield from _list_names(f"left out, for {result.revision} does not have it", result.added)
+    yield from _list_names("kept, though the commit does not have it", result.kept)
     if result.canaried or result.not_canaried:
         total = len(result.canaried) + len(result.not_canaried)
         yield f"  canaried: {len(result.canaried)} of {total}"
-    yield from _named("passed without a canary", result.not_canaried)
+    yield from _list_names("passed without a canary", result.not_canaried)
     for sentence in (*result.changes, *result.notes):
-        yield render.clean(f"  {sentence}")
+        yield render.escape_controls(f"  {sentence}")
     if result.network:
         yield "  tests could reach the network (sandbox.network)"
 
 
-def _head(result: Verification) -> str:
+def _format_head(result: Verification) -> str:
     if result.tampered:
         return f"TAMPERED: {result.reason}"
     if not result.verified:
@@ -231,7 +231,7 @@ def _head(result: Verification) -> str:
     return f"verified: {passed} tests of {base} pass with this code, in {result.sandbox}, {result.seconds:.1f} s"
 
 
-def _named(what: str, names: Sequence[str]) -> Iterator[str]:
+def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:
     if names:
-        more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-        yield render.clean(f"  {what}: {', '.join(names[:_MOST])}{more}")
+        more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+        yield render.escape_controls(f"  {what}: {', '.join(names[:MAX_LISTED])}{more}")

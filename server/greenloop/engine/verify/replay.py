@@ -97,7 +97,7 @@ def _read(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Ba
         raise UsageError(
             f"Run {number} has no result that could be verified.", remedy=f"See `greenloop history show {number}`."
         )
-    if adapter.titled(Path(record.root), record.target) != record.target:
+    if adapter.target_title(Path(record.root), record.target) != record.target:
         raise CannotVerifyError(
             f"Run {number} was made in a notebook, whose tests exist during a run only.",
             remedy="Refine its cell once more: what is green already is said.",

@@ -15,14 +15,14 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.documents.notebooks import whole
 from greenloop.notebook.layout import Notebook
-from greenloop.notebook.module import compose, ran_to
-from greenloop.notebook.write_back import landed
+from greenloop.notebook.module import compose, last_cell_run
+from greenloop.notebook.write_back import write_back
 
 if TYPE_CHECKING:
     from greenloop.engine.refine import Request
     from greenloop.lsp.runs.runs import Run
-    from greenloop.notebook.adapter import Prepared
-    from greenloop.notebook.cell_targets import Goal
+    from greenloop.notebook.adapter import NotebookTarget
+    from greenloop.notebook.cell_targets import CellTarget
     from greenloop.project.settings import Settings
     from greenloop.project.targets import Heading
 
@@ -32,15 +32,15 @@ def target_at(notebook: Notebook, line: int) -> Target | None:
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - the parser is loaded after the handshake
     from greenloop.project import targets  # noqa: PLC0415 - the parser is loaded after the handshake
 
-    place = notebook.place(line - 1)
-    goal = cell_targets.goal_at(notebook, place.cell, place.row) if place else None
+    place = notebook.position_of(line - 1)
+    goal = cell_targets.target_at(notebook, place.cell, place.row) if place else None
     if goal is None:
         return None
     if not goal.test:
         return targets.target_at(notebook.python, notebook.module, line)
     if not goal.name:
         return adapter.check_target(notebook, goal.cell)
-    return targets.find_target(compose(notebook, goal.last).tests, notebook.tests, goal.name)
+    return targets.find_target(compose(notebook, goal.last_cell).tests, notebook.tests, goal.name)
 
 
 def headings(notebook: Notebook) -> Iterator[Heading]:
@@ -48,11 +48,11 @@ def headings(notebook: Notebook) -> Iterator[Heading]:
     from greenloop.notebook import cell_targets  # noqa: PLC0415 - as above
     from greenloop.project import targets  # noqa: PLC0415 - as above
 
-    tests = {part.name for cell in notebook.cells for part in cell.reading.tests}
+    tests = {part.name for cell in notebook.cells for part in cell.parsed.tests}
     for heading in targets.list_headings(notebook.python, notebook.module):
         if heading.qualname.partition(".")[0] not in tests:
             yield heading
-    for goal in cell_targets.goals(notebook):
+    for goal in cell_targets.list_targets(notebook):
         if goal.test and (target := named(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
             yield targets.Heading(target.kind, target.qualname, target.selector, target.name_line, False, False)
 
@@ -64,48 +64,50 @@ def named(notebook: Notebook, path: str, name: str) -> Target | None:
 
     if path == notebook.module:
         return targets.find_target(notebook.python, path, name) if name else None
-    cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.reading.checks), None)
+    cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.parsed.checks), None)
     if cell is not None:
         return adapter.check_target(notebook, cell)
     return targets.find_target(whole(notebook), path, name) if name else None
 
 
-def prepared(run: Run, notebook: Notebook) -> Prepared:
+def prepared(run: Run, notebook: Notebook) -> NotebookTarget:
     """The engine's input for a run in a notebook. Raises `UsageError`."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
     return adapter.prepare(notebook, _goal(run.target, notebook))
 
 
-def _goal(target: Target, notebook: Notebook) -> Goal:
+def _goal(target: Target, notebook: Notebook) -> CellTarget:
     """The goal of a target in the current cells."""
     from greenloop.notebook import cell_targets  # noqa: PLC0415 - as above
 
     name = target.qualname
     if target.kind is TargetKind.TEST:
-        for goal in cell_targets.goals(notebook):
+        for goal in cell_targets.list_targets(notebook):
             if goal.test and name in (goal.name, "" if goal.name else notebook.cells[goal.cell].test):
                 return goal
-    place = notebook.place(target.name_line - 1)
-    goal_here = cell_targets.goal_at(notebook, place.cell, place.row) if place else None
+    place = notebook.position_of(target.name_line - 1)
+    goal_here = cell_targets.target_at(notebook, place.cell, place.row) if place else None
     if goal_here is not None and goal_here.name == name:
         return goal_here
     same_name = [
-        goal for goal in cell_targets.goals(notebook) if not goal.test and goal.name in (name, name.partition(".")[0])
+        goal
+        for goal in cell_targets.list_targets(notebook)
+        if not goal.test and goal.name in (name, name.partition(".")[0])
     ]
     if not same_name:
         raise UsageError(f"{notebook.path} has no {name} any more.")
     return replace(same_name[-1], name=name)
 
 
-def tested(notebook: Notebook, target: Target | None) -> tuple[Prepared, tuple[str, ...]]:
+def tested(notebook: Notebook, target: Target | None) -> tuple[NotebookTarget, tuple[str, ...]]:
     """The sandbox's files to run a target's tests, and their selectors; None: all checks of all cells.
 
     A function's tests are the checks of all cells up to the last that names it. Raises `UsageError`.
     """
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - as above
 
-    goals = cell_targets.goals(notebook)
+    goals = cell_targets.list_targets(notebook)
     if not any(goal.test for goal in goals):
         raise UsageError(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
     if target is not None:
@@ -113,7 +115,7 @@ def tested(notebook: Notebook, target: Target | None) -> tuple[Prepared, tuple[s
         single = target.kind is TargetKind.TEST
         return prepared, (target.selector if single else notebook.tests,)
     last_cell = len(notebook.cells) - 1
-    return adapter.prepare(notebook, replace(next(goal for goal in goals if goal.test), last=last_cell)), (
+    return adapter.prepare(notebook, replace(next(goal for goal in goals if goal.test), last_cell=last_cell)), (
         notebook.tests,
     )
 
@@ -123,16 +125,16 @@ def texts(notebook: Notebook) -> dict[str, str]:
     return {notebook.module: notebook.text, notebook.tests: whole(notebook)}
 
 
-def asked(request: Request, prepared: Prepared, settings: Settings) -> tuple[Request, Settings]:
+def asked(request: Request, prepared: NotebookTarget, settings: Settings) -> tuple[Request, Settings]:
     """The request with the notebook's two files, and settings adapted to them."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
     buffers = {**request.buffers, **prepared.buffers}
     request = replace(request, target=prepared.target, buffers=buffers, fault=prepared.fault)
-    return request, adapter.settings_for(settings)
+    return request, adapter.adapt_settings(settings)
 
 
-def telling(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Event], None]:
+def telling(prepared: NotebookTarget, emit: Callable[[Event], None]) -> Callable[[Event], None]:
     """Wraps `emit` so that a `Started` event has the texts of all cells as originals."""
     grid = texts(prepared.notebook)
 
@@ -144,16 +146,18 @@ def telling(prepared: Prepared, emit: Callable[[Event], None]) -> Callable[[Even
     return emit_with_grid
 
 
-def attempted(prepared: Prepared, module: str) -> Notebook | None:
+def attempted(prepared: NotebookTarget, module: str) -> Notebook | None:
     """The notebook after an attempt whose module ran as `module`; None where a change spans several cells."""
-    return landed(prepared.notebook, prepared.composed.module, module, prepared.goal.last)
+    return write_back(prepared.notebook, prepared.composed.module, module, prepared.cell_target.last_cell)
 
 
-def answered(prepared: Prepared, outcome: Outcome) -> Outcome:
+def answered(prepared: NotebookTarget, outcome: Outcome) -> Outcome:
     """The outcome with the grid of all cells in place of the module. Raises `WorkspaceError`."""
     module = prepared.notebook.module
-    outcome = replace(outcome, message=prepared.named(outcome.message))
-    return outcome if module not in outcome.after else _gridded(prepared.notebook, outcome, prepared.landed(outcome))
+    outcome = replace(outcome, message=prepared.label_cells(outcome.message))
+    return (
+        outcome if module not in outcome.after else _gridded(prepared.notebook, outcome, prepared.write_back(outcome))
+    )
 
 
 def kept(notebook: Notebook, outcome: Outcome) -> Outcome | None:
@@ -162,8 +166,8 @@ def kept(notebook: Notebook, outcome: Outcome) -> Outcome | None:
     if module not in outcome.after:
         return outcome
     before = outcome.before.get(module) or ""
-    last_cell = ran_to(notebook, before)
-    changed = landed(notebook, before, outcome.after[module], last_cell) if last_cell is not None else None
+    last_cell = last_cell_run(notebook, before)
+    changed = write_back(notebook, before, outcome.after[module], last_cell) if last_cell is not None else None
     return None if changed is None else _gridded(notebook, outcome, changed)
 
 
@@ -178,7 +182,7 @@ def merged(run: Run, notebook: Notebook, wanted: Mapping[str, str]) -> dict[str,
     Raises `UsageError` where the target no longer exists.
     """
     text = wanted.get(notebook.module)
-    changed = notebook if text is None else landed(notebook, notebook.text, text, home=-1)
+    changed = notebook if text is None else write_back(notebook, notebook.text, text, default_cell=-1)
     if changed is None:
         raise UsageError(f"The merge spans several cells of {notebook.path}.")
     return prepared(run, changed).buffers

@@ -13,9 +13,9 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument
 
-from greenloop.notebook.layout import GAP, Cell, Notebook, names, split
+from greenloop.notebook.layout import GAP_ROWS, Cell, Notebook, module_names, split_cells
 from greenloop.notebook.module import compose
-from greenloop.notebook.write_back import landed
+from greenloop.notebook.write_back import write_back
 
 VIRTUAL = ".virtual_documents"
 Text = Callable[[str], TextDocument | None]
@@ -53,7 +53,7 @@ class Book:
         """The current cells; `document_of` returns an open document by URI."""
         if self.virtual:
             document = text(self.virtual)
-            sources = tuple(split(document.source)) if document else ()
+            sources = tuple(split_cells(document.source)) if document else ()
             labels = list(range(1, len(sources) + 1))
         else:
             open_cells = [(uri, document) for uri in self.uris if (document := text(uri))]
@@ -75,15 +75,15 @@ class Book:
     def parts(self, text: Text) -> list[tuple[str, int]]:
         """Each document's URI, and the number of the grid's rows before it."""
         if self.virtual:
-            return [(self.virtual, GAP)]
+            return [(self.virtual, GAP_ROWS)]
         open_uris = [uri for uri in self.uris if text(uri)]
-        return list(zip(open_uris, self.notebook(text).firsts, strict=True))
+        return list(zip(open_uris, self.notebook(text).first_rows, strict=True))
 
 
 def book_of(file: Path) -> Book:
     """A newly opened notebook; the name of its module differs from every existing file's."""
     taken = [each.name for each in file.parent.glob("*_ipynb*.py")] if file.parent.is_dir() else []
-    module, tests = names(file.name, taken)
+    module, tests = module_names(file.name, taken)
     return Book(file=file, module=module, tests=tests)
 
 
@@ -108,7 +108,7 @@ def whole(notebook: Notebook) -> str:
 
 def cell_changes(notebook: Notebook, before: str, after: str) -> list[tuple[int, str, str]] | None:
     """The cells that a change of the grid's text changes (position, before, after); None where it spans several."""
-    changed = landed(notebook, before, after, home=-1)
+    changed = write_back(notebook, before, after, default_cell=-1)
     if changed is None:
         return None
     pairs = enumerate(zip(notebook.cells, changed.cells, strict=True))

@@ -21,7 +21,7 @@ from greenloop.lsp.connection.convert import line_range, lowered
 from greenloop.lsp.documents import notebooks
 from greenloop.lsp.documents.disk import path_of
 from greenloop.lsp.documents.text_document import Document
-from greenloop.notebook.layout import GAP, Notebook
+from greenloop.notebook.layout import GAP_ROWS, Notebook
 
 # Maximum URIs whose path is cached.
 NAMES = 1024
@@ -165,7 +165,7 @@ class Documents(Workspace):
             # The notebook was closed.
             start = lsp.Position(line=0, character=0)
             return lsp.Location(uri=self.uri(path), range=lsp.Range(start=start, end=start))
-        gap = GAP if path in self._book_paths else 0
+        gap = GAP_ROWS if path in self._book_paths else 0
         uri, lines_before = next((part for part in reversed(parts) if part[1] - gap <= where.start.line), parts[0])
         document = self._text(uri) if gap else None
         if document is None:

@@ -237,7 +237,7 @@ async def _refined(server: Server, run: Run) -> Outcome:
         run.now = text
         server.refresh(run)
 
-    with prepared.telling() if prepared else nullcontext():
+    with prepared.relabel_errors() if prepared else nullcontext():
         outcome = await engine.refine(
             request,
             settings=settings,

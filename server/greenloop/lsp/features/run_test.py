@@ -23,7 +23,7 @@ from greenloop.lsp.testing.requests import Asked, Tally
 
 if TYPE_CHECKING:
     from greenloop.lsp.server import Server
-    from greenloop.notebook.adapter import Prepared
+    from greenloop.notebook.adapter import NotebookTarget
     from greenloop.project.settings import Settings
 
 
@@ -70,7 +70,7 @@ def _asked(server: Server, place: locations.Place, target: str | None) -> Asked:
     settings = configuration.load(server, place.root)
 
     def request(
-        name: str, path: str, selectors: tuple[str, ...] = (), prepared: Prepared | None = None, **more: Any
+        name: str, path: str, selectors: tuple[str, ...] = (), prepared: NotebookTarget | None = None, **more: Any
     ) -> Asked:
         return Asked(
             root=place.root,
@@ -89,7 +89,7 @@ def _asked(server: Server, place: locations.Place, target: str | None) -> Asked:
     if place.notebook is not None:
         prepared, selectors = notebook_requests.tested(place.notebook, found_target)
         name = (
-            prepared.named(found_target.qualname)
+            prepared.label_cells(found_target.qualname)
             if found_target is not None
             else place.notebook.path.rpartition("/")[2]
         )
@@ -127,7 +127,7 @@ def tell(server: Server, asked: Asked, tally: Tally) -> None:
         client_requests.tell(server, none, lsp.MessageType.Warning)
         return
     text = sentence(tally.results, tally.broken, tally.left, tally.lost, tally.seconds)
-    text = asked.cells.named(text) if asked.cells is not None else text
+    text = asked.cells.label_cells(text) if asked.cells is not None else text
     good = not (tally.broken or tally.left or tally.lost or tally.failing)
     client_requests.tell(server, text, lsp.MessageType.Info if good else lsp.MessageType.Warning)
 

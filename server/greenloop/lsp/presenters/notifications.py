@@ -14,7 +14,7 @@ from greenloop.lsp.connection import client_requests
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.presenters.attempt_line import line_of
 from greenloop.lsp.runs.apply_edit import BY_ACTION
-from greenloop.notebook.cell_labels import named as notebook_named
+from greenloop.notebook.cell_labels import label_text as notebook_named
 
 if TYPE_CHECKING:
     from greenloop.lsp.runs.apply_edit import Landing

@@ -12,7 +12,7 @@ from greenloop.core.text.diff import merge
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.runs.apply_edit import as_in, plain, text_of
-from greenloop.notebook.cell_labels import named
+from greenloop.notebook.cell_labels import label_text
 
 if TYPE_CHECKING:
     from greenloop.lsp.runs.runs import Run
@@ -96,7 +96,7 @@ def spelled(run: Run, attempt: Attempt, path: str, line: int) -> str:
     files = compose(run.started.problem, attempt.candidate) if attempt.candidate is not None else {}
     if path == notebook.module and path in files:
         notebook = notebook_requests.attempted(run.prepared, files[path]) or notebook
-    return named(notebook, text)
+    return label_text(notebook, text)
 
 
 def _put_in(before: str | None, after: str, now: str | None) -> Tried:

@@ -23,7 +23,7 @@ from greenloop.lsp.runs.questions import Question
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
-    from greenloop.notebook.adapter import Prepared
+    from greenloop.notebook.adapter import NotebookTarget
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class Run:
     cancelled: bool = False
     review: bool = False
     applied: bool = False
-    prepared: Prepared | None = None
+    prepared: NotebookTarget | None = None
     doubted: bool = False
     overtaken: set[str] = field(default_factory=set)
     proof: dict[str, str] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.engine.run_tests import Report
-    from greenloop.notebook.adapter import Prepared
+    from greenloop.notebook.adapter import NotebookTarget
 
 # The prefix of the selector of a docstring's examples.
 DOCTEST = "doctest:"
@@ -56,7 +56,7 @@ class Asked:
     selectors: tuple[str, ...] = ()
     function: str = ""
     examples: tuple[str, ...] = ()
-    cells: Prepared | None = None
+    cells: NotebookTarget | None = None
     over: asyncio.Future[Tally] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 

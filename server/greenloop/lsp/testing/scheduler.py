@@ -26,7 +26,7 @@ from greenloop.project.settings import Settings
 if TYPE_CHECKING:
     from greenloop.engine.run_tests import Report
     from greenloop.lsp.server import Server
-    from greenloop.notebook.adapter import Prepared
+    from greenloop.notebook.adapter import NotebookTarget
 
 log = logging.getLogger(__name__)
 
@@ -251,7 +251,7 @@ class Checks:
         self,
         check: Check,
         asked: Asked,
-        cells: Prepared,
+        cells: NotebookTarget,
         memory: Memory,
         buffers: Mapping[str, bytes],
         texts: Mapping[str, str],
