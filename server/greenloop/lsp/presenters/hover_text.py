@@ -211,7 +211,9 @@ def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
     """The tests that greenloop wrote, with the evidence for each; those that no longer count are struck through."""
     if run.progress.specified is None:
         return []
-    rows = list_rows(run.progress.specified.spec, has_votes=bool(run.progress.specified.reason), discarded=_struck_out(run))
+    rows = list_rows(
+        run.progress.specified.spec, has_votes=bool(run.progress.specified.reason), discarded=_struck_out(run)
+    )
     shown = [_test(row, markup=markup) for row in rows[:most]]
     if len(rows) > most:
         shown.append(f"- … {len(rows) - most} more")
