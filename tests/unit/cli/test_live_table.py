@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from fake_engine import FakeEngine, attempt, solved
-from greenloop.cli.live_table import Activity, LiveTable, PlainLines, attempt_table, colour_diff
 from greenloop.cli import render
+from greenloop.cli.live_table import Activity, LiveTable, PlainLines, attempt_table, colour_diff
 from greenloop.core import summary
 from greenloop.core.events import Checked, Planned, Proposed, Started, Token
 from greenloop.core.records.attempt import Finding
