@@ -161,6 +161,6 @@ def _apply(history: History, record: Record, *, yes: bool) -> int:
     if not root.is_dir():
         raise WorkspaceError(f"The workspace {root} no longer exists.")
     written = apply_result.write_result(root, recover_outcome(root, outcome))
-    history.applied(record.id)
+    history.mark_applied(record.id)
     print(f"Written: {', '.join(map(render.escape_controls, written)) or 'nothing, the file already has the result'}")
     return exit_codes.VERIFIED
