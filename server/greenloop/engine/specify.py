@@ -43,7 +43,7 @@ async def specify(
     if not problem.regions:
         return baseline
     # What settings name holds for whatever the target is.
-    asked = await host_checks.collected(problem, tools)
+    asked = await host_checks.collect(problem, tools)
     wishes = "\n".join(text for text in (problem.instruction, host_checks.instruction(asked.cases)) if text)
     problem = replace(problem, spec=problem.spec + asked, instruction=wishes)
     if bed.target.kind is not TargetKind.FUNCTION:
@@ -61,7 +61,7 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
     region = problem.regions[0]
     module = imported_as(region.path, problem.root)
     known = stored_tests.load(problem.root, region, problem.files[region.path])
-    for sentence in known.said:
+    for sentence in known.messages:
         bed.report_status(sentence)
     spec = problem.spec + known.spec(module)
     if parts and _designing(bed, problem, spec):
@@ -71,7 +71,9 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
         for name in parts if not silent and designable(about.header, about.docstring or "") else ():
             if not known.has(MAKES[name]):
                 bed.report_status("writing tests from the docstring")
-                spec += known.sifted(await registry.load("specs", name).collect(replace(problem, spec=spec), tools))
+                spec += known.without_struck(
+                    await registry.load("specs", name).collect(replace(problem, spec=spec), tools)
+                )
         if silent and not spec.cases:
             raise CannotVerifyError(silent, remedy=REMEDY)
     if not any(case.executed for case in spec.cases):
@@ -79,8 +81,8 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
             f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",
             remedy=_remedy(spec.doubts, parts),
         )
-    if spec.open or known.own:
-        for sentence in stored_tests.save(known, spec, module).said:
+    if spec.open or known.user_tests:
+        for sentence in stored_tests.save(known, spec, module).messages:
             bed.report_status(sentence)
     return replace(problem, spec=spec)
 
@@ -124,5 +126,5 @@ async def _run(bed: Bed, baseline: Baseline, problem: Problem) -> Baseline:
             suspicion=problem.suspicion,
             instruction=problem.instruction,
         ),
-        attempt=replace(known.attempt, verdict=host_checks.scored(known.attempt.verdict, spec.cases)),
+        attempt=replace(known.attempt, verdict=host_checks.with_scores(known.attempt.verdict, spec.cases)),
     )

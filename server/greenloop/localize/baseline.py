@@ -32,8 +32,8 @@ from greenloop.project.sources import imported_as, is_trusted
 from greenloop.project.targets import nearest
 from greenloop.project.workspace import importers
 from greenloop.specs.kinds.doctest import examples
-from greenloop.specs.kinds.examples import facts, stated
-from greenloop.specs.kinds.pytest import read
+from greenloop.specs.kinds.examples import build_spec, read_statements
+from greenloop.specs.kinds.pytest import read_spec
 
 # A test may be waiting for a second missing name behind the first; more than this is a rewrite, not a repair.
 MOST_MISSING = 4
@@ -56,7 +56,7 @@ async def _of_test(bed: Bed) -> Baseline:
     stubs, created, execution = await _with_stubs(bed)
     if not collected_cases(execution):
         return await _uncollected(bed, execution, stubs)
-    spec = read(execution, bed.target)
+    spec = read_spec(execution, bed.target)
     if early := await _ends_here(bed, spec, execution, stubs):
         return early
     failing = {result.id: result for result in case_results(execution) if not result.passed}
@@ -249,9 +249,9 @@ def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tupl
 async def _of_function(bed: Bed) -> Baseline:
     text = bed.snapshot.text(bed.target.path) or ""
     region = regions.for_function(bed.target, text)
-    if clash := facts(region, text).clash:
+    if clash := read_statements(region, text).clash:
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
-    told = examples(bed.target, text) + stated(region, text, imported_as(region.path, bed.snapshot.root))
+    told = examples(bed.target, text) + build_spec(region, text, imported_as(region.path, bed.snapshot.root))
     bed.report_status("running its examples and the tests that reach it")
     reach: dict[str, Sequence[ReachedFunction]] = {}
     around = await _run_around(bed, [], {bed.target.path: None}, reach, {})

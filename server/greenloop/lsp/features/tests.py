@@ -69,7 +69,7 @@ def _region(run: Run | None, target: Target) -> Region | None:
 def _file(root: Path, path: str, qualname: str) -> Path:
     from greenloop.specs import stored_tests  # noqa: PLC0415 - only needed to show tests, not at the start
 
-    return stored_tests.path_of(root, path, qualname)
+    return stored_tests.stored_path(root, path, qualname)
 
 
 async def _show(server: Server, place: locations.Place, path: str, name: str) -> None:

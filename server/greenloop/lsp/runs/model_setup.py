@@ -35,7 +35,7 @@ def opener(server: Server, run: Run) -> Callable[[str, Settings], Model]:
     def open_model(name: str, settings: Settings) -> Model:
         from greenloop.models import roles  # noqa: PLC0415 - only runs need it, not the start
 
-        return EditorModel(server, settings) if name == EDITOR else roles.opened(name, settings, keys)
+        return EditorModel(server, settings) if name == EDITOR else roles.open_model(name, settings, keys)
 
     return open_model
 
