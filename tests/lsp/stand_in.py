@@ -23,9 +23,10 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
-from greenloop.lsp.connection import client_requests
-from greenloop.lsp.features import doctor, lifecycle, pull_model
-from greenloop.lsp.presenters import diagnostics
+from greenloop.lsp import process_end
+from greenloop.lsp.connection import client
+from greenloop.lsp.features import doctor, pull_model
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.runs import apply_edit, editor_user
 from greenloop.lsp.server import create_server, serve
 
@@ -463,28 +464,28 @@ def examined(go):
 
 def unshowable():
     """What a run that is over shows cannot be told."""
-    publish = diagnostics.publish
+    publish = RunDiagnostics.publish
 
-    def broken(server, run):
+    def broken(self, run):
         if not run.running:
             raise RuntimeError("unshowable")
-        publish(server, run)
+        publish(self, run)
 
-    diagnostics.publish = broken
+    RunDiagnostics.publish = broken
 
 
 def main():
     play = Play()
     if "--without-model" not in sys.argv:
-        pull_model._pulled = doctor._examined = harmless
+        pull_model.pull = doctor.examine = harmless
     if "--without-model" in sys.argv:
         without_model(play.go if "--slowly" in sys.argv else None)
     if "--examined" in sys.argv:
         examined(play.go)
     if "--in-a-hurry" in sys.argv:
-        editor_user.SHOWN = editor_user.LOOKED_FOR = 0.3
+        editor_user.SHOWN = editor_user.BY_ACTION = 0.3
     if "--impatient" in sys.argv:
-        client_requests.SOON = apply_edit.REPLY = apply_edit.LATE = lifecycle.CLEANUP = 0.5
+        client.SOON = apply_edit.REPLY = apply_edit.LATE = process_end.CLEANUP = 0.5
     if "--unshowable" in sys.argv:
         unshowable()
     server = create_server(engine=play)
@@ -496,8 +497,7 @@ def main():
     @server.feature("test/settled")
     async def settled(_params):
         """Answers when nothing goes on in the background."""
-        while server.runs._tasks:
-            await asyncio.wait(list(server.runs._tasks))
+        await server.tasks.wait()
 
     @server.feature("test/state")
     def state(_params):
@@ -513,7 +513,7 @@ def main():
             "futures": len(inner._request_futures),
             "types": len(inner._result_types),
             "tokens": len(server.work_done_progress.tokens),
-            "tasks": len(server.runs._tasks),
+            "tasks": len(server.tasks),
             "modules": sorted({name.split(".")[0] for name in sys.modules} & {"litellm", "docker"}),
         }
 

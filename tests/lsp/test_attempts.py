@@ -8,9 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from greenloop.lsp import pages
-from greenloop.lsp.presenters import hover_text, notifications
-from greenloop.lsp.runs.runs import Phase
+from greenloop.lsp.presenters import hover_text, notifications, pages
+from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
 from .inside import Inside, outcome
@@ -273,21 +272,21 @@ async def test_an_editor_that_cannot_ask_is_shown_nothing_and_keeps_the_result(e
 
 def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "state_folder", lambda: tmp_path)
-    pages._write("a.md", "whole")
+    pages._write_file("a.md", "whole")
 
     def full(*_arguments):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space"):
-        pages._write("a.md", "half")
+        pages._write_file("a.md", "half")
     assert [(file.name, file.read_text()) for file in (tmp_path / "reports").iterdir()] == [("a.md", "whole")]
 
 
 async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
     made = []
-    monkeypatch.setattr(pages.page_text, "attempts", lambda _runs: str(made.append(threading.current_thread())))
-    await pages.report(None, [])
+    monkeypatch.setattr(pages.page_text, "attempts_page", lambda _runs: str(made.append(threading.current_thread())))
+    await pages.Pages(None, None).attempts([])
     assert made != [threading.main_thread()]
 
 

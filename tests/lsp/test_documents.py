@@ -166,7 +166,7 @@ class Clock:
         end = self.now + seconds
         while self.typing and self.typing[0] <= end:
             self.now = self.typing.pop(0)
-            self.documents.changed()
+            self.documents.notify_changed()
         self.now = end
 
 
@@ -186,6 +186,6 @@ async def test_a_pause_in_the_typing_is_waited_for(monkeypatch, typing, quiet, a
     monkeypatch.setattr("greenloop.lsp.documents.open_documents.asyncio.sleep", clock.sleep)
     if typing:
         await clock.sleep(0.0)
-    assert await documents.quiet(0.3, 5.0) is quiet
+    assert await documents.wait_for_quiet(0.3, 5.0) is quiet
     if at is not None:
         assert clock.now - 100.0 == pytest.approx(at)

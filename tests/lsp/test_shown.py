@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.records.attempt import Finding
-from greenloop.lsp.runs.runs import Phase
+from greenloop.lsp.state.run import Phase
 
 from .conftest import EVERYTHING, FILES, without
 from .inside import Inside
@@ -460,5 +460,5 @@ def test_what_was_refused_unread_is_shown_only_while_there_is_hope_for_more(tmp_
     assert run.shown.number == 3
     run.phase = Phase.OVER
     assert run.shown.number == 2
-    run.stepped = 3
+    run.view.chosen_attempt = 3
     assert run.shown.number == 3

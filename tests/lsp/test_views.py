@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from greenloop.lsp.features.runs import BETWEEN
+from greenloop.lsp.features.runs import INTERVAL
 
 from .conftest import EVERYTHING, FILES, without
 from .test_shown import target
@@ -75,7 +75,7 @@ async def test_tokens_come_seldom_and_the_last_state_always(editor):
     await editor.start(able("runs"), model="play:flood")
     number = editor.request("greenloop/refine", target(editor))
     run = await shown(editor, lambda run: run["said"] == "writing, 2000 tokens")
-    assert len(editor.got("greenloop/runs")) < 10 + run["seconds"] / BETWEEN
+    assert len(editor.got("greenloop/runs")) < 10 + run["seconds"] / INTERVAL
     await editor.call("test/go")
     await editor.reply(number)
     await shown(editor, lambda run: run["phase"] == "over")

@@ -7,18 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from editor_runs import a_run
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.lsp.connection import stdio
 from greenloop.lsp.connection.stdio import Inbox, Outbox
-from greenloop.lsp.presenters.progress import Bar
-from greenloop.lsp.runs.runs import Run
+from greenloop.lsp.presenters.progress import RunProgressLine
 from greenloop.lsp.server import create_server
-from greenloop.project.settings import Settings
 
 from .conftest import HERE, environment, served
 from .stand_in import Play
@@ -217,7 +217,7 @@ def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
     monkeypatch.setattr(stdio, "MOST", 2 * size + 1000)
     source, sink = os.pipe()
     ended = []
-    outbox = Outbox(os.fdopen(sink, "wb"), given_up=lambda: ended.append(True))
+    outbox = Outbox(os.fdopen(sink, "wb"), on_give_up=lambda: ended.append(True))
     assert not outbox.behind
     outbox.write(b"x" * size)
     assert outbox.behind
@@ -235,18 +235,18 @@ def test_output_that_nobody_reads_is_bounded(monkeypatch, caplog):
 async def test_progress_is_left_out_while_nobody_reads(project):
     server, sent = create_server(Play()), []
     server.protocol.notify = lambda method, params: sent.append((method, params.value.kind))
-    server.outbox = SimpleNamespace(behind=True)
+    server.client.outbox = SimpleNamespace(behind=True)
     target = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
-    run = Run(root=project, target=target, uri="", settings=Settings(), began=0.0)
-    bar = Bar(server, run)
-    run.token = "token"
+    run = a_run(project, target)
+    run.request = replace(run.request, progress_token="token")
+    bar = RunProgressLine(server.client, server.tasks, run)
     await bar.open()
-    run.now = "left out"
+    run.progress.status = "left out"
     bar._report()
-    server.outbox.behind = False
+    server.client.outbox.behind = False
     bar._report()
-    run.now = "left out"
-    server.outbox.behind = True
+    run.progress.status = "left out"
+    server.client.outbox.behind = True
     bar._report()
     bar.end("over")
     assert [kind for _method, kind in sent] == ["begin", "report", "end"]

@@ -20,7 +20,7 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.text.json_codec import to_json
 from greenloop.lsp.connection import messages
-from greenloop.lsp.connection.capabilities import abilities
+from greenloop.lsp.connection.capabilities import read_capabilities
 from greenloop.lsp.connection.messages import answer_params
 from greenloop.lsp.server import create_server
 from greenloop.verdict.mutation_testing import Strength
@@ -115,7 +115,7 @@ def test_its_json_examples_can_be_read_and_sent():
     answered = next(each for each in examples if each.get("command") == "greenloop.answer")
     assert answer_params(answered["arguments"][0]).value == "[('', 0)]"
     declared = [each["capabilities"]["experimental"] for each in examples if "capabilities" in each]
-    questions, views = (abilities(lsp.ClientCapabilities(experimental=each)) for each in declared)
+    questions, views = (read_capabilities(lsp.ClientCapabilities(experimental=each)) for each in declared)
     assert questions.typed_answers
     assert (views.runs, views.refusals, views.review, views.model, views.keys) == (True,) * 5
     assert not questions.runs

@@ -16,8 +16,7 @@ from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.prompt import assemble
-from greenloop.lsp.client_settings import Given
-from greenloop.lsp.features import configuration
+from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.project import settings, templates
 
 HOUSE = Path(__file__).resolve().parents[3]
@@ -124,13 +123,12 @@ def test_the_command_line_says_which_prompt_is_not_used(own, capsys):
     assert f"The prompt {file} uses the unknown variable $nonsense" in capsys.readouterr().err
 
 
-def test_the_editor_is_told_once_which_prompt_is_not_used(own, monkeypatch):
+def test_the_editor_is_told_once_which_prompt_is_not_used(own):
     told = []
-    monkeypatch.setattr(configuration.client_requests, "tell", lambda _server, text, _kind: told.append(text))
     file = own("feedback/explain.txt", "Do $nonsense")
-    server = SimpleNamespace(given=Given(), warned=set())
-    configuration.load(server, None)
-    configuration.load(server, None)
+    loader = SettingsLoader(SimpleNamespace(show_warning=told.append), None)
+    loader.load(None)
+    loader.load(None)
     assert [text.startswith(f"The prompt {file} uses the unknown variable") for text in told] == [True]
 
 

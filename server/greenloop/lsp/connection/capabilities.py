@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 
 @dataclass(frozen=True, kw_only=True)
-class Abilities:
+class Capabilities:
     """The declared capabilities that this server uses. All false: a client that declares nothing."""
 
     apply_edit: bool = False
@@ -38,7 +38,7 @@ class Abilities:
     watch_files: bool = False
 
 
-def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
+def read_capabilities(capabilities: lsp.ClientCapabilities) -> Capabilities:
     def declared(path: str) -> Any:
         value: Any = capabilities
         for name in path.split("."):
@@ -47,7 +47,7 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
                 return None
         return value
 
-    return Abilities(
+    return Capabilities(
         apply_edit=bool(declared("workspace.apply_edit")),
         document_changes=bool(declared("workspace.workspace_edit.document_changes")),
         create_files=lsp.ResourceOperationKind.Create
@@ -78,5 +78,5 @@ def abilities(capabilities: lsp.ClientCapabilities) -> Abilities:
 def _experimental(capabilities: lsp.ClientCapabilities, name: str) -> bool:
     """Whether a client declares a capability of greenloop's own: `{"experimental": {"greenloop": {name: true}}}`."""
     experimental = capabilities.experimental
-    ours = experimental.get("greenloop") if isinstance(experimental, Mapping) else None
-    return isinstance(ours, Mapping) and ours.get(name) is True
+    own_section = experimental.get("greenloop") if isinstance(experimental, Mapping) else None
+    return isinstance(own_section, Mapping) and own_section.get(name) is True

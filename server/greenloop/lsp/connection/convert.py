@@ -13,7 +13,7 @@ from pygls.workspace import PositionCodec
 
 from greenloop.core.text.diff import Hunk, hunks, lines
 
-Line = Callable[[int], int]
+LineMap = Callable[[int], int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ def workspace_edit(edits: Sequence[FileEdit], codec: PositionCodec, *, document_
     return lsp.WorkspaceEdit(document_changes=changes)
 
 
-def old_line(old: str, new: str) -> Line:
+def old_line(old: str, new: str) -> LineMap:
     """A map from 1-based lines of `new` to lines of `old`; 0 for a line that is not in `old`."""
     table: dict[int, int] = {}
     shift = next_row = 0
@@ -113,18 +113,18 @@ def _size(changes: Sequence[Hunk]) -> int:
 
 
 def action_kind(
-    natural: lsp.CodeActionKind, only: Sequence[str | lsp.CodeActionKind] | None
+    preferred: lsp.CodeActionKind, only: Sequence[str | lsp.CodeActionKind] | None
 ) -> lsp.CodeActionKind | None:
     """The kind under which an action may be offered: its preferred one, else a rewrite, else None."""
-    for kind in (natural, lsp.CodeActionKind.RefactorRewrite):
-        if only is None or any(within(kind.value, getattr(wanted, "value", wanted)) for wanted in only):
+    for kind in (preferred, lsp.CodeActionKind.RefactorRewrite):
+        if only is None or any(is_kind(kind.value, getattr(requested, "value", requested)) for requested in only):
             return kind
     return None
 
 
-def within(kind: str, wanted: str) -> bool:
+def is_kind(kind: str, requested: str) -> bool:
     """Whether a request for the kind `requested` includes this kind: the same kind or one of its sub-kinds."""
-    return not wanted or kind == wanted or kind.startswith(wanted + ".")
+    return not requested or kind == requested or kind.startswith(requested + ".")
 
 
 def flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
@@ -143,7 +143,7 @@ def command(title: str, name: str, argument: dict[str, object]) -> lsp.CodeActio
     return lsp.CodeAction(title=title, command=lsp.Command(title=title, command=name, arguments=[argument]))
 
 
-def lowered(where: lsp.Range, rows: int) -> lsp.Range:
+def relative_range(where: lsp.Range, rows: int) -> lsp.Range:
     """The range relative to a text that begins `rows` lines further down."""
     start, end = (lsp.Position(line=max(p.line - rows, 0), character=p.character) for p in (where.start, where.end))
     return lsp.Range(start=start, end=end)

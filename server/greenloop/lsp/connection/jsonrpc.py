@@ -30,14 +30,14 @@ LONGEST = 1000
 CODES = 1 << 31
 
 
-class Answer:
+class OwnReply:
     """The reply to one of greenloop's own requests. Its content (an API key, for example) is never logged."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
     def __repr__(self) -> str:
-        return "Answer(…)"
+        return "OwnReply(…)"
 
 
 class Protocol(LanguageServerProtocol):
@@ -45,7 +45,7 @@ class Protocol(LanguageServerProtocol):
 
     _closing: int | str | None = None
     # Called with each notification whose parameters could not be read.
-    unread: Callable[[str, Any], None] = staticmethod(lambda _method, _params: None)
+    on_unreadable: Callable[[str, Any], None] = staticmethod(lambda _method, _params: None)
 
     def receive(self, body: bytes) -> None:
         """Handles one message. An empty body stands for a message that could not be read from the stream."""
@@ -57,14 +57,14 @@ class Protocol(LanguageServerProtocol):
         if not isinstance(data, dict):
             self._refuse(None, lsp.ErrorCodes.InvalidRequest, "A message is one object; there are no batches.")
         elif "method" in data:
-            self._called(data)
+            self._handle_call(data)
         else:
-            self._answered(data)
+            self._handle_reply(data)
 
     # -- requests and notifications ---------------------------------------------------------------------------------
 
-    def _called(self, data: dict[str, Any]) -> None:
-        request_id = _whole(data.get("id"))
+    def _handle_call(self, data: dict[str, Any]) -> None:
+        request_id = _as_integer(data.get("id"))
         if "id" in data and not _is_id(request_id):
             self._refuse(None, lsp.ErrorCodes.InvalidRequest, "The id of a request is a whole number or a text.")
             return
@@ -76,7 +76,7 @@ class Protocol(LanguageServerProtocol):
                 reason = "; ".join(cattrs.transform_error(error))[:LONGEST]
                 fault = lsp.ErrorCodes.InvalidParams, f"The parameters could not be read: {reason}"
                 if request_id is None:
-                    self.unread(data["method"], data.get("params"))
+                    self.on_unreadable(data["method"], data.get("params"))
         if fault is not None:
             log.info("A message for '%.100s' was refused: %s", data["method"], fault[0].name)
             if request_id is not None:
@@ -137,14 +137,14 @@ class Protocol(LanguageServerProtocol):
             del self._result_types[key]
 
     def _handle_cancel_notification(self, msg_id: int | str) -> None:
-        request_id = _whole(msg_id)
+        request_id = _as_integer(msg_id)
         # A client must not cancel the server's own requests or the shutdown.
         if _is_id(request_id) and request_id not in self._result_types and request_id != self._closing:
             super()._handle_cancel_notification(request_id)
 
     # -- replies ----------------------------------------------------------------------------------------------------
 
-    def _answered(self, data: dict[str, Any]) -> None:
+    def _handle_reply(self, data: dict[str, Any]) -> None:
         request_id = data.get("id")
         self._forget_done()
         # Only replies to the server's requests: a client's own id must not complete the request it names.
@@ -163,14 +163,14 @@ class Protocol(LanguageServerProtocol):
             return lsp.ResponseErrorMessage(id=data["id"], error=lsp.ResponseError(code=code, message=message))
         if self._result_types.get(data["id"]) is None:
             self._result_types.pop(data["id"])
-            return JsonRPCResponseMessage(id=data["id"], jsonrpc=self.VERSION, result=Answer(data.get("result")))
+            return JsonRPCResponseMessage(id=data["id"], jsonrpc=self.VERSION, result=OwnReply(data.get("result")))
         clean = {"id": data["id"], "jsonrpc": self.VERSION, "result": data.get("result")}
         try:
             return self.structure_message(clean)
         except JsonRpcException:
             return JsonRPCResponseMessage(id=data["id"], jsonrpc=self.VERSION, result=None)
 
-    async def ask(self, method: str, params: Any) -> Any:
+    async def request(self, method: str, params: Any) -> Any:
         """The reply to one of greenloop's own requests. Cancelling the caller also cancels the request at the client.
 
         Raises `JsonRpcException` where the client refuses.
@@ -184,13 +184,13 @@ class Protocol(LanguageServerProtocol):
             raise
         return answer.value
 
-    def _refuse(self, number: int | str | None, code: Any, why: str) -> None:
-        error = {"code": int(code), "message": why}
+    def _refuse(self, request_id: int | str | None, code: Any, message: str) -> None:
+        error = {"code": int(code), "message": message}
         # Not pygls' own type, which omits an id of null.
-        self._send_data({"jsonrpc": self.VERSION, "id": number, "error": error})
+        self._send_data({"jsonrpc": self.VERSION, "id": request_id, "error": error})
 
 
-def _whole(number: Any) -> Any:
+def _as_integer(number: Any) -> Any:
     """Turns 1.0 into 1: some languages have only one number type and write integers so."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 

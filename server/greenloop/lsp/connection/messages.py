@@ -60,9 +60,14 @@ class AttemptParams:
     target: str | None = None
 
 
+def command_argument(arguments: tuple[Any, ...]) -> Any:
+    """The one object that a command expects; None for anything else."""
+    return arguments[0] if len(arguments) == 1 else None
+
+
 def attempt_params(raw: Any) -> AttemptParams:
     """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: AttemptParams = _structured(raw, AttemptParams, '{"uri", "target", "attempt"}')
+    params: AttemptParams = _parse(raw, AttemptParams, '{"uri", "target", "attempt"}')
     is_number = isinstance(params.attempt, int) and not isinstance(params.attempt, bool) and params.attempt >= 0
     if not is_number and params.attempt not in STEPS:
         raise JsonRpcInvalidParams("'attempt' must be a number from 0 (your code), 'next' or 'previous'.")
@@ -76,13 +81,13 @@ def position_of(table: Mapping[str, Any]) -> int | None:
         return None
     if table.get("target") is not None:
         raise JsonRpcInvalidParams("At most one of 'position' and 'target' is needed.")
-    position: lsp.Position = _structured(raw, lsp.Position, '{"line", "character"}')
+    position: lsp.Position = _parse(raw, lsp.Position, '{"line", "character"}')
     return position.line
 
 
 def answer_params(raw: Any) -> AnswerParams:
     """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: AnswerParams = _structured(raw, AnswerParams, '{"uri", "target", "question", "answer" or "value"}')
+    params: AnswerParams = _parse(raw, AnswerParams, '{"uri", "target", "question", "answer" or "value"}')
     if (params.answer is None) == (params.value is None):
         raise JsonRpcInvalidParams("Exactly one of 'answer' and 'value' is needed.")
     return params
@@ -90,13 +95,13 @@ def answer_params(raw: Any) -> AnswerParams:
 
 def refine_params(raw: Any) -> RefineParams:
     """Raises `JsonRpcInvalidParams` with a message for the client's author."""
-    params: RefineParams = _structured(raw, RefineParams, '{"uri", "position"} or {"uri", "test"}')
+    params: RefineParams = _parse(raw, RefineParams, '{"uri", "position"} or {"uri", "test"}')
     if (params.position is None) == (params.test is None):
         raise JsonRpcInvalidParams("Exactly one of 'position' and 'test' is needed.")
     return params
 
 
-def _structured(raw: Any, kind: type[Any], form: str) -> Any:
+def _parse(raw: Any, kind: type[Any], form: str) -> Any:
     if not isinstance(raw, Mapping):
         raise JsonRpcInvalidParams(f"Expected one object: {form}.")
     field_names = {"workDoneToken": "work_done_token"}

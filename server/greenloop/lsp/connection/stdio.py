@@ -20,8 +20,8 @@ LONGEST = 256 << 20
 LINE = 64 << 10
 PIECE = 1 << 20
 # Unread bytes at which optional messages are left out, and at which the connection is given up.
-MUCH = 1 << 20
-MOST = 64 << 20
+SLOW_BACKLOG = 1 << 20
+MAX_BACKLOG = 64 << 20
 _LENGTH = re.compile(rb"content-length\s*:\s*(\d{1,18})\s*$", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
@@ -104,8 +104,8 @@ class Outbox:
     When more than `MAX_BACKLOG` bytes wait, nothing more is accepted, and `on_give_up` is called once, by the writer.
     """
 
-    def __init__(self, stream: BinaryIO, given_up: Callable[[], None] = lambda: None) -> None:
-        self._stream, self._given_up = stream, given_up
+    def __init__(self, stream: BinaryIO, on_give_up: Callable[[], None] = lambda: None) -> None:
+        self._stream, self._on_give_up = stream, on_give_up
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._waiting = 0
         self._counting = threading.Lock()
@@ -116,16 +116,16 @@ class Outbox:
     @property
     def behind(self) -> bool:
         """The client does not keep up: optional messages should be left out."""
-        return self._waiting > MUCH
+        return self._waiting > SLOW_BACKLOG
 
     def write(self, data: bytes) -> int:
         if self._broken:
             return len(data)
         self._count(len(data))
-        if self._waiting > MOST:
+        if self._waiting > MAX_BACKLOG:
             log.error("The client does not read: %d bytes wait for it. The connection is given up", self._waiting)
             self._broken = True
-            self._given_up()
+            self._on_give_up()
         else:
             self._queue.put(data)
         return len(data)

@@ -15,7 +15,7 @@ from greenloop.core.text.encoding import decode
 from greenloop.lsp.documents.disk import bytes_of
 
 
-class Freshness:
+class DiskConflicts:
     """Hashes of each open file's bytes on disk, taken when it was opened or saved.
 
     `reports_saves`: the editor reports when it saves. Where it does not, conflicts cannot be detected, and none is
@@ -23,66 +23,66 @@ class Freshness:
     """
 
     def __init__(self) -> None:
-        self.saves = False
-        self._seen: dict[Path, bytes | None] = {}
+        self.reports_saves = False
+        self._hashes: dict[Path, bytes | None] = {}
         self._stamps: dict[Path, tuple[int, int] | None] = {}
-        self._lost: set[Path] = set()
+        self._unknown: set[Path] = set()
         self._closed: set[Path] = set()
 
-    def opened(self, path: Path) -> None:
-        self.found(path)
+    def note_open(self, path: Path) -> None:
+        self.mark_known(path)
         self._closed.discard(path)
-        self._see(path)
+        self._remember(path)
 
-    def saved(self, path: Path) -> None:
-        self.saves = True
-        if path in self._seen:
-            self._see(path)
+    def note_save(self, path: Path) -> None:
+        self.reports_saves = True
+        if path in self._hashes:
+            self._remember(path)
 
-    def closed(self, path: Path) -> None:
-        self.found(path)
+    def note_close(self, path: Path) -> None:
+        self.mark_known(path)
         self._closed.add(path)
-        self._seen.pop(path, None)
+        self._hashes.pop(path, None)
         self._stamps.pop(path, None)
 
-    def changed(self, path: Path, text: str) -> None:
+    def note_change(self, path: Path, text: str) -> None:
         """Notes a change of the buffer. If it now equals the disk, the editor reloaded it, which no message reports."""
-        if path in self._seen and _stamp(path) != self._stamps[path] and _same(bytes_of(path), text):
-            self._see(path)
+        if path in self._hashes and _stamp(path) != self._stamps[path] and _same_text(bytes_of(path), text):
+            self._remember(path)
 
-    def lost(self, path: Path) -> None:
+    def mark_unknown(self, path: Path) -> None:
         """Marks the buffer's text as unknown, after a message about it could not be read."""
-        self._lost.add(path)
+        self._unknown.add(path)
 
-    def unheard(self, path: Path) -> None:
+    def note_change_of_closed(self, path: Path) -> None:
         """Notes a change of a buffer that is not open: late, if it was closed before; else its opening was missed."""
         if path not in self._closed:
-            self.lost(path)
+            self.mark_unknown(path)
 
-    def found(self, path: Path) -> None:
+    def mark_known(self, path: Path) -> None:
         """Marks the buffer's text as known: its whole text was received, or it was closed."""
-        self._lost.discard(path)
+        self._unknown.discard(path)
 
-    def _see(self, path: Path) -> None:
+    def _remember(self, path: Path) -> None:
         # The stamp first: a write between the two reads is then noticed later.
         self._stamps[path] = _stamp(path)
-        self._seen[path] = _hashed(bytes_of(path))
+        self._hashes[path] = _hash(bytes_of(path))
 
-    def complaint(self, path: Path, name: str, text: str) -> str:
+    def conflict_reason(self, path: Path, name: str, text: str) -> str:
         """Why a file, or its buffer with this text, must not be changed; empty where it may be."""
-        if path in self._lost:
+        if path in self._unknown:
             return f"what the editor says of {name} cannot be read; close it and open it again"
-        if not self.saves or path not in self._seen:
+        if not self.reports_saves or path not in self._hashes:
             return ""
         data = bytes_of(path)
-        if _hashed(data) == self._seen[path]:
+        if _hash(data) == self._hashes[path]:
             return ""
         if data is None:
             return f"{name} was deleted on disk; save it first"
-        return "" if _same(data, text) else f"{name} changed on disk; reload it first"
+        return "" if _same_text(data, text) else f"{name} changed on disk; reload it first"
 
 
-def _same(data: bytes | None, text: str) -> bool:
+def _same_text(data: bytes | None, text: str) -> bool:
     try:
         return data is not None and flat(decode(data)[0]) == flat(text.removeprefix("\ufeff"))
     except GreenloopError:
@@ -98,5 +98,5 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _hashed(data: bytes | None) -> bytes | None:
+def _hash(data: bytes | None) -> bytes | None:
     return None if data is None else hashlib.blake2b(data, digest_size=16).digest()

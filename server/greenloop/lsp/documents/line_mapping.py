@@ -10,19 +10,19 @@ from collections.abc import Callable, Sequence
 from greenloop.core.text.diff import flat
 
 # From a row (0-based) of the old text to one of the new text; None where it was deleted.
-Move = Callable[[int], int | None]
+RowMap = Callable[[int], int | None]
 
 LEFT = 0.5  # minimum share of an edited line's characters that is unchanged at its two ends
 AROUND = 30  # rows around its old position in which an edited line is searched
 NEAR = 3  # adjacent rows that distinguish lines with the same text
 
 
-def rows(text: str) -> list[str]:
+def split_rows(text: str) -> list[str]:
     """The text's lines without line ends; the last one follows the last line end."""
     return flat(text).split("\n")
 
 
-def between(old: Sequence[str], new: Sequence[str]) -> Move:
+def map_rows(old: Sequence[str], new: Sequence[str]) -> RowMap:
     """The map from rows of `old` to rows of `new`, both as returned by `split_rows`."""
     common_rows = min(len(old), len(new))
     head = next((n for n in range(common_rows) if old[n] != new[n]), common_rows)
@@ -30,7 +30,7 @@ def between(old: Sequence[str], new: Sequence[str]) -> Move:
     delta = len(new) - len(old)
     block = _Block(old[head : len(old) - tail], new[head : len(new) - tail])
 
-    def move(row: int) -> int | None:
+    def new_row_of(row: int) -> int | None:
         if row < head:
             return row
         if row >= len(old) - tail:
@@ -38,20 +38,20 @@ def between(old: Sequence[str], new: Sequence[str]) -> Move:
         new_row = block.find(row - head)
         return None if new_row is None else head + new_row
 
-    return move
+    return new_row_of
 
 
 class _Block:
     """The rows from the first to the last that differ."""
 
-    def __init__(self, was: Sequence[str], now: Sequence[str]) -> None:
-        self._was, self._now = was, now
+    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
+        self._old, self._new = old, new
         self._places: dict[str, list[int]] | None = None
         self._others: set[str] = set()
 
     def find(self, row: int) -> int | None:
         """The new row that corresponds to an old one."""
-        old_rows, new_rows, text = self._was, self._now, self._was[row].strip()
+        old_rows, new_rows, text = self._old, self._new, self._old[row].strip()
         if not text or not new_rows:
             return None
         if self._places is None:
@@ -73,28 +73,30 @@ class _Block:
         ]
         best = max(
             edited,
-            key=lambda candidate: (_left(text, new_rows[candidate].strip()), -abs(candidate - row)),
+            key=lambda candidate: (_kept_share(text, new_rows[candidate].strip()), -abs(candidate - row)),
             default=None,
         )
-        return best if best is not None and _left(text, new_rows[best].strip()) >= LEFT else None
+        return best if best is not None and _kept_share(text, new_rows[best].strip()) >= LEFT else None
 
 
-def _alike_around(was: Sequence[str], now: Sequence[str], row: int, there: int) -> int:
+def _alike_around(old: Sequence[str], new: Sequence[str], row: int, candidate: int) -> int:
     """How similar the lines around two rows are: nearer lines weigh more, blank ones nothing."""
     return sum(
         NEAR + 1 - abs(step)
         for step in range(-NEAR, NEAR + 1)
-        if 0 <= row + step < len(was) and 0 <= there + step < len(now) and was[row + step].strip()
-        if was[row + step] == now[there + step]
+        if 0 <= row + step < len(old) and 0 <= candidate + step < len(new) and old[row + step].strip()
+        if old[row + step] == new[candidate + step]
     )
 
 
-def _left(old: str, new: str) -> float:
+def _kept_share(old: str, new: str) -> float:
     """The share of `old` that is unchanged at the two ends of `new`."""
-    kept = _common(old, new) + _common(old[::-1], new[::-1])
+    kept = _common_prefix(old, new) + _common_prefix(old[::-1], new[::-1])
     return min(kept, len(old), len(new)) / len(old)
 
 
-def _common(one: str, other: str) -> int:
+def _common_prefix(first: str, second: str) -> int:
     """The length of the common prefix."""
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second))
+    )

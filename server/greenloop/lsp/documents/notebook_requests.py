@@ -13,14 +13,13 @@ from greenloop.core.errors import UsageError
 from greenloop.core.events import Event, Started
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.lsp.documents.notebooks import whole
+from greenloop.lsp.documents.notebooks import all_tests
 from greenloop.notebook.layout import Notebook
 from greenloop.notebook.module import compose, last_cell_run
 from greenloop.notebook.write_back import write_back
 
 if TYPE_CHECKING:
     from greenloop.engine.refine import Request
-    from greenloop.lsp.runs.runs import Run
     from greenloop.notebook.adapter import NotebookTarget
     from greenloop.notebook.cell_targets import CellTarget
     from greenloop.project.settings import Settings
@@ -53,11 +52,11 @@ def headings(notebook: Notebook) -> Iterator[Heading]:
         if heading.qualname.partition(".")[0] not in tests:
             yield heading
     for goal in cell_targets.list_targets(notebook):
-        if goal.test and (target := named(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
+        if goal.test and (target := find_target(notebook, notebook.tests, goal.name or notebook.cells[goal.cell].test)):
             yield targets.Heading(target.kind, target.qualname, target.selector, target.name_line, False, False)
 
 
-def named(notebook: Notebook, path: str, name: str) -> Target | None:
+def find_target(notebook: Notebook, path: str, name: str) -> Target | None:
     """The target with that name in a notebook's module or tests."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
     from greenloop.project import targets  # noqa: PLC0415
@@ -67,14 +66,14 @@ def named(notebook: Notebook, path: str, name: str) -> Target | None:
     cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.parsed.checks), None)
     if cell is not None:
         return adapter.check_target(notebook, cell)
-    return targets.find(whole(notebook), path, name) if name else None
+    return targets.find(all_tests(notebook), path, name) if name else None
 
 
-def prepared(run: Run, notebook: Notebook) -> NotebookTarget:
+def prepare(target: Target, notebook: Notebook) -> NotebookTarget:
     """The engine's input for a run in a notebook. Raises `UsageError`."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
-    return adapter.prepare(notebook, _goal(run.target, notebook))
+    return adapter.prepare(notebook, _goal(target, notebook))
 
 
 def _goal(target: Target, notebook: Notebook) -> CellTarget:
@@ -100,32 +99,32 @@ def _goal(target: Target, notebook: Notebook) -> CellTarget:
     return replace(same_name[-1], name=name)
 
 
-def tested(notebook: Notebook, target: Target | None) -> tuple[NotebookTarget, tuple[str, ...]]:
+def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[NotebookTarget, tuple[str, ...]]:
     """The sandbox's files to run a target's tests, and their selectors; None: all checks of all cells.
 
     A function's tests are the checks of all cells up to the last that names it. Raises `UsageError`.
     """
     from greenloop.notebook import adapter, cell_targets  # noqa: PLC0415 - as above
 
-    goals = cell_targets.list_targets(notebook)
-    if not any(goal.test for goal in goals):
+    cell_goals = cell_targets.list_targets(notebook)
+    if not any(goal.test for goal in cell_goals):
         raise UsageError(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
     if target is not None:
         prepared = adapter.prepare(notebook, _goal(target, notebook))
         single = target.kind is TargetKind.TEST
         return prepared, (target.selector if single else notebook.tests,)
     last_cell = len(notebook.cells) - 1
-    return adapter.prepare(notebook, replace(next(goal for goal in goals if goal.test), last_cell=last_cell)), (
+    return adapter.prepare(notebook, replace(next(goal for goal in cell_goals if goal.test), last_cell=last_cell)), (
         notebook.tests,
     )
 
 
-def texts(notebook: Notebook) -> dict[str, str]:
+def grid_texts(notebook: Notebook) -> dict[str, str]:
     """The grid of all cells as module and tests: the texts that line numbers refer to."""
-    return {notebook.module: notebook.text, notebook.tests: whole(notebook)}
+    return {notebook.module: notebook.text, notebook.tests: all_tests(notebook)}
 
 
-def asked(request: Request, prepared: NotebookTarget, settings: Settings) -> tuple[Request, Settings]:
+def adapt_request(request: Request, prepared: NotebookTarget, settings: Settings) -> tuple[Request, Settings]:
     """The request with the notebook's two files, and settings adapted to them."""
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
@@ -134,9 +133,9 @@ def asked(request: Request, prepared: NotebookTarget, settings: Settings) -> tup
     return request, adapter.adapt_settings(settings)
 
 
-def telling(prepared: NotebookTarget, emit: Callable[[Event], None]) -> Callable[[Event], None]:
+def add_grid(prepared: NotebookTarget, emit: Callable[[Event], None]) -> Callable[[Event], None]:
     """Wraps `emit` so that a `Started` event has the texts of all cells as originals."""
-    grid = texts(prepared.notebook)
+    grid = grid_texts(prepared.notebook)
 
     def emit_with_grid(event: Event) -> None:
         if isinstance(event, Started):
@@ -146,21 +145,21 @@ def telling(prepared: NotebookTarget, emit: Callable[[Event], None]) -> Callable
     return emit_with_grid
 
 
-def attempted(prepared: NotebookTarget, module: str) -> Notebook | None:
+def notebook_after(prepared: NotebookTarget, module: str) -> Notebook | None:
     """The notebook after an attempt whose module ran as `module`; None where a change spans several cells."""
     return write_back(prepared.notebook, prepared.composed.module, module, prepared.cell_target.last_cell)
 
 
-def answered(prepared: NotebookTarget, outcome: Outcome) -> Outcome:
+def adapt_outcome(prepared: NotebookTarget, outcome: Outcome) -> Outcome:
     """The outcome with the grid of all cells in place of the module. Raises `WorkspaceError`."""
     module = prepared.notebook.module
     outcome = replace(outcome, message=prepared.label_cells(outcome.message))
     return (
-        outcome if module not in outcome.after else _gridded(prepared.notebook, outcome, prepared.write_back(outcome))
+        outcome if module not in outcome.after else _with_grid(prepared.notebook, outcome, prepared.write_back(outcome))
     )
 
 
-def kept(notebook: Notebook, outcome: Outcome) -> Outcome | None:
+def adapt_stored_outcome(notebook: Notebook, outcome: Outcome) -> Outcome | None:
     """A stored outcome with the grid of all cells in place of the module; None where its run saw other cells."""
     module = notebook.module
     if module not in outcome.after:
@@ -168,21 +167,21 @@ def kept(notebook: Notebook, outcome: Outcome) -> Outcome | None:
     before = outcome.before.get(module) or ""
     last_cell = last_cell_run(notebook, before)
     changed = write_back(notebook, before, outcome.after[module], last_cell) if last_cell is not None else None
-    return None if changed is None else _gridded(notebook, outcome, changed)
+    return None if changed is None else _with_grid(notebook, outcome, changed)
 
 
-def _gridded(notebook: Notebook, outcome: Outcome, changed: Notebook) -> Outcome:
+def _with_grid(notebook: Notebook, outcome: Outcome, changed: Notebook) -> Outcome:
     before = {**outcome.before, notebook.module: notebook.text}
     return replace(outcome, before=before, after={**outcome.after, notebook.module: changed.text})
 
 
-def merged(run: Run, notebook: Notebook, wanted: Mapping[str, str]) -> dict[str, bytes]:
+def merged_buffers(target: Target, notebook: Notebook, merged: Mapping[str, str]) -> dict[str, bytes]:
     """The sandbox's files for a result that was merged with the user's later edits.
 
     Raises `UsageError` where the target no longer exists.
     """
-    text = wanted.get(notebook.module)
+    text = merged.get(notebook.module)
     changed = notebook if text is None else write_back(notebook, notebook.text, text, default_cell=-1)
     if changed is None:
         raise UsageError(f"The merge spans several cells of {notebook.path}.")
-    return prepared(run, changed).buffers
+    return prepare(target, changed).buffers

@@ -18,11 +18,11 @@ from greenloop.notebook.module import compose
 from greenloop.notebook.write_back import write_back
 
 VIRTUAL = ".virtual_documents"
-Text = Callable[[str], TextDocument | None]
+FindDocument = Callable[[str], TextDocument | None]
 
 
 @dataclass(eq=False, kw_only=True)
-class Book:
+class OpenNotebook:
     """An open notebook: its file, the names of its module and tests, and the documents of its cells.
 
     A cell keeps its first label, even when cells are inserted before it; the first cells are labelled by number.
@@ -41,22 +41,22 @@ class Book:
         return self.file.with_name(self.module), self.file.with_name(self.tests)
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         return bool(self.uris or self.virtual)
 
-    def take(self, uris: list[str]) -> None:
+    def set_cells(self, uris: list[str]) -> None:
         self.uris = uris
         for uri in uris:
             self._labels.setdefault(uri, len(self._labels) + 1)
 
-    def notebook(self, text: Text) -> Notebook:
-        """The current cells; `document_of` returns an open document by URI."""
+    def notebook(self, find_document: FindDocument) -> Notebook:
+        """The current cells; `find_document` returns an open document by URI."""
         if self.virtual:
-            document = text(self.virtual)
+            document = find_document(self.virtual)
             sources = tuple(split_cells(document.source)) if document else ()
             labels = list(range(1, len(sources) + 1))
         else:
-            open_cells = [(uri, document) for uri in self.uris if (document := text(uri))]
+            open_cells = [(uri, document) for uri in self.uris if (document := find_document(uri))]
             sources, labels = (
                 tuple(cell_document.source for _uri, cell_document in open_cells),
                 [self._labels[uri] for uri, _each in open_cells],
@@ -66,28 +66,28 @@ class Book:
             self._known = (sources, Notebook(path=self.file.name, cells=cells, module=self.module, tests=self.tests))
         return self._known[1]
 
-    def under(self, root: Path, text: Text) -> Notebook:
+    def under(self, root: Path, find_document: FindDocument) -> Notebook:
         """The current cells, with paths relative to `root`."""
         folder = self.file.parent.relative_to(root)
         path, module, tests = ((folder / name).as_posix() for name in (self.file.name, self.module, self.tests))
-        return replace(self.notebook(text), path=path, module=module, tests=tests)
+        return replace(self.notebook(find_document), path=path, module=module, tests=tests)
 
-    def parts(self, text: Text) -> list[tuple[str, int]]:
+    def documents(self, find_document: FindDocument) -> list[tuple[str, int]]:
         """Each document's URI, and the number of the grid's rows before it."""
         if self.virtual:
             return [(self.virtual, GAP_ROWS)]
-        open_uris = [uri for uri in self.uris if text(uri)]
-        return list(zip(open_uris, self.notebook(text).first_rows, strict=True))
+        open_uris = [uri for uri in self.uris if find_document(uri)]
+        return list(zip(open_uris, self.notebook(find_document).first_rows, strict=True))
 
 
-def book_of(file: Path) -> Book:
+def open_notebook(file: Path) -> OpenNotebook:
     """A newly opened notebook; the name of its module differs from every existing file's."""
     taken = [each.name for each in file.parent.glob("*_ipynb*.py")] if file.parent.is_dir() else []
     module, tests = module_names(file.name, taken)
-    return Book(file=file, module=module, tests=tests)
+    return OpenNotebook(file=file, module=module, tests=tests)
 
 
-def real(path: Path) -> Path | None:
+def notebook_file(path: Path) -> Path | None:
     """The notebook file of JupyterLab's virtual document; None for any other file."""
     if path.suffix != ".ipynb" or VIRTUAL not in path.parts:
         return None
@@ -95,13 +95,13 @@ def real(path: Path) -> Path | None:
     return Path(*path.parts[:at], *path.parts[at + 1 :])
 
 
-def code_cells(notebook: lsp.NotebookDocument, text: Text) -> list[str]:
+def code_cells(notebook: lsp.NotebookDocument, find_document: FindDocument) -> list[str]:
     """The URIs of its Python cells, in order."""
     code = [cell.document for cell in notebook.cells if cell.kind == lsp.NotebookCellKind.Code]
-    return [uri for uri in code if (document := text(uri)) and document.language_id in ("python", None)]
+    return [uri for uri in code if (document := find_document(uri)) and document.language_id in ("python", None)]
 
 
-def whole(notebook: Notebook) -> str:
+def all_tests(notebook: Notebook) -> str:
     """The test file with the checks of all cells."""
     return compose(notebook, len(notebook.cells) - 1).tests if notebook.cells else ""
 

@@ -1,4 +1,4 @@
-"""The editor's open documents by URI and path, notebooks as files, and waiting for changes."""
+"""The editor's open documents by URI and path, current texts, notebooks as files, and waiting for changes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,20 +17,22 @@ from lsprotocol import types as lsp
 from pygls.workspace import TextDocument, Workspace
 
 from greenloop.core.text.uris import uri_from_path
-from greenloop.lsp.connection.convert import line_range, lowered
+from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import notebooks
-from greenloop.lsp.documents.disk import path_of
+from greenloop.lsp.documents.disk import on_disk, path_of
 from greenloop.lsp.documents.text_document import Document
 from greenloop.notebook.layout import GAP_ROWS, Notebook
 
 # Maximum URIs whose path is cached.
 NAMES = 1024
+# Seconds after which a closed document stays closed: renaming, and reloading with `:edit`, close and reopen at once.
+REOPEN = 0.5
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole:
+class WholeFile:
     """The text of a file that consists of several documents; it has no version."""
 
     source: str
@@ -44,14 +46,24 @@ class Documents(Workspace):
     A notebook is two files that do not exist on disk, its module and its tests; their documents are the cells.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, root_uri: str | None = None, *args: Any, **kwargs: Any) -> None:
         self._paths: dict[str, Path | None] = {}
         self._roots: list[Path] | None = None
-        super().__init__(*args, **kwargs)
-        self._books: dict[Path, notebooks.Book] = {}
-        self._book_paths: dict[Path, notebooks.Book] = {}
+        super().__init__(root_uri, *args, **kwargs)
+        self._notebooks_by_file: dict[Path, notebooks.OpenNotebook] = {}
+        self._notebooks_by_path: dict[Path, notebooks.OpenNotebook] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._changed_at = -math.inf
+
+    def begin(
+        self,
+        root_uri: str | None,
+        folders: Sequence[lsp.WorkspaceFolder],
+        position_encoding: lsp.PositionEncodingKind | str | None,
+    ) -> None:
+        """Takes the folders and the encoding of the handshake, before which no document is open."""
+        super().__init__(root_uri, lsp.TextDocumentSyncKind.Incremental, folders, position_encoding)
+        self._forget()
 
     def update_text_document(
         self, text_doc: lsp.VersionedTextDocumentIdentifier, change: lsp.TextDocumentContentChangeEvent
@@ -73,55 +85,62 @@ class Documents(Workspace):
             position_codec=self._position_codec,
         )
 
-    def opened(self) -> dict[Path, Document]:
+    def open_files(self) -> dict[Path, Document]:
         """Every open document that is a file, by path."""
-        whole = [document for uri, document in self.text_documents.items() if uri not in self._cells]
-        by_path = {self.path_of(document.uri): document for document in whole}
+        documents = [document for uri, document in self.text_documents.items() if uri not in self._cells]
+        by_path = {self.path_of(document.uri): document for document in documents}
         files = {path: document for path, document in by_path.items() if path and isinstance(document, Document)}
-        return {path: document for path, document in files.items() if notebooks.real(path) is None}
+        return {path: document for path, document in files.items() if notebooks.notebook_file(path) is None}
 
-    def at(self, path: Path) -> Document | Whole | None:
+    def text(self, path: Path) -> str | None:
+        """The editor's text where the file is open, else the text on disk; None where the file does not exist."""
+        document = self.document_at(path)
+        return document.source if document is not None else on_disk(path)
+
+    def document_at(self, path: Path) -> Document | WholeFile | None:
         """The open document of a file; for a notebook's module or tests, all its cells."""
-        book = self._book_paths.get(path)
-        if book is None:
-            return self.opened().get(path)
-        if not book.open:
+        opened = self._notebooks_by_path.get(path)
+        if opened is None:
+            return self.open_files().get(path)
+        if not opened.is_open:
             return None
-        notebook = book.notebook(self._text)
-        text = notebook.text if path == book.paths[0] else notebooks.whole(notebook)
-        return Whole(source=text, uri=uri_from_path(book.file))
+        notebook = opened.notebook(self._document)
+        text = notebook.text if path == opened.paths[0] else notebooks.all_tests(notebook)
+        return WholeFile(source=text, uri=uri_from_path(opened.file))
 
-    def shows(self, uri: str) -> bool:
+    def is_open(self, uri: str) -> bool:
         """Whether a document is open; clients escape URIs in several ways, not always consistently."""
         name = unquote(uri)
         return any(unquote(document.uri) == name for document in self.text_documents.values())
 
-    def texts(self, root: Path) -> dict[str, str]:
+    def open_texts(self, root: Path) -> dict[str, str]:
         """The text of every open file under `root`, by workspace path."""
-        inside = {path: document for path, document in self.opened().items() if path.is_relative_to(root)}
+        inside = {path: document for path, document in self.open_files().items() if path.is_relative_to(root)}
         return {path.relative_to(root).as_posix(): document.source for path, document in inside.items()}
 
-    def uri(self, path: Path) -> str:
+    def uri_of(self, path: Path) -> str:
         """A file's URI; the editor's own spelling where it is open, because editors compare URIs as texts."""
-        document = self.at(path)
+        document = self.document_at(path)
         return document.uri if document else uri_from_path(path)
 
     def file_of(self, uri: str) -> tuple[Path, int] | None:
         """The file of a document, and the lines of that file before it; None where it is not a file."""
-        book = self.book_of(uri)
-        if book is not None:
-            lines_before = next((lines_before for part, lines_before in book.parts(self._text) if part == uri), None)
-            return None if lines_before is None else (book.paths[0], lines_before)
+        opened = self.notebook_of(uri)
+        if opened is not None:
+            lines_before = next(
+                (lines_before for part, lines_before in opened.documents(self._document) if part == uri), None
+            )
+            return None if lines_before is None else (opened.paths[0], lines_before)
         path = self.path_of(uri)
         return None if path is None else (path, 0)
 
-    def end_of(self, uri: str) -> int | None:
+    def cell_end(self, uri: str) -> int | None:
         """The row of the file after a cell; None for a document that is not a cell."""
-        book = self.book_of(uri)
-        if book is None or book.virtual:
+        opened = self.notebook_of(uri)
+        if opened is None or opened.virtual:
             return None
-        notebook = book.notebook(self._text)
-        ends = (notebook.end(n) for n, (part, _first) in enumerate(book.parts(self._text)) if part == uri)
+        notebook = opened.notebook(self._document)
+        ends = (notebook.end(n) for n, (part, _first) in enumerate(opened.documents(self._document)) if part == uri)
         return next(ends, None)
 
     def path_of(self, uri: str) -> Path | None:
@@ -153,23 +172,23 @@ class Documents(Workspace):
         self._paths.clear()
         self._roots = None
 
-    def parts(self, path: Path) -> list[tuple[str, int]]:
+    def documents_of(self, path: Path) -> list[tuple[str, int]]:
         """The documents of a file, in order: each one's URI and the lines of the file before it."""
-        book = self._book_paths.get(path)
-        return [(self.uri(path), 0)] if book is None else book.parts(self._text)
+        opened = self._notebooks_by_path.get(path)
+        return [(self.uri_of(path), 0)] if opened is None else opened.documents(self._document)
 
     def location(self, path: Path, where: lsp.Range) -> lsp.Location:
         """A range of a file as a location in the editor's document."""
-        parts = self.parts(path)
+        parts = self.documents_of(path)
         if not parts:
             # The notebook was closed.
             start = lsp.Position(line=0, character=0)
-            return lsp.Location(uri=self.uri(path), range=lsp.Range(start=start, end=start))
-        gap = GAP_ROWS if path in self._book_paths else 0
+            return lsp.Location(uri=self.uri_of(path), range=lsp.Range(start=start, end=start))
+        gap = GAP_ROWS if path in self._notebooks_by_path else 0
         uri, lines_before = next((part for part in reversed(parts) if part[1] - gap <= where.start.line), parts[0])
-        document = self._text(uri) if gap else None
+        document = self._document(uri) if gap else None
         if document is None:
-            return lsp.Location(uri=uri, range=lowered(where, lines_before))
+            return lsp.Location(uri=uri, range=relative_range(where, lines_before))
         # Lines of module and tests are lines of the cell, but columns differ.
         rows = max(len(document.lines), 1)
         line = min(max(where.start.line - lines_before, 0), rows - 1) + 1
@@ -177,7 +196,7 @@ class Documents(Workspace):
 
     # -- notebooks --------------------------------------------------------------------------------------------------
 
-    def _text(self, uri: str) -> TextDocument | None:
+    def _document(self, uri: str) -> TextDocument | None:
         document: TextDocument | None = self.text_documents.get(unquote(uri))
         return document
 
@@ -186,82 +205,82 @@ class Documents(Workspace):
         """The notebook's URI by that of a cell, both unescaped; pygls has no public access to it."""
         return self._cell_in_notebook
 
-    def home(self, path: Path) -> Path:
+    def module_path(self, path: Path) -> Path:
         """The file that shows a file's diagnostics: for the tests of a notebook, its module."""
-        book = self._book_paths.get(path)
-        return path if book is None else book.paths[0]
+        opened = self._notebooks_by_path.get(path)
+        return path if opened is None else opened.paths[0]
 
-    def book_at(self, path: Path) -> notebooks.Book | None:
+    def notebook_at(self, path: Path) -> notebooks.OpenNotebook | None:
         """The notebook of a module or test file, open or closed."""
-        return self._book_paths.get(path)
+        return self._notebooks_by_path.get(path)
 
-    def book_of(self, uri: str) -> notebooks.Book | None:
+    def notebook_of(self, uri: str) -> notebooks.OpenNotebook | None:
         """The open notebook of a cell, or of JupyterLab's virtual document."""
         notebook = self.get_notebook_document(cell_uri=uri)
         path = self.path_of(notebook.uri) if notebook is not None else None
         if path is None and notebook is None:
             virtual = self.path_of(uri)
-            path = notebooks.real(virtual) if virtual is not None else None
-        book = self._books.get(path) if path is not None else None
-        return book if book is not None and book.open else None
+            path = notebooks.notebook_file(virtual) if virtual is not None else None
+        opened = self._notebooks_by_file.get(path) if path is not None else None
+        return opened if opened is not None and opened.is_open else None
 
     def module_of(self, file: Path) -> Path | None:
         """The module's path of a notebook that was opened before."""
-        book = self._books.get(file)
-        return None if book is None else book.paths[0]
+        opened = self._notebooks_by_file.get(file)
+        return None if opened is None else opened.paths[0]
 
     def notebook(self, path: Path, root: Path) -> Notebook | None:
         """The current cells of an open notebook's module or test file, with paths relative to `root`."""
-        book = self._book_paths.get(path)
-        return book.under(root, self._text) if book is not None and book.open else None
+        opened = self._notebooks_by_path.get(path)
+        return opened.under(root, self._document) if opened is not None and opened.is_open else None
 
     def put_notebook_document(self, params: lsp.DidOpenNotebookDocumentParams) -> None:
         super().put_notebook_document(params)
-        self._take(params.notebook_document.uri)
+        self._update_cells(params.notebook_document.uri)
 
     def update_notebook_document(self, params: lsp.DidChangeNotebookDocumentParams) -> None:
         if self.get_notebook_document(notebook_uri=params.notebook_document.uri) is None:
             log.warning("A change of a notebook that is not open")
             return
         super().update_notebook_document(params)
-        self._take(params.notebook_document.uri)
+        self._update_cells(params.notebook_document.uri)
 
     def remove_notebook_document(self, params: lsp.DidCloseNotebookDocumentParams) -> None:
-        self._drop(self.path_of(params.notebook_document.uri))
+        self._close(self.path_of(params.notebook_document.uri))
         super().remove_notebook_document(params)
 
     def put_text_document(self, text_document: lsp.TextDocumentItem, notebook_uri: str | None = None) -> None:
         super().put_text_document(text_document, notebook_uri)
         path = self.path_of(text_document.uri)
-        real = notebooks.real(path) if path is not None and notebook_uri is None else None
-        if real is not None:
-            self._known(real).virtual = text_document.uri
+        file = notebooks.notebook_file(path) if path is not None and notebook_uri is None else None
+        if file is not None:
+            self._notebook_for(file).virtual = text_document.uri
 
     def remove_text_document(self, doc_uri: str) -> None:
         path = self.path_of(doc_uri)
-        real = notebooks.real(path) if path is not None else None
-        if real in self._books and self._books[real].virtual:
-            self._drop(real)
+        file = notebooks.notebook_file(path) if path is not None else None
+        if file in self._notebooks_by_file and self._notebooks_by_file[file].virtual:
+            self._close(file)
         super().remove_text_document(doc_uri)
 
-    def _take(self, uri: str) -> None:
+    def _update_cells(self, uri: str) -> None:
         notebook, path = self.get_notebook_document(notebook_uri=uri), self.path_of(uri)
         if notebook is not None and path is not None:
-            self._known(path).take(notebooks.code_cells(notebook, self._text))
+            self._notebook_for(path).set_cells(notebooks.code_cells(notebook, self._document))
 
-    def _drop(self, path: Path | None) -> None:
-        book = self._books.get(path) if path is not None else None
-        if book is not None:
-            book.virtual = ""
-            book.take([])
+    def _close(self, path: Path | None) -> None:
+        opened = self._notebooks_by_file.get(path) if path is not None else None
+        if opened is not None:
+            opened.virtual = ""
+            opened.set_cells([])
 
-    def _known(self, path: Path) -> notebooks.Book:
-        if path not in self._books:
-            self._books[path] = book = notebooks.book_of(path)
-            self._book_paths |= dict.fromkeys(book.paths, book)
-        return self._books[path]
+    def _notebook_for(self, path: Path) -> notebooks.OpenNotebook:
+        if path not in self._notebooks_by_file:
+            self._notebooks_by_file[path] = opened = notebooks.open_notebook(path)
+            self._notebooks_by_path |= dict.fromkeys(opened.paths, opened)
+        return self._notebooks_by_file[path]
 
-    def changed(self) -> None:
+    def notify_changed(self) -> None:
         """Wakes all waiters."""
         self._changed_at = time.monotonic()
         for future in self._waiting:
@@ -269,25 +288,25 @@ class Documents(Workspace):
                 future.set_result(None)
         self._waiting.clear()
 
-    async def wait_until(self, holds: Callable[[], bool], seconds: float) -> bool:
+    async def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Whether the condition became true within `seconds`; checked after every change of any document."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
-        while not holds():
+        while not condition():
             future: asyncio.Future[None] = loop.create_future()
             self._waiting.add(future)
             try:
                 async with asyncio.timeout_at(deadline):
                     await future
             except TimeoutError:
-                return holds()
+                return condition()
             finally:
                 self._waiting.discard(future)
         return True
 
-    async def quiet(self, seconds: float, most: float) -> bool:
-        """Waits until no document has changed for `seconds`; False after `timeout` seconds without that."""
-        deadline = time.monotonic() + most
+    async def wait_for_quiet(self, seconds: float, patience: float) -> bool:
+        """Waits until no document has changed for `seconds`; False after `patience` seconds without that."""
+        deadline = time.monotonic() + patience
         while (remaining := self._changed_at + seconds - time.monotonic()) > 0:
             if time.monotonic() + remaining > deadline:
                 return False
@@ -302,7 +321,7 @@ class Documents(Workspace):
             self._roots = sorted(paths, key=lambda path: len(path.parts), reverse=True)
         return self._roots
 
-    def folder(self, root: Path) -> str:
+    def folder_uri(self, root: Path) -> str:
         """A workspace folder's URI in the editor's spelling."""
         return next((each.uri for each in self.folders.values() if path_of(each.uri) == root), uri_from_path(root))
 

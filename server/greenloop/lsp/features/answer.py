@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
 
 from greenloop.core.docstrings.literal_input import expression
-from greenloop.lsp.connection import client_requests
-from greenloop.lsp.connection.messages import AnswerParams, answer_params
-from greenloop.lsp.runs import command_arguments
-from greenloop.lsp.runs.questions import Answer, Question
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.messages import AnswerParams, answer_params, command_argument
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.runs.command_arguments import run_filter
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state.questions import Answer, Question
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
 
-
-def register(server: Server) -> None:
+def register(server: LanguageServer, client: Client, documents: Documents, runs: Runs) -> None:
     @server.command("greenloop.answer")
     def answer(*arguments: Any) -> None:
-        params = answer_params(command_arguments.table(arguments))
-        is_meant = command_arguments.chosen(server, arguments)
-        open_questions = [run.question for run in server.runs if run.question is not None and is_meant(run)]
+        params = answer_params(command_argument(arguments))
+        is_meant = run_filter(documents, runs, arguments)
+        open_questions = [run.question for run in runs if run.question is not None and is_meant(run)]
         question = next((each for each in open_questions if each.text == params.question), None)
         if question is None:
-            client_requests.tell(server, "Nobody waits for that answer any more.")
+            client.show_message("Nobody waits for that answer any more.")
         else:
-            question.end(_answer(question, params))
+            question.close(_answer(question, params))
 
 
 def _answer(question: Question, params: AnswerParams) -> Answer:

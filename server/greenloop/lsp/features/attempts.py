@@ -5,78 +5,87 @@ Also sent to a client that shows them in its own view.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
 
-from greenloop.lsp import pages
-from greenloop.lsp.connection import client_requests
-from greenloop.lsp.connection.messages import ATTEMPT, REPORT, AttemptParams, attempt_params
-from greenloop.lsp.presenters import diagnostics
-from greenloop.lsp.runs import attempt_texts, command_arguments
-
-if TYPE_CHECKING:
-    from greenloop.lsp.runs.runs import Run
-    from greenloop.lsp.server import Server
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.messages import ATTEMPT, REPORT, AttemptParams, attempt_params, command_argument
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.pages import Pages
+from greenloop.lsp.runs.command_arguments import run_filter
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state import attempt_texts
+from greenloop.lsp.state.run import Run
+from greenloop.lsp.tasks import Tasks
 
 NONE = "No attempts are known here."
 
 
-def register(server: Server) -> None:
+def register(
+    server: LanguageServer,
+    client: Client,
+    documents: Documents,
+    tasks: Tasks,
+    runs: Runs,
+    run_diagnostics: RunDiagnostics,
+    pages: Pages,
+) -> None:
     def runs_with_attempts(arguments: tuple[Any, ...]) -> list[Run]:
-        is_meant = command_arguments.chosen(server, arguments)
-        return [run for run in server.runs if is_meant(run) and run.attempts]
+        is_meant = run_filter(documents, runs, arguments)
+        return [run for run in runs if is_meant(run) and run.attempts]
 
     @server.command("greenloop.showAttempts")
     def show_attempts(*arguments: Any) -> None:
-        runs = runs_with_attempts(arguments)
-        if runs:
-            server.runs.spawn(pages.attempts(server, runs))
+        if chosen := runs_with_attempts(arguments):
+            tasks.spawn(pages.open_attempts(chosen))
         else:
-            client_requests.tell(server, NONE)
+            client.show_message(NONE)
 
     @server.command("greenloop.showAttempt")
     def show_attempt(*arguments: Any) -> int | None:
-        params = attempt_params(command_arguments.table(arguments))
-        runs = runs_with_attempts(arguments)
-        if not runs:
-            client_requests.tell(server, NONE)
+        params = attempt_params(command_argument(arguments))
+        chosen = runs_with_attempts(arguments)
+        if not chosen:
+            client.show_message(NONE)
             return None
-        number = _number(runs[0], params)
-        runs[0].stepped = number
-        diagnostics.publish(server, runs[0])
+        run, number = chosen[0], _number(chosen[0], params)
+        run.view.chosen_attempt = number
+        run_diagnostics.publish(run)
         return number
 
     @server.command("greenloop.compare")
     def compare(*arguments: Any) -> None:
-        params = attempt_params(command_arguments.table(arguments))
-        runs = runs_with_attempts(arguments)
-        if runs:
-            server.runs.spawn(pages.compared(server, runs[0], _number(runs[0], params)))
+        params = attempt_params(command_argument(arguments))
+        if chosen := runs_with_attempts(arguments):
+            tasks.spawn(pages.open_comparison(chosen[0], _number(chosen[0], params)))
         else:
-            client_requests.tell(server, NONE)
+            client.show_message(NONE)
 
     @server.feature(ATTEMPT)
-    async def files(raw: Any) -> dict[str, Any]:
+    async def attempt_files(raw: Any) -> dict[str, Any]:
         params, run = attempt_params(raw), required_runs(raw)[0]
         number = _number(run, params)
         attempt = next(attempt for attempt in run.attempts if attempt.number == number)
-        texts = attempt_texts.documents(server, run, await attempt_texts.texts(server, run, attempt))
-        return {"files": [{"uri": uri, "text": text} for uri, text in texts]}
+        texts = await attempt_texts.current_texts(documents, run, attempt)
+        changed = attempt_texts.changed_documents(documents, run, texts)
+        return {"files": [{"uri": uri, "text": text} for uri, text in changed]}
 
     @server.feature(REPORT)
     async def report(raw: Any) -> dict[str, Any]:
-        return {"markdown": await pages.report(server, required_runs(raw))}
+        return {"markdown": await pages.attempts(required_runs(raw))}
 
     def required_runs(raw: Any) -> list[Run]:
-        if runs := runs_with_attempts((raw,)):
-            return runs
+        if chosen := runs_with_attempts((raw,)):
+            return chosen
         raise JsonRpcInvalidParams(NONE)
 
 
 def _number(run: Run, params: AttemptParams) -> int:
     """The requested attempt's number; `next` and `previous` stop at the ends. Raises `JsonRpcInvalidParams`."""
-    numbers, shown = [attempt.number for attempt in run.attempts], run.shown
+    numbers, shown = [attempt.number for attempt in run.attempts], run.shown_attempt
     if isinstance(params.attempt, int):
         if params.attempt not in numbers:
             raise JsonRpcInvalidParams(f"There is no attempt {params.attempt}; there are 0 to {numbers[-1]}.")

@@ -10,47 +10,48 @@ import contextlib
 import importlib
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
 
 from greenloop.core.text.redact import clean
 from greenloop.engine.presets import load_presets
+from greenloop.lsp.client_settings import SettingsLoader
+from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import CHOICES
 from greenloop.lsp.documents import locations
-from greenloop.lsp.features import configuration
-
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
-    from greenloop.project.settings import Settings
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.project.settings import Settings
 
 # Seconds in which Ollama must answer.
 PATIENCE = 2.0
 
 
-def register(server: Server) -> None:
+def register(server: LanguageServer, client: Client, documents: Documents, settings: SettingsLoader) -> None:
     @server.feature(CHOICES)
     async def choices(params: Any) -> dict[str, Any]:
-        await configuration.known(server)
-        roots = server.documents.roots()
+        await settings.wait_shortly()
+        roots = documents.roots()
         uri = params.get("uri") if isinstance(params, Mapping) else None
-        project_file = locations.of_or_none(server, uri) if isinstance(uri, str) else None
-        root = project_file.root if project_file is not None else roots[0] if roots else None
-        settings = configuration.load(server, root)
+        file = locations.locate_for_display(documents, uri) if isinstance(uri, str) else None
+        root = file.root if file is not None else roots[0] if roots else None
+        loaded = settings.load(root)
         presets = await asyncio.to_thread(load_presets)
         names = sorted(presets, key=lambda name: name != "default")
         return {
-            "models": await _models(server, settings),
+            "models": await _models(client, loaded),
             "presets": [
                 {"name": name, "about": presets[name].description} for name in names if not presets[name].blind
             ],
-            "model": settings.model,
-            "preset": settings.preset,
+            "model": loaded.model,
+            "preset": loaded.preset,
         }
 
 
-async def _models(server: Server, settings: Settings) -> list[dict[str, str]]:
+async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
     """The models to choose from. A name that ends with a slash is a provider, to be completed with a model."""
     choices = [await asyncio.to_thread(_embedded)]
-    if server.abilities.model:
+    if client.capabilities.model:
         choices.append(_choice("editor", "the language model of this editor"))
     default_model = importlib.import_module("greenloop.models.embedded.default_model")
     ollama: list[str] = []

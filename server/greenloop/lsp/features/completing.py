@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
 
 from greenloop.lsp.connection.messages import COMPLETING
-
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
+from greenloop.lsp.runs.editor_model import AnswerStreams
 
 
-def register(server: Server) -> None:
+def register(server: LanguageServer, streams: AnswerStreams) -> None:
     @server.feature(COMPLETING)
     def completing(params: Any) -> None:
-        # Pieces of a cancelled request may still arrive.
         number, text = (params.get("id"), params.get("text")) if isinstance(params, Mapping) else (None, None)
-        hear = server.completing.get(number) if isinstance(number, int) else None
-        if hear is not None and isinstance(text, str):
-            hear(text)
+        if isinstance(number, int) and isinstance(text, str):
+            streams.receive(number, text)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from greenloop.core.estimate import format_estimate
@@ -21,10 +20,8 @@ from greenloop.core.text.diff import unified
 from greenloop.core.text.redact import clean
 from greenloop.lsp.presenters.attempt_line import error_of
 from greenloop.lsp.presenters.notifications import standing
-from greenloop.lsp.runs import attempt_texts
-
-if TYPE_CHECKING:
-    from greenloop.lsp.runs.runs import Run
+from greenloop.lsp.state import attempt_texts
+from greenloop.lsp.state.run import Run
 
 HEADS = ("attempt", "model", "result", "error", "tokens", "seconds", "cost")
 # Maximum characters of one table cell, and lines of a diff, in a hover.
@@ -34,27 +31,27 @@ TESTS = 20  # maximum tests that a hover lists
 WIDTH = 100  # characters of a line of prose
 
 # The diffs of each run by id; each entry also holds its candidate or outcome, so that the id stays valid.
-_KNOWN: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionary()
+_DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionary()
 
 
 def markdown(run: Run) -> str:
     """The hover: state, table of attempts, diff of the best or the shown attempt, origin of the tests."""
-    parts = [f"**{code(title(run))}**", *_foreseen(run), *_table(run), *map(code, _tampered(run))]
-    if explained := _explained(run):
-        parts += [_critic(explained), fenced(wrapped(explanation(explained)), "text")]
+    parts = [f"**{code(title(run))}**", *_estimate(run), *_table(run), *map(code, _tampered(run))]
+    if attempt := _explained_attempt(run):
+        parts += [_critic_heading(attempt), fenced(wrapped(explanation(attempt)), "text")]
     heading, diff = _change(run)
     parts += [heading, fenced(diff, "diff")] if diff else []
-    return "\n\n".join([*parts, *provenance(run), *written(run, markup=True)])
+    return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=True)])
 
 
 def plain(run: Run) -> str:
     """The same hover for editors that show plain text."""
-    parts = [title(run), *_foreseen(run), *_table(run), *_tampered(run)]
-    if explained := _explained(run):
-        parts += [_critic(explained), wrapped(explanation(explained))]
+    parts = [title(run), *_estimate(run), *_table(run), *_tampered(run)]
+    if attempt := _explained_attempt(run):
+        parts += [_critic_heading(attempt), wrapped(explanation(attempt))]
     heading, diff = _change(run)
     parts += [heading, diff.rstrip("\n")] if diff else []
-    return "\n\n".join([*parts, *provenance(run), *written(run, markup=False)])
+    return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
 
 
 def table(attempts: Sequence[Attempt]) -> str:
@@ -72,7 +69,7 @@ def best_diff(run: Run) -> str:
     """The diff of the result, else of the best attempt so far."""
     if run.outcome is not None and run.changes:
         before, after = run.outcome.before, run.changes
-        return _once(run, run.outcome, lambda: _unified(before, after))
+        return _cached(run, run.outcome, lambda: _unified(before, after))
     honest = [attempt for attempt in run.attempts if attempt.verdict.status is not Status.TAMPERED]
     with_code = [attempt for attempt in honest if attempt.candidate is not None]
     best = max(with_code, key=lambda attempt: attempt.verdict.score, default=None)
@@ -82,7 +79,7 @@ def best_diff(run: Run) -> str:
 def diff_of(run: Run, attempt: Attempt) -> str:
     """The diff of an attempt's change to the user's files."""
     return (
-        _once(run, attempt.candidate, lambda: _unified(*attempt_texts.changed(run, attempt)))
+        _cached(run, attempt.candidate, lambda: _unified(*attempt_texts.attempt_change(run, attempt)))
         if attempt.candidate
         else ""
     )
@@ -92,12 +89,12 @@ def _unified(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     return "".join(unified(before.get(path), text, path) for path, text in sorted(after.items()))
 
 
-def _once(run: Run, of: object, make: Callable[[], str]) -> str:
+def _cached(run: Run, subject: object, make: Callable[[], str]) -> str:
     """The cached diff of a candidate or an outcome: it never changes, and every hover needs it."""
-    cached = _KNOWN.setdefault(run, {})
-    if id(of) not in cached:
-        cached[id(of)] = (of, make())
-    return cached[id(of)][1]
+    cached = _DIFFS.setdefault(run, {})
+    if id(subject) not in cached:
+        cached[id(subject)] = (subject, make())
+    return cached[id(subject)][1]
 
 
 def explanation(attempt: Attempt) -> str:
@@ -115,7 +112,7 @@ def fenced(text: str, language: str) -> str:
 
 def _table(run: Run) -> list[str]:
     """The table of attempts, as a list of at most one; empty for a queued run."""
-    return [table(run.attempts)] if run.attempts or not run.ahead else []
+    return [table(run.attempts)] if run.attempts or not run.runs_ahead else []
 
 
 def title(run: Run) -> str:
@@ -125,16 +122,16 @@ def title(run: Run) -> str:
 def state(run: Run) -> str:
     """The run's state in a few words."""
     if run.running or run.outcome is None:
-        return (clean(run.now) or "refining") if run.running else (run.refused or "stopped")
-    applied = ", applied" if run.applied else ", not applied" if run.changes else ""
+        return (clean(run.progress.status) or "refining") if run.running else (run.result.refusal or "stopped")
+    applied = ", applied" if run.result.applied else ", not applied" if run.changes else ""
     if run.outcome.reason is StopReason.ALREADY_GREEN:
         return "green already"
     if run.outcome.solved:
         return f"{standing(run.outcome)}{applied}"
-    return f"not solved ({run.outcome.reason.value}){applied if run.applied else ''}"
+    return f"not solved ({run.outcome.reason.value}){applied if run.result.applied else ''}"
 
 
-def _foreseen(run: Run) -> list[str]:
+def _estimate(run: Run) -> list[str]:
     """The estimate of a run in progress."""
     estimate = run.started.estimate if run.started is not None and run.running else None
     return [f"It takes {format_estimate(estimate)}."] if estimate else []
@@ -149,21 +146,21 @@ def _tampered(run: Run) -> list[str]:
     ]
 
 
-def _explained(run: Run) -> Attempt | None:
+def _explained_attempt(run: Run) -> Attempt | None:
     """The newest attempt with an explanation, or the attempt that the user chose."""
-    attempts = run.attempts if run.stepped is None else [run.shown] if run.shown else []
+    attempts = run.attempts if run.view.chosen_attempt is None else [run.shown_attempt] if run.shown_attempt else []
     return next((attempt for attempt in reversed(attempts) if explanation(attempt)), None)
 
 
-def _critic(attempt: Attempt) -> str:
+def _critic_heading(attempt: Attempt) -> str:
     return f"Why attempt {attempt.number} failed, says its critic:"
 
 
 def _change(run: Run) -> tuple[str, str]:
     """A heading and the diff of the attempt that the user chose, else of the best one."""
-    if run.stepped is None or run.shown is None:
+    if run.view.chosen_attempt is None or run.shown_attempt is None:
         return "Best attempt:", _shortened(best_diff(run))
-    return f"Attempt {run.shown.number}, which is shown:", _shortened(diff_of(run, run.shown))
+    return f"Attempt {run.shown_attempt.number}, which is shown:", _shortened(diff_of(run, run.shown_attempt))
 
 
 def wrapped(text: str) -> str:
@@ -208,15 +205,15 @@ def provenance(run: Run) -> list[str]:
     return [line for line in lines if line]
 
 
-def written(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
+def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
     """The tests that greenloop wrote, with the evidence for each; those that no longer count are struck through."""
-    if run.specified is None:
+    if run.progress.specified is None:
         return []
-    rows = lines(run.specified.spec, voted=bool(run.specified.reason), struck=_struck(run))
+    rows = lines(run.progress.specified.spec, voted=bool(run.progress.specified.reason), struck=_struck_out(run))
     shown = [_test(row, markup=markup) for row in rows[:most]]
     if len(rows) > most:
         shown.append(f"- … {len(rows) - most} more")
-    doubts = [clean(doubt) for doubt in run.specified.spec.doubts]
+    doubts = [clean(doubt) for doubt in run.progress.specified.spec.doubts]
     doubt_lines = [f"In doubt: {code(doubt) if markup else doubt}" for doubt in doubts]
     return ["\n".join(part) for part in (shown, doubt_lines) if part]
 
@@ -228,7 +225,7 @@ def _test(row: Line, *, markup: bool) -> str:
     return f"- {source} {row.why}"
 
 
-def _struck(run: Run) -> tuple[str, ...]:
+def _struck_out(run: Run) -> tuple[str, ...]:
     from greenloop.specs import stored_tests  # noqa: PLC0415 - only runs need it, not the start
 
     regions = run.started.problem.regions if run.started else ()

@@ -16,20 +16,20 @@ from greenloop.lsp.presenters import hover_text
 from greenloop.lsp.presenters.attempt_line import line_of
 from greenloop.lsp.presenters.hover_text import code, fenced
 from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.state.attempt_texts import AttemptText
+from greenloop.lsp.state.run import Run
 
 if TYPE_CHECKING:
     from greenloop.engine.doctor.report import Row
-    from greenloop.lsp.runs.attempt_texts import Tried
-    from greenloop.lsp.runs.runs import Run
 
 READ_ONLY = "_Written by greenloop, read-only: nothing is read back from this page._"
-PIECE = 10_000  # maximum characters of one answer, diff or output
-WHOLE = 1_000_000  # maximum characters of a page
-SHORT = 20  # maximum lines of a diff in a message
+LONGEST_EXCERPT = 10_000  # maximum characters of one answer, diff or output
+LONGEST_PAGE = 1_000_000  # maximum characters of a page
+FIRST_LINES = 20  # maximum lines of a diff in a message
 TESTS = 200
 
 
-def attempts(runs: Sequence[Run]) -> str:
+def attempts_page(runs: Sequence[Run]) -> str:
     """All about each run: its attempts with their changes, failures, output, feedback and cost."""
     parts = [READ_ONLY]
     for run in runs:
@@ -39,13 +39,13 @@ def attempts(runs: Sequence[Run]) -> str:
             hover_text.table(run.attempts),
             *hover_text.provenance(run),
         ]
-        parts += hover_text.written(run, markup=True, most=TESTS)
+        parts += hover_text.generated_tests(run, markup=True, most=TESTS)
         for attempt in run.attempts:
             parts += _attempt(run, attempt)
     return _bounded("\n\n".join(parts) + "\n")
 
 
-def compared(run: Run, attempt: Attempt, found: Mapping[str, Tried]) -> str:
+def comparison_page(run: Run, attempt: Attempt, texts: Mapping[str, AttemptText]) -> str:
     """The change that an attempt would make to the user's current texts, by path."""
     parts = [
         _heading(run),
@@ -53,27 +53,29 @@ def compared(run: Run, attempt: Attempt, found: Mapping[str, Tried]) -> str:
         READ_ONLY,
         code(line_of(attempt)),
     ]
-    if not found:
+    if not texts:
         return "\n\n".join([*parts, "It has no code that could be compared."]) + "\n"
-    conflicting = [path for path, tried in found.items() if tried.clashes]
+    conflicting = [path for path, text in texts.items() if text.has_conflict]
     parts += [f"{code(path)} changed since in the same lines, which stand here too." for path in conflicting]
     change = diff(
-        {path: tried.now for path, tried in found.items()}, {path: tried.text for path, tried in found.items()}
+        {path: text.current for path, text in texts.items()}, {path: text.text for path, text in texts.items()}
     )
     parts.append(fenced(change, "diff") if change else "Your text has all of it.")
     return _bounded("\n\n".join(parts) + "\n")
 
 
-def result(run: Run, found: str) -> str:
+def result_page(run: Run, diff_text: str) -> str:
     """A result that is not applied yet, as a diff."""
     assert run.outcome is not None
     return _bounded(
-        "\n\n".join([_heading(run), code(standing(run.outcome)), READ_ONLY, "Not applied yet:", fenced(found, "diff")])
+        "\n\n".join(
+            [_heading(run), code(standing(run.outcome)), READ_ONLY, "Not applied yet:", fenced(diff_text, "diff")]
+        )
         + "\n"
     )
 
 
-def findings(rows: list[Row]) -> str:
+def doctor_page(rows: list[Row]) -> str:
     """The doctor's findings: a table of parts, and a conclusion."""
     from greenloop.engine.doctor.report import closing, mark  # noqa: PLC0415 - only the doctor needs it, not the start
 
@@ -84,11 +86,11 @@ def findings(rows: list[Row]) -> str:
     return _bounded("\n\n".join(["# greenloop doctor", READ_ONLY, code(closing(rows)), "\n".join(table)]) + "\n")
 
 
-def short(found: str) -> str:
+def first_lines(diff_text: str) -> str:
     """The first lines of a diff for a message, without the files' headers."""
-    lines = [line for line in clean(found).splitlines() if not line.startswith(("--- ", "+++ "))]
-    remaining = len(lines) - SHORT
-    return "\n".join([*lines[:SHORT], f"… {remaining} more lines"] if remaining > 0 else lines)
+    lines = [line for line in clean(diff_text).splitlines() if not line.startswith(("--- ", "+++ "))]
+    remaining = len(lines) - FIRST_LINES
+    return "\n".join([*lines[:FIRST_LINES], f"… {remaining} more lines"] if remaining > 0 else lines)
 
 
 def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
@@ -108,17 +110,17 @@ def _attempt(run: Run, attempt: Attempt) -> list[str]:
     for case in (*attempt.verdict.cases, *attempt.verdict.collateral):
         parts.append(f"{code(case.id)}: {case.outcome}")
         if case.failure is not None:
-            parts.append(_piece(case.failure.text or case.failure.message, "text"))
+            parts.append(_excerpt(case.failure.text or case.failure.message, "text"))
     if attempt.verdict.output.strip():
-        parts += ["Output of the tests:", _piece(attempt.verdict.output, "text")]
+        parts += ["Output of the tests:", _excerpt(attempt.verdict.output, "text")]
     if change := hover_text.diff_of(run, attempt):
-        parts += ["Change:", _piece(change, "diff")]
+        parts += ["Change:", _excerpt(change, "diff")]
     if attempt.answer:
-        parts += ["Answer of the model:", _piece(attempt.answer, "text")]
+        parts += ["Answer of the model:", _excerpt(attempt.answer, "text")]
     if explanation := hover_text.explanation(attempt):
         parts += ["Explanation of the critic:", fenced(hover_text.wrapped(explanation), "text")]
     feedback = "\n\n".join(note.text for note in attempt.notes if note.text.strip())
-    return [*parts, "Feedback that was given:", _piece(feedback, "text")] if feedback else parts
+    return [*parts, "Feedback that was given:", _excerpt(feedback, "text")] if feedback else parts
 
 
 def _facts(attempt: Attempt) -> list[str]:
@@ -136,10 +138,10 @@ def _name(attempt: Attempt) -> str:
     return f"attempt {label(attempt)}" if attempt.number else "your code"
 
 
-def _piece(text: str, language: str) -> str:
-    remaining = len(text) - PIECE
-    return fenced(text[:PIECE] + f"\n… {remaining} more characters" if remaining > 0 else text, language)
+def _excerpt(text: str, language: str) -> str:
+    remaining = len(text) - LONGEST_EXCERPT
+    return fenced(text[:LONGEST_EXCERPT] + f"\n… {remaining} more characters" if remaining > 0 else text, language)
 
 
 def _bounded(text: str) -> str:
-    return text if len(text) <= WHOLE else f"{text[:WHOLE]}\n\n… cut: the page would be too long.\n"
+    return text if len(text) <= LONGEST_PAGE else f"{text[:LONGEST_PAGE]}\n\n… cut: the page would be too long.\n"

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.text.redact import clean
 from greenloop.lsp.presenters import hover_text, progress
 from greenloop.lsp.presenters.attempt_line import message_of
-
-if TYPE_CHECKING:
-    from greenloop.lsp.runs.runs import Run
+from greenloop.lsp.state.run import Run
 
 
-def run(shown: Run) -> dict[str, Any]:
+def run_row(run: Run) -> dict[str, Any]:
     return {
-        "uri": shown.uri,
-        "target": shown.target.selector,
-        "name": shown.name,
-        "phase": shown.phase.value,
-        "said": clean(progress.now(shown)) if shown.running else hover_text.state(shown),
-        "limit": shown.limit,
-        "seconds": round(shown.seconds, 1),
-        "solved": bool(shown.outcome and shown.outcome.solved),
-        "offered": shown.offered,
-        "applied": shown.applied,
-        "cancelled": shown.cancelled,
-        "result": shown.outcome.best if shown.outcome and shown.changes else None,
-        "attempts": [_attempt(attempt) for attempt in shown.attempts],
+        "uri": run.uri,
+        "target": run.target.selector,
+        "name": run.name,
+        "phase": run.phase.value,
+        "said": clean(progress.current_step(run)) if run.running else hover_text.state(run),
+        "limit": run.limit,
+        "seconds": round(run.seconds, 1),
+        "solved": bool(run.outcome and run.outcome.solved),
+        "offered": run.offered,
+        "applied": run.result.applied,
+        "cancelled": run.cancelled,
+        "result": run.outcome.best if run.outcome and run.changes else None,
+        "attempts": [_attempt_row(attempt) for attempt in run.attempts],
     }
 
 
-def _attempt(attempt: Attempt) -> dict[str, Any]:
+def _attempt_row(attempt: Attempt) -> dict[str, Any]:
     verdict, spent = attempt.verdict, attempt.spent
     seconds = spent.model_seconds + spent.test_seconds if attempt.number else verdict.seconds
     return {

@@ -10,27 +10,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.verdict import Status
-from greenloop.core.text.diff import flat, hunks, keep_ends, merge
+from greenloop.core.text.diff import flat, hunks
 from greenloop.core.text.redact import clean
-from greenloop.lsp.connection import client_requests
-from greenloop.lsp.connection.convert import FileEdit, contains, workspace_edit
+from greenloop.lsp.connection.client import Client, after_reply
+from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents import notebook_requests
 from greenloop.lsp.documents.buffers import encoded
 from greenloop.lsp.documents.disk import on_disk
-from greenloop.lsp.documents.notebooks import cell_changes
-from greenloop.lsp.runs.runs import Phase
-
-if TYPE_CHECKING:
-    from greenloop.lsp.runs.runs import Run
-    from greenloop.lsp.server import Server
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.engines import Engines
+from greenloop.lsp.runs.edit_plan import EditPlanner, FileChange, new_texts
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state.run import ApplyResult, Phase, Run
 
 # Seconds. A didChange was seen 1.6 s after the reply. An editor may ask its user before it replies; if that takes
 # longer, the change is noticed when it arrives.
@@ -43,287 +39,166 @@ ROUNDS = 3
 # and how long it is waited for.
 QUIET = 0.3
 PATIENCE = 20.0
-BY_ACTION = "this editor takes edits only from a code action"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Landing:
-    """Whether a result was applied, at which lines (workspace path, 1-based line), or the reason why it was not."""
+class EditApplier:
+    """Applies results, and notices edits that arrive late."""
 
-    applied: bool
-    places: tuple[tuple[str, int], ...] = ()
-    merged: bool = False
-    why: str = ""
+    def __init__(
+        self, client: Client, documents: Documents, planner: EditPlanner, engines: Engines, runs: Runs
+    ) -> None:
+        self._client, self._documents, self._planner = client, documents, planner
+        self._engines, self._runs = engines, runs
 
+    async def apply(self, run: Run) -> ApplyResult:
+        """Applies the run's result through the editor, unless the text already contains it."""
+        await after_reply()
+        async with run.lock:
+            return await self._apply(run)
 
-@dataclass(frozen=True, kw_only=True)
-class _Step:
-    path: str
-    current: str | None
-    wanted: str
-    merged: bool
+    async def _apply(self, run: Run) -> ApplyResult:
+        if not run.changes:
+            return ApplyResult(applied=False, reason="there is nothing to apply")
+        planner, can_send = self._planner, self._client.capabilities.apply_edit
+        has_versions = self._client.capabilities.document_changes
+        for _round in range(ROUNDS):
+            if can_send and not has_versions and not await self._documents.wait_for_quiet(QUIET, PATIENCE):
+                # An edit without version is applied to whatever text the editor has by then.
+                break
+            texts = planner.current_texts(run)
+            # Comparing long texts takes time, in which the user may type.
+            changes = await asyncio.to_thread(planner.plan_for, run, texts)
+            if planner.current_texts(run) != texts:
+                continue
+            if isinstance(changes, ApplyResult):
+                return changes
+            if not changes:
+                run.result.applied = True
+                return ApplyResult(applied=True, lines=await asyncio.to_thread(_changed_lines, run))
+            if reason := planner.conflict_reason(run, changes):
+                return ApplyResult(applied=False, reason=reason)
+            if planner.is_proven(run, changes):
+                if can_send:
+                    return await self._send(run, changes)
+                is_merged = any(change.merged for change in changes)
+                reason = "this editor takes edits only from a code action"
+                return ApplyResult(applied=False, merged=is_merged, reason=reason, by_action=True)
+            verified_texts = planner.other_texts(run) | new_texts(changes)
+            reason = await self._reverify(run, new_texts(changes))
+            if reason:
+                return ApplyResult(applied=False, reason=reason)
+            run.result.verified_texts = verified_texts
+        return ApplyResult(applied=False, reason="the text keeps changing")
 
+    def edit_for_action(self, run: Run, changes: Sequence[FileChange]) -> lsp.WorkspaceEdit:
+        """The edit for a code action that contains it. The editor does not report its choice; the text shows it."""
+        _expect(run, changes)
+        return self._planner.workspace_edit(run, changes)
 
-async def land(server: Server, run: Run) -> Landing:
-    """Applies the run's result through the editor, unless the text already contains it."""
-    await client_requests.apart()
-    async with run.lock:
-        return await _land(server, run)
-
-
-async def _land(server: Server, run: Run) -> Landing:
-    if not run.changes:
-        return Landing(applied=False, why="there is nothing to apply")
-    sends = server.abilities.apply_edit
-    for _round in range(ROUNDS):
-        if sends and not server.abilities.document_changes and not await server.documents.quiet(QUIET, PATIENCE):
-            # An edit without version is applied to whatever text the editor has by then.
-            return Landing(applied=False, why="the text keeps changing")
-        texts = _texts(server, run)
-        # Comparing long texts takes time, in which the user may type.
-        changes = await asyncio.to_thread(_planned, run, texts, may_create=server.abilities.create_files)
-        if _texts(server, run) != texts:
-            continue
-        if isinstance(changes, Landing):
-            return changes
-        if not changes:
-            run.applied = True
-            return Landing(applied=True, places=await asyncio.to_thread(_places, run))
-        if reason := _behind(server, run, changes):
-            return Landing(applied=False, why=reason)
-        if stands(server, run, changes):
-            if sends:
-                return await _send(server, run, changes)
-            return Landing(applied=False, merged=any(change.merged for change in changes), why=BY_ACTION)
-        verified_texts = _others(server, run) | _wanted(changes)
-        reason = await _reverify(server, run, _wanted(changes))
-        if reason:
-            return Landing(applied=False, why=reason)
-        run.proof = verified_texts
-    return Landing(applied=False, why="the text keeps changing")
-
-
-def plan(server: Server, run: Run) -> list[_Step] | Landing:
-    """The remaining change of each file's current text; an `ApplyResult` with the reason where it is not possible."""
-    changes = _planned(run, _texts(server, run), may_create=server.abilities.create_files)
-    if isinstance(changes, list) and (reason := _behind(server, run, changes)):
-        return Landing(applied=False, why=reason)
-    return changes
-
-
-def stands(server: Server, run: Run, steps: Sequence[_Step]) -> bool:
-    """Whether a result was verified with exactly the current texts; True for an unsolved one, which needs no proof."""
-    if run.outcome is None or not run.outcome.solved:
-        return True
-    merged = any(change.merged for change in steps)
-    if merged and not run.proof:
-        return False
-    others = _others(server, run)
-    if run.proof == others | _wanted(steps):
-        return True
-    originals = run.started.problem.originals if run.started else {}
-    unmoved = all(plain(originals[path] or "") == text for path, text in others.items())
-    return unmoved and not merged and not run.doubted
-
-
-def _texts(server: Server, run: Run) -> dict[str, str | None]:
-    return {path: text_of(server, run.root / path) for path in run.changes}
-
-
-def _wanted(steps: Sequence[_Step]) -> dict[str, str]:
-    return {change.path: change.wanted for change in steps}
-
-
-def _others(server: Server, run: Run) -> dict[str, str]:
-    """The current texts of files that the result was verified with and does not change."""
-    others = run.started.problem.originals if run.started else {}
-    return {path: plain(text_of(server, run.root / path) or "") for path in others if path not in run.changes}
-
-
-def _behind(server: Server, run: Run, steps: Sequence[_Step]) -> str:
-    """Why a file cannot take its change (it changed on disk, or a change spans cells); empty where all can."""
-    for change in steps:
-        path = run.root / change.path
-        if (notebook := server.documents.notebook(path, run.root)) is not None:
-            if cell_changes(notebook, change.current or "", change.wanted) is None:
-                return f"it would change several cells of {notebook.path} in one piece"
-        elif reason := server.freshness.complaint(path, change.path, change.current or ""):
-            return reason
-    return ""
-
-
-def _planned(run: Run, texts: Mapping[str, str | None], *, may_create: bool) -> list[_Step] | Landing:
-    outcome, changes = run.outcome, []
-    assert outcome is not None
-    for path, after in run.changes.items():
-        before, current = outcome.before.get(path), texts[path]
-        if before is None and current is None and not may_create:
-            return Landing(applied=False, why=f"this editor cannot create {path}")
-        if before is not None and current is None:
-            return Landing(applied=False, why=f"{path} is gone")
-        old, new, actual = plain(before or ""), plain(after), plain(current or "")
-        if current is not None and contains(old, new, actual):
-            continue
-        wanted = merge(old, new, actual)
-        if wanted is None:
-            return Landing(applied=False, why=f"{path} changed meanwhile in the same lines")
-        is_merged = actual != old
-        text = as_in(current, wanted) if current else after
-        changes.append(_Step(path=path, current=current, wanted=text, merged=is_merged))
-    return changes
-
-
-def plain(text: str) -> str:
-    """The text as the engine has it, without line end style and byte order mark, which few editors show."""
-    return flat(text.removeprefix("\ufeff"))
-
-
-def as_in(current: str, text: str) -> str:
-    """The text with the line ends and the byte order mark of the current text that it replaces."""
-    return keep_ends(current, ("\ufeff" if current.startswith("\ufeff") else "") + text)
-
-
-def text_of(server: Server, path: Path) -> str | None:
-    """The editor's text where the file is open, else the text on disk; None where the file does not exist."""
-    document = server.documents.at(path)
-    return document.source if document is not None else on_disk(path)
-
-
-def _edit(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
-    edits: list[FileEdit] = []
-    for change in steps:
-        if server.documents.book_at(run.root / change.path) is not None:
-            edits += _cells(server, run, change)
-            continue
-        document = server.documents.at(run.root / change.path)
-        uri, version = server.documents.uri(run.root / change.path), document.version if document else None
-        edits.append(FileEdit(uri=uri, before=change.current, after=change.wanted, version=version))
-    codec = server.documents.position_codec
-    return workspace_edit(edits, codec, document_changes=server.abilities.document_changes)
-
-
-def given(server: Server, run: Run, steps: Sequence[_Step]) -> lsp.WorkspaceEdit:
-    """The edit for a code action that contains it. The editor does not report its choice; the changed text shows it."""
-    _expected(run, steps)
-    return _edit(server, run, steps)
-
-
-def _cells(server: Server, run: Run, step: _Step) -> list[FileEdit]:
-    """A notebook's change as changes of its cells."""
-    documents, path = server.documents, run.root / step.path
-    notebook = documents.notebook(path, run.root)
-    changes = cell_changes(notebook, step.current or "", step.wanted) if notebook else None
-    uris = [uri for uri, _first in documents.parts(path)]
-    return [
-        FileEdit(uri=uris[n], before=before, after=after, version=documents.get_text_document(uris[n]).version)
-        for n, before, after in changes or ()
-    ]
-
-
-def _closed(server: Server, run: Run) -> dict[str, str]:
-    """The current texts of files that had unsaved changes when the run began."""
-    unsaved_files = run.started.problem.buffers if run.started else {}
-    texts = {path: text_of(server, run.root / path) for path in unsaved_files}
-    return {path: text for path, text in texts.items() if text is not None}
-
-
-async def _reverify(server: Server, run: Run, texts: dict[str, str]) -> str:
-    """Why the merged texts are not verified; empty where the tests pass with them."""
-    if run.started is None:
-        return "the text changed meanwhile"
-    run.now = "verifying together with what was typed meanwhile"
-    engine = await server.engine()
-    notebook = server.documents.notebook(run.root / run.target.path, run.root)
-    now = _closed(server, run) | server.documents.texts(run.root) | texts
-    files = {path: encoded(text, run.root / path) for path, text in now.items()}
-    try:
-        if notebook is not None:
-            files |= await asyncio.to_thread(notebook_requests.merged, run, notebook, texts)
-        verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
-    except GreenloopError as error:
-        return f"the text changed meanwhile, and the merge could not be verified: {error}"
-    if verdict.status is Status.PASSED and not verdict.collateral:
-        return ""
-    return "the text changed meanwhile, and together with that the tests do not pass"
-
-
-async def _send(server: Server, run: Run, steps: Sequence[_Step]) -> Landing:
-    documents = server.documents
-    if run.running:
-        run.phase, run.now = Phase.LANDING, "putting it into the editor"
-        server.stirred()
-    edit = _edit(server, run, steps)
-    # The edit being sent is reported here, not where late edits are noticed.
-    run.sent = {}
-    disk = {change.path: on_disk(run.root / change.path) for change in steps}
-    params = lsp.ApplyWorkspaceEditParams(edit=edit, label=f"Refine {run.name}")
-    request = asyncio.ensure_future(
-        client_requests.bounded(server.workspace_apply_edit_async(params), REPLY, "for an edit")
-    )
-    request.add_done_callback(lambda _done: documents.changed())
-    client_requests.nudge(server, request, "an edit")
-
-    def is_applied(selected: Sequence[_Step] = steps) -> bool:
-        return all(_holds(server, run, change, disk) for change in selected)
-
-    # Some editors apply without a reply; some reply long before they report the change.
-    await documents.wait_until(lambda: request.done() or is_applied(), REPLY)
-    reply = None
-    if request.done():
-        reply = request.result()
-        await documents.wait_until(is_applied, LATE)
-    says_applied = bool(getattr(reply, "applied", False))
-    visible_changes = [
-        change for change in steps if change.current is not None and documents.at(run.root / change.path) is not None
-    ]
-    _expected(run, steps)
-    # A file that the editor changes without opening it is not visible here: only its reply can be trusted.
-    if not is_applied() and not (says_applied and is_applied(visible_changes)):
-        reason = clean(getattr(reply, "failure_reason", None) or "")
-        return Landing(applied=False, why="the editor did not apply it" + (f" ({reason})" if reason else ""))
-    return await asyncio.to_thread(_landed, run, merged=any(change.merged for change in steps))
-
-
-def _expected(run: Run, steps: Sequence[_Step]) -> None:
-    run.sent, run.sent_at = {step.path: (step.current or "", step.wanted) for step in steps}, time.monotonic()
-
-
-def arrived(server: Server, run: Run) -> Landing | None:
-    """The result if an edit that was given up, or chosen as an action, is now in the text: some editors report late."""
-    if run.running or run.applied or not run.sent:
-        return None
-    if time.monotonic() - run.sent_at > ARRIVES:
-        # No change is expected any more, and every keystroke would pay for the comparison.
-        run.sent = {}
-        return None
-    for path, (before, after) in run.sent.items():
-        current = text_of(server, run.root / path)
-        if current is None or not contains(flat(before), flat(after), flat(current)):
+    def detect_late_edit(self, run: Run) -> ApplyResult | None:
+        """The result if an edit that was given up, or chosen as an action, is in the text now."""
+        if run.running or run.result.applied or not run.result.sent_texts:
             return None
-    return _landed(run)
+        if time.monotonic() - run.result.sent_at > ARRIVES:
+            # No change is expected any more, and every keystroke would pay for the comparison.
+            run.result.sent_texts = {}
+            return None
+        for path, (before, after) in run.result.sent_texts.items():
+            current = self._documents.text(run.root / path)
+            if current is None or not contains(flat(before), flat(after), flat(current)):
+                return None
+        return _mark_applied(run)
+
+    async def _reverify(self, run: Run, texts: dict[str, str]) -> str:
+        """Why the merged texts are not verified; empty where the tests pass with them."""
+        if run.started is None:
+            return "the text changed meanwhile"
+        run.progress.status = "verifying together with what was typed meanwhile"
+        engine = await self._engines.engine()
+        notebook = self._documents.notebook(run.root / run.target.path, run.root)
+        current = self._unsaved_at_start(run) | self._documents.open_texts(run.root) | texts
+        files = {path: encoded(text, run.root / path) for path, text in current.items()}
+        try:
+            if notebook is not None:
+                files |= await asyncio.to_thread(notebook_requests.merged_buffers, run.target, notebook, texts)
+            verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
+        except GreenloopError as error:
+            return f"the text changed meanwhile, and the merge could not be verified: {error}"
+        if verdict.status is Status.PASSED and not verdict.collateral:
+            return ""
+        return "the text changed meanwhile, and together with that the tests do not pass"
+
+    def _unsaved_at_start(self, run: Run) -> dict[str, str]:
+        """The current texts of files that had unsaved changes when the run began."""
+        unsaved_files = run.started.problem.buffers if run.started else {}
+        texts = {path: self._documents.text(run.root / path) for path in unsaved_files}
+        return {path: text for path, text in texts.items() if text is not None}
+
+    async def _send(self, run: Run, changes: Sequence[FileChange]) -> ApplyResult:
+        documents = self._documents
+        if run.running:
+            run.phase = Phase.LANDING
+            self._runs.set_status(run, "putting it into the editor")
+        edit = self._planner.workspace_edit(run, changes)
+        # The edit being sent is reported here, not where late edits are noticed.
+        run.result.sent_texts = {}
+        disk_texts = {change.path: on_disk(run.root / change.path) for change in changes}
+        request = asyncio.ensure_future(self._client.apply_edit(edit, f"Refine {run.name}", REPLY))
+        request.add_done_callback(lambda _done: documents.notify_changed())
+        self._client.log_while_waiting(request, "an edit")
+
+        def is_applied(selected: Sequence[FileChange] = changes) -> bool:
+            return all(self._contains_change(run, change, disk_texts) for change in selected)
+
+        # Some editors apply without a reply; some reply long before they report the change.
+        await documents.wait_until(lambda: request.done() or is_applied(), REPLY)
+        reply = None
+        if request.done():
+            reply = request.result()
+            await documents.wait_until(is_applied, LATE)
+        says_applied = bool(getattr(reply, "applied", False))
+        visible_changes = [
+            change
+            for change in changes
+            if change.current is not None and documents.document_at(run.root / change.path) is not None
+        ]
+        _expect(run, changes)
+        # A file that the editor changes without opening it is not visible here: only its reply can be trusted.
+        if not is_applied() and not (says_applied and is_applied(visible_changes)):
+            detail = clean(getattr(reply, "failure_reason", None) or "")
+            reason = "the editor did not apply it" + (f" ({detail})" if detail else "")
+            return ApplyResult(applied=False, reason=reason)
+        return await asyncio.to_thread(_mark_applied, run, merged=any(change.merged for change in changes))
+
+    def _contains_change(self, run: Run, change: FileChange, disk_texts: Mapping[str, str | None]) -> bool:
+        """Whether the text now contains the change, whatever was typed since."""
+        path = run.root / change.path
+        current = self._documents.text(path)
+        is_open = self._documents.document_at(path) is not None
+        if current is None or (not is_open and current == disk_texts[change.path]):
+            return False
+        return contains(flat(change.current or ""), flat(change.new), flat(current))
 
 
-def _landed(run: Run, *, merged: bool = False) -> Landing:
-    run.landed, run.sent, run.applied = run.sent, {}, True
-    return Landing(applied=True, places=_places(run), merged=merged)
+def _expect(run: Run, changes: Sequence[FileChange]) -> None:
+    run.result.sent_texts = {change.path: (change.current or "", change.new) for change in changes}
+    run.result.sent_at = time.monotonic()
 
 
-def _holds(server: Server, run: Run, step: _Step, disk: dict[str, str | None]) -> bool:
-    """Whether the text now contains the change, whatever was typed since."""
-    path = run.root / step.path
-    current = text_of(server, path)
-    if current is None or (server.documents.at(path) is None and current == disk[step.path]):
-        return False
-    return contains(flat(step.current or ""), flat(step.wanted), flat(current))
+def _mark_applied(run: Run, *, merged: bool = False) -> ApplyResult:
+    result = run.result
+    result.applied_texts, result.sent_texts, result.applied = result.sent_texts, {}, True
+    return ApplyResult(applied=True, lines=_changed_lines(run), merged=merged)
 
 
-def _places(run: Run) -> tuple[tuple[str, int], ...]:
+def _changed_lines(run: Run) -> tuple[tuple[str, int], ...]:
+    """The first changed line of each file."""
     assert run.outcome is not None
-    places = []
+    lines = []
     for path, after in run.changes.items():
-        before, text = run.landed.get(path, (run.outcome.before.get(path) or "", after))
+        before, text = run.result.applied_texts.get(path, (run.outcome.before.get(path) or "", after))
         changed = hunks(flat(before), flat(text))
         first_lines = changed[0].lines if changed else ()
         first_filled = next((row for row, line in enumerate(first_lines) if line.strip()), 0)
-        places.append((path, (changed[0].start if changed else 0) + first_filled + 1))
-    return tuple(places)
+        lines.append((path, (changed[0].start if changed else 0) + first_filled + 1))
+    return tuple(lines)

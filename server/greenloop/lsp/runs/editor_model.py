@@ -7,9 +7,10 @@ also cancels the request.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -19,26 +20,46 @@ from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.usage import Usage
 from greenloop.core.text.redact import clean
 from greenloop.core.text.tokens import estimate, estimate_messages
+from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import COMPLETE
 from greenloop.models.provider_errors import TOO_LONG
 from greenloop.project.settings import EDITOR, Settings
 
-if TYPE_CHECKING:
-    from greenloop.lsp.server import Server
-
 # Parallel requests: behind most editors' models is a provider.
 SLOTS = 4
 # Editors' models need not respect a limit: an answer is cut at TOKEN_FACTOR times its tokens plus EXTRA_TOKENS.
-TIMES, MORE = 4, 256
+TOKEN_FACTOR, EXTRA_TOKENS = 4, 256
 LONGEST = 300  # maximum characters of a client's sentence or name
 REMEDY = "Choose another of the editor's models, or name another model with the setting `model`."
+
+
+class AnswerStreams:
+    """The callbacks for the streamed answers of the editor's own model, by request number."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[int, Callable[[str], None]] = {}
+        self._numbers = itertools.count(1)
+
+    def add(self, listener: Callable[[str], None]) -> int:
+        """Registers a callback for the pieces of one answer; returns the request's number."""
+        number = next(self._numbers)
+        self._listeners[number] = listener
+        return number
+
+    def remove(self, number: int) -> None:
+        self._listeners.pop(number, None)
+
+    def receive(self, number: int, piece: str) -> None:
+        """Takes a piece; one of a cancelled request may still arrive."""
+        if (listener := self._listeners.get(number)) is not None:
+            listener(piece)
 
 
 class EditorModel:
     """The model of one connection; the client chooses which."""
 
-    def __init__(self, server: Server, settings: Settings) -> None:
-        self._server = server
+    def __init__(self, client: Client, streams: AnswerStreams, settings: Settings) -> None:
+        self._client, self._streams = client, streams
         self._patience = settings.api.timeout
 
     @property
@@ -52,15 +73,15 @@ class EditorModel:
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """The model's answer. Raises `ModelError` with the client's own sentence, or after too long a silence."""
         began = monotonic()
-        listener = _Hearing(on_token, TIMES * request.max_tokens + MORE)
-        number = self._server.listen(listener.hear)
-        request_task = asyncio.create_task(self._server.protocol.ask(COMPLETE, _params(number, request)))
+        listener = _TokenListener(on_token, TOKEN_FACTOR * request.max_tokens + EXTRA_TOKENS)
+        number = self._streams.add(listener.receive)
+        request_task = asyncio.create_task(self._client.request(COMPLETE, _params(number, request)))
         try:
-            reply = await self._answered(request_task, listener)
+            reply = await self._wait(request_task, listener)
         except JsonRpcException as error:
             raise _problem(error) from error
         finally:
-            self._server.completing.pop(number, None)
+            self._streams.remove(number)
             request_task.cancel()
             await asyncio.gather(request_task, return_exceptions=True)
         text, finish = reply.get("text"), "length" if reply.get("cut") else "stop"
@@ -84,40 +105,40 @@ class EditorModel:
     async def close(self) -> None:
         """Does nothing: the connection stays open."""
 
-    async def _answered(self, asked: asyncio.Task[Any], hearing: _Hearing) -> Mapping[str, Any]:
+    async def _wait(self, request: asyncio.Task[Any], listener: _TokenListener) -> Mapping[str, Any]:
         """The reply, or the pieces received so far of an answer that is too long."""
-        while not asked.done():
-            remaining = hearing.at + self._patience - monotonic()
+        while not request.done():
+            remaining = listener.last_at + self._patience - monotonic()
             if remaining <= 0:
                 raise ModelError(
                     f"The editor's language model gave no sign of life for {self._patience:g} seconds.",
                     remedy=f"Try again, or raise `api.timeout`. {REMEDY}",
                 )
-            await asyncio.wait({asked, hearing.enough}, timeout=remaining, return_when=asyncio.FIRST_COMPLETED)
-            if hearing.enough.done() and not asked.done():
-                return {"text": "".join(hearing.pieces), "cut": True}
-        reply = asked.result()
+            await asyncio.wait({request, listener.is_full}, timeout=remaining, return_when=asyncio.FIRST_COMPLETED)
+            if listener.is_full.done() and not request.done():
+                return {"text": "".join(listener.pieces), "cut": True}
+        reply = request.result()
         return reply if isinstance(reply, Mapping) else {}
 
 
-class _Hearing:
+class _TokenListener:
     """Collects the pieces of one answer, the time of the last piece, and whether the answer is too long."""
 
-    def __init__(self, on_token: Callable[[str], None], most: int) -> None:
-        self._on_token, self._left = on_token, most
+    def __init__(self, on_token: Callable[[str], None], max_tokens: int) -> None:
+        self._on_token, self._tokens_left = on_token, max_tokens
         self.pieces: list[str] = []
-        self.at = monotonic()
-        self.enough: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.last_at = monotonic()
+        self.is_full: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def hear(self, piece: str) -> None:
-        self.at = monotonic()
-        if self.enough.done() or not piece:
+    def receive(self, piece: str) -> None:
+        self.last_at = monotonic()
+        if self.is_full.done() or not piece:
             return
         self.pieces.append(piece)
-        self._left -= estimate(piece)
+        self._tokens_left -= estimate(piece)
         self._on_token(piece)
-        if self._left < 0:
-            self.enough.set_result(None)
+        if self._tokens_left < 0:
+            self.is_full.set_result(None)
 
 
 def _params(number: int, request: ChatRequest) -> dict[str, Any]:

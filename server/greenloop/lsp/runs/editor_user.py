@@ -9,29 +9,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pygls.exceptions import JsonRpcException
 
 from greenloop.core.text.redact import clean
-from greenloop.lsp.connection import client_requests
-from greenloop.lsp.runs.questions import Answer, Question
-
-if TYPE_CHECKING:
-    from greenloop.lsp.runs.runs import Run
-    from greenloop.lsp.server import Server
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.connection.messages import QUESTION, QUESTION_OVER
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state.questions import Answer, Question
+from greenloop.lsp.state.run import Run
 
 # Seconds that a run waits for an answer: to a question on the screen, and by code actions, which take longer to find.
 SHOWN = 120.0
-LOOKED_FOR = 60.0
+BY_ACTION = 60.0
 
 
 class EditorUser:
     """The user who started a run. None means "no answer"."""
 
-    def __init__(self, server: Server, run: Run) -> None:
-        self._server, self._run = server, run
-        self._silent = False
+    def __init__(self, client: Client, runs: Runs, run: Run) -> None:
+        self._client, self._runs, self._run = client, runs, run
+        self._is_silent = False
         self._value = ""
 
     async def confirm(self, question: str) -> bool | None:
@@ -45,35 +44,39 @@ class EditorUser:
 
     async def correct(self, question: str, text: str) -> str | None:  # noqa: ARG002
         """The value that came with the answer, else one that a client with its own dialogue sends now."""
-        if not self._value and self._server.abilities.typed_answers:
+        if not self._value and self._client.capabilities.typed_answers:
             self._value = (await self._ask(Question(text=clean(question)))).value
         value, self._value = self._value, ""
         return value or None
 
     async def _ask(self, question: Question) -> Answer:
-        if self._silent:
+        if self._is_silent:
             return Answer()
         run = self._run
-        run.question, run.now = question, "waiting for your answer"
-        self._server.refresh(run)
+        run.question = question
+        self._runs.set_status(run, "waiting for your answer")
         try:
-            answer = await self._answered(question)
+            answer = await self._wait_for_answer(question)
         finally:
-            run.question, run.now = None, ""
-            question.end(Answer())
-            if self._server.abilities.typed_answers:
-                client_requests.question_over(self._server, run, question)
-        self._silent = answer is None
+            run.question, run.progress.status = None, ""
+            question.close(Answer())
+            if self._client.capabilities.typed_answers:
+                self._client.notify(QUESTION_OVER, self._fields(question))
+        self._is_silent = answer is None
         return answer or Answer()
 
-    async def _answered(self, question: Question) -> Answer | None:
+    def _fields(self, question: Question) -> dict[str, Any]:
+        return {"uri": self._run.uri, "target": self._run.target.selector, "question": question.text}
+
+    async def _wait_for_answer(self, question: Question) -> Answer | None:
         """The answer; None where none came in time."""
-        if self._server.abilities.typed_answers:
-            client_requests.question(self._server, self._run, question, SHOWN)
+        if self._client.capabilities.typed_answers:
+            fields = {**self._fields(question), "options": list(question.options), "seconds": SHOWN}
+            self._client.notify(QUESTION, fields)
             return await _within(question, SHOWN)
-        if not self._server.abilities.questions:
-            return await self._offered(question)
-        request = asyncio.ensure_future(client_requests.choice(self._server, question.text, question.simple))
+        if not self._client.capabilities.questions:
+            return await self._point_to_actions(question)
+        request = asyncio.ensure_future(self._client.choose(question.text, question.simple))
         request.add_done_callback(lambda done: None if done.cancelled() else done.exception())
         either: set[asyncio.Future[Any]] = {request, question.answered}
         try:
@@ -83,14 +86,14 @@ class EditorUser:
             return Answer(option=request.result())
         except JsonRpcException:
             # The editor declared that it can ask, but refuses.
-            return await self._offered(question)
+            return await self._point_to_actions(question)
         finally:
             request.cancel()
 
-    async def _offered(self, question: Question) -> Answer | None:
+    async def _point_to_actions(self, question: Question) -> Answer | None:
         instruction = f"choose an answer among the code actions of {self._run.name}"
-        client_requests.tell(self._server, f"{question.text} To answer, {instruction}.")
-        return await _within(question, LOOKED_FOR)
+        self._client.show_message(f"{question.text} To answer, {instruction}.")
+        return await _within(question, BY_ACTION)
 
 
 async def _within(question: Question, seconds: float) -> Answer | None:

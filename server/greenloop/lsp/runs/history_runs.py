@@ -23,7 +23,9 @@ from greenloop.core.text.diff import flat, merge
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents.buffers import encoded
-from greenloop.lsp.runs.runs import KEPT, Phase, Run
+from greenloop.lsp.documents.text_style import normalize
+from greenloop.lsp.runs.runs import KEPT
+from greenloop.lsp.state.run import Phase, Run, RunProgress, RunRequest, RunResult
 from greenloop.project.settings import Settings, state_folder
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ _SILENT = {StopReason.CANCELLED, StopReason.ALREADY_GREEN}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Earlier:
+class EarlierRun:
     """The newest run of its target by a process that has ended; `is_finished` is False for an interrupted run."""
 
     record: Record
@@ -62,7 +64,7 @@ class Earlier:
         return all_paths | {case.path for case in (basis.spec.cases if basis else ())}
 
 
-def read(root: Path) -> list[Earlier]:
+def read(root: Path) -> list[EarlierRun]:
     """The runs of a folder in the history, without those of processes that still run."""
     from greenloop.engine.history.store import History  # noqa: PLC0415 - only where there is a history
 
@@ -76,34 +78,34 @@ def read(root: Path) -> list[Earlier]:
                 continue
             full_record = history.run(record.id)
             if full_record is not None and full_record.attempts:
-                earlier_runs.append(Earlier(record=full_record, basis=history.basis(record.id)))
+                earlier_runs.append(EarlierRun(record=full_record, basis=history.basis(record.id)))
         return earlier_runs
     finally:
         history.close()
 
 
-def applied(number: int) -> None:
+def record_applied(number: int) -> None:
     """Records that a run's result is in the user's text."""
-    _noted("applied", number)
+    _record("applied", number)
 
 
-def discarded(number: int) -> None:
+def record_discarded(number: int) -> None:
     """Records that the user discarded a run."""
-    _noted("discard", number)
+    _record("discard", number)
 
 
-def _noted(what: str, number: int) -> None:
+def _record(method: str, number: int) -> None:
     from greenloop.engine.history.store import History  # noqa: PLC0415 - as above
 
     history = History.open()
     try:
-        getattr(history, what)(number)
+        getattr(history, method)(number)
     finally:
         history.close()
 
 
-def revived(
-    earlier: Earlier, target: Target, uri: str, texts: Mapping[str, str | None], settings: Settings
+def restore_run(
+    earlier: EarlierRun, target: Target, uri: str, texts: Mapping[str, str | None], settings: Settings
 ) -> Run | None:
     """The ended run as its server would show it now, with its attempts and its result.
 
@@ -111,7 +113,7 @@ def revived(
     """
     record = earlier.record
     outcome = record.outcome if earlier.finished else _interrupted(earlier, texts)
-    if outcome is None or (earlier.finished and not _waits(outcome, texts, applied=record.applied is not None)):
+    if outcome is None or (earlier.finished and not _is_applicable(outcome, texts, applied=record.applied is not None)):
         return None
     root, now = Path(record.root), time.monotonic()
     started = Started(
@@ -122,15 +124,18 @@ def revived(
         sandbox=record.sandbox,
         attempts=record.count,
     )
-    run = Run(root=root, target=target, uri=uri, settings=settings, began=now, ended=now, phase=Phase.OVER)
-    run.started, run.attempts = started, [*record.attempts]
-    run.outcome = replace(outcome, run=record.id)
-    run.doubted = _others_changed(earlier, outcome, texts)
-    run.over.set()
+    run = Run(
+        RunRequest(root=root, target=target, uri=uri, settings=settings, began_at=now),
+        progress=RunProgress(started=started, attempts=[*record.attempts], outcome=replace(outcome, run=record.id)),
+        result=RunResult(tests_changed=_others_changed(earlier, outcome, texts)),
+        phase=Phase.OVER,
+        ended_at=now,
+    )
+    run.is_over.set()
     return run
 
 
-def _waits(outcome: Outcome, texts: Mapping[str, str | None], *, applied: bool) -> bool:
+def _is_applicable(outcome: Outcome, texts: Mapping[str, str | None], *, applied: bool) -> bool:
     """Whether there is a result that fits the text and is not in it.
 
     A result that was applied before fits only the exact text it was made for: it was never saved, or undone.
@@ -150,7 +155,7 @@ def _waits(outcome: Outcome, texts: Mapping[str, str | None], *, applied: bool) 
     return bool(is_in_text) and all(fits) and not all(is_in_text)
 
 
-def _interrupted(earlier: Earlier, texts: Mapping[str, str | None]) -> Outcome:
+def _interrupted(earlier: EarlierRun, texts: Mapping[str, str | None]) -> Outcome:
     """The outcome of an interrupted run: its best attempt, if the texts are still those it began with."""
     from greenloop.core.attempts import best_attempt  # noqa: PLC0415 - only runs need it, not the start
     from greenloop.core.compose import before_after  # noqa: PLC0415
@@ -167,7 +172,9 @@ def _interrupted(earlier: Earlier, texts: Mapping[str, str | None]) -> Outcome:
     )
     if best is None or best.candidate is None or any(region.created for region in _regions(best)):
         return outcome
-    earlier_texts = {path: _same(earlier, path, texts.get(path)) for path in {region.path for region in _regions(best)}}
+    earlier_texts = {
+        path: _text_as_run(earlier, path, texts.get(path)) for path in {region.path for region in _regions(best)}
+    }
     before = {path: text for path, text in earlier_texts.items() if text is not None}
     if len(before) < len(earlier_texts):
         return outcome
@@ -176,14 +183,14 @@ def _interrupted(earlier: Earlier, texts: Mapping[str, str | None]) -> Outcome:
     return replace(outcome, before=old, after=new)
 
 
-def _others_changed(earlier: Earlier, outcome: Outcome, texts: Mapping[str, str | None]) -> bool:
+def _others_changed(earlier: EarlierRun, outcome: Outcome, texts: Mapping[str, str | None]) -> bool:
     """Whether a file that the run used but its result does not change, such as its tests, has changed."""
     digests = {**earlier.basis.files, **earlier.basis.code} if earlier.basis is not None else {}
     other_paths = (path for path in earlier.paths if path in digests and path not in outcome.after)
-    return any(_same(earlier, path, texts.get(path)) is None for path in other_paths)
+    return any(_text_as_run(earlier, path, texts.get(path)) is None for path in other_paths)
 
 
-def _same(earlier: Earlier, path: str, text: str | None) -> str | None:
+def _text_as_run(earlier: EarlierRun, path: str, text: str | None) -> str | None:
     """The text as the run had it, if it differs from the current text in line ends at most; else None."""
     if text is None or earlier.basis is None:
         return None
@@ -192,7 +199,7 @@ def _same(earlier: Earlier, path: str, text: str | None) -> str | None:
     versions = [encoded(text, file)]
     try:
         disk = file.read_bytes()
-        if flat(decode(disk)[0]) == flat(text.removeprefix("\ufeff")):
+        if flat(decode(disk)[0]) == normalize(text):
             versions.append(disk)
     except (OSError, GreenloopError):
         pass
@@ -200,11 +207,11 @@ def _same(earlier: Earlier, path: str, text: str | None) -> str | None:
     return decode(matching)[0] if matching is not None else None
 
 
-def _problem(earlier: Earlier, outcome: Outcome, texts: Mapping[str, str | None]) -> Problem:
+def _problem(earlier: EarlierRun, outcome: Outcome, texts: Mapping[str, str | None]) -> Problem:
     """The problem as far as the history has it: enough to show the attempts and to verify a merge."""
     basis, attempts = earlier.basis, earlier.record.attempts
     best = attempts[outcome.best] if outcome.best is not None and outcome.best < len(attempts) else None
-    regions = _regions(best) or next((found for each in attempts if (found := _regions(each))), ())
+    regions = _regions(best) or next((changed for each in attempts if (changed := _regions(each))), ())
     originals = {path: texts.get(path) for path in earlier.paths} | dict(outcome.before)
     return Problem(
         root=Path(earlier.record.root),

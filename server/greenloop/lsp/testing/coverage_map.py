@@ -18,7 +18,7 @@ SLOWER = 10
 
 
 @dataclass(kw_only=True)
-class Memory:
+class CoverageMap:
     """The coverage of one folder. `stale` are the tests and test files that ran since they were last traced.
 
     `outlines` are hashes of saved modules without function bodies, `file_seconds` the duration of each test file.
@@ -30,21 +30,21 @@ class Memory:
     stale: dict[str, None] = field(default_factory=dict)
     outlines: dict[str, int] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
-    seconds: dict[str, float] = field(default_factory=dict)
+    file_seconds: dict[str, float] = field(default_factory=dict)
 
-    def new(self, selectors: Iterable[str]) -> bool:
+    def has_untraced(self, selectors: Iterable[str]) -> bool:
         """Whether any of these has never been traced."""
         return not all(each in self.reached if "::" in each else self.reached.knows(each) for each in selectors)
 
-    def allowed(self, selectors: Iterable[str], settings: Settings, left: float) -> float:
-        """The time limit of a run in seconds: ten times the last duration where it is known, else all that is left."""
+    def time_limit(self, selectors: Iterable[str], settings: Settings, remaining: float) -> float:
+        """The time limit of a run in seconds: ten times the last duration, where it is known, else `remaining`."""
         files = {each.split("::", 1)[0] for each in selectors}
-        if not files <= self.seconds.keys():
-            return left
-        estimate = SLOWER * sum(self.seconds[file] for file in files)
-        return min(max(estimate, settings.sandbox.seconds), left)
+        if not files <= self.file_seconds.keys():
+            return remaining
+        estimate = SLOWER * sum(self.file_seconds[file] for file in files)
+        return min(max(estimate, settings.sandbox.seconds), remaining)
 
-    def take(self, report: Report, *, traced: bool) -> None:
+    def update(self, report: Report, *, traced: bool) -> None:
         """Updates coverage and durations from a test run."""
         for case, hits in report.reach.items():
             self.reached.put(case, hits)
@@ -59,10 +59,10 @@ class Memory:
         for file in report.files:
             self.reached.keep(file, [case for case in report.places if case.split("::", 1)[0] == file])
             seconds = [result.seconds for result in report.results if result.id.split("::", 1)[0] == file]
-            self.seconds[file] = sum(seconds)
+            self.file_seconds[file] = sum(seconds)
 
     def forget(self, file: str) -> None:
         """Forgets a test file that no longer exists."""
         self.reached.keep(file, ())
         self.broken.discard(file)
-        self.seconds.pop(file, None)
+        self.file_seconds.pop(file, None)

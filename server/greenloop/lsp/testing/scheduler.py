@@ -9,348 +9,229 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenloop.core.errors import CannotVerifyError, GreenloopError
-from greenloop.lsp.documents.buffers import snapshot
-from greenloop.lsp.documents.notebook_requests import texts as grid
-from greenloop.lsp.presenters.progress_line import Line
-from greenloop.lsp.presenters.test_diagnostics import Checked
-from greenloop.lsp.testing.coverage_map import Memory
-from greenloop.lsp.testing.requests import DOCTEST, Asked, Check, tallied, wanted_by
-from greenloop.lsp.testing.results import grouped
+from greenloop.core.errors import GreenloopError
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.documents.open_documents import Documents
+from greenloop.lsp.engines import Engines
+from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.presenters.test_diagnostics import FailingTests
+from greenloop.lsp.state.results import TestResults
+from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.testing.coverage_map import CoverageMap
+from greenloop.lsp.testing.job_runner import JobRunner
+from greenloop.lsp.testing.requests import TestJob, TestRequest, summarize
 from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.engine.run_tests import Report
-    from greenloop.lsp.server import Server
-    from greenloop.notebook.adapter import NotebookTarget
 
 log = logging.getLogger(__name__)
 
 # Seconds from a save to its job: in a burst of saves ("save all", a formatter), and for a single save.
 QUIET = 0.2
 SOON = 0.03
-# Seconds from a job's end to the tracing of its tests, and the longest test run that is repeated for that.
+# Seconds from a job's end to the tracing of its tests.
 REST = 1.0
-TRACED = 5.0
 # Seconds after which a job without a request shows progress.
 LATE = 1.0
-# Test files that run together; their results are shown before the next ones run.
-BATCH = 10
 # Maximum folders whose coverage is kept.
 FOLDERS = 16
 
 
-class Checks:
+class TestScheduler:
     """All test jobs of this server. `pause` and `clock` are asyncio's and the system's, except in tests."""
+
+    __test__ = False  # for pytest, which collects classes by name
 
     def __init__(
         self,
-        server: Server,
+        client: Client,
+        documents: Documents,
+        engines: Engines,
+        tasks: Tasks,
+        results: TestResults,
+        failing_tests: FailingTests,
         *,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._server, self._pause, self._clock = server, pause, clock
-        self._under_way: dict[Path, Check] = {}
-        self._memories: dict[Path, Memory] = {}
+        self._client, self._engines, self._tasks = client, engines, tasks
+        self._failing_tests = failing_tests
+        self._pause, self._clock = pause, clock
+        self._runner = JobRunner(documents, engines, results, failing_tests, clock)
+        self._jobs: dict[Path, TestJob] = {}
+        self._coverage_maps: dict[Path, CoverageMap] = {}
         self._preparing: dict[Path, asyncio.Task[None]] = {}
-        self._saved: dict[Path, float] = {}
-        self.shown = Checked(server)
-        server.results.reached = self._reached
+        self._saved_at: dict[Path, float] = {}
+        results.reached_functions = self._reached_functions
 
-    def save(self, root: Path, settings: Settings, path: str) -> None:
+    def run_affected(self, root: Path, settings: Settings, path: str) -> None:
         """Runs the tests that a saved file affects after a short delay, in place of those in progress."""
-        now, last_saved = self._clock(), self._saved.get(root, float("-inf"))
-        self._saved[root] = now
+        now, last_saved = self._clock(), self._saved_at.get(root, float("-inf"))
+        self._saved_at[root] = now
         delay = QUIET if now - last_saved < QUIET else SOON
-        self._start(Check(root=root, settings=settings, saved={path: None}, moment=delay))
+        self._start(TestJob(root=root, settings=settings, saved={path: None}, delay=delay))
 
-    def ask(self, asked: Asked) -> None:
+    def request(self, request: TestRequest) -> None:
         """Runs requested tests now, together with those in progress."""
-        self._start(Check(root=asked.root, settings=asked.settings, asked=[asked]))
+        self._start(TestJob(root=request.root, settings=request.settings, requests=[request]))
 
-    def concern(self, root: Path, path: str) -> bool:
+    def concerns(self, root: Path, path: str) -> bool:
         """Whether a job in progress concerns a file."""
-        job = self._under_way.get(root)
+        job = self._jobs.get(root)
         return job is not None and job.concerns(path, None)
 
-    def leave(self, root: Path, path: str) -> None:
+    def drop(self, root: Path, path: str) -> None:
         """Drops a closed file's tests from its job, and ends a job without any tests left."""
-        job = self._under_way.get(root)
+        job = self._jobs.get(root)
         if job is None or not job.concerns(path, None):
             return
         job.saved.pop(path, None)
-        for request in [request for request in job.asked if request.path == path]:
-            job.asked.remove(request)
-            request.over.cancel()
-        if not job.saved and not job.asked:
+        for request in [request for request in job.requests if request.path == path]:
+            job.requests.remove(request)
+            request.summary_future.cancel()
+        if not job.saved and not job.requests:
             self._end(job)
 
     def cancel(self, root: Path | None = None, path: str | None = None, target: str | None = None) -> int:
         """Ends the jobs in a folder (None: everywhere) that concern a file and a target of it; returns how many."""
         ended = 0
-        for job in list(self._under_way.values()):
+        for job in list(self._jobs.values()):
             if root in (None, job.root) and (path is None or job.concerns(path, target)):
-                ended += not job.told
+                ended += not job.is_reported
                 self._end(job)
         return ended
 
     # -- one job ------------------------------------------------------------------------------------------------------
 
-    def _start(self, check: Check) -> None:
-        previous = self._under_way.get(check.root)
+    def _start(self, job: TestJob) -> None:
+        previous = self._jobs.get(job.root)
         if previous is not None:
-            previous.stopped = True
-            if not previous.told:
-                check.saved = previous.saved | check.saved
-                check.asked = previous.asked + check.asked
-        check.before = previous
-        self._under_way[check.root] = check
-        check.task = self._server.runs.spawn(self._course(check))
+            previous.is_stopped = True
+            if not previous.is_reported:
+                job.saved = previous.saved | job.saved
+                job.requests = previous.requests + job.requests
+        job.previous = previous
+        self._jobs[job.root] = job
+        job.task = self._tasks.spawn(self._run_job(job))
 
-    def _end(self, check: Check) -> None:
-        del self._under_way[check.root]
-        check.stop()
-        for request in check.asked:
-            request.over.cancel()
+    def _end(self, job: TestJob) -> None:
+        del self._jobs[job.root]
+        job.stop()
+        for request in job.requests:
+            request.summary_future.cancel()
 
-    async def _course(self, check: Check) -> None:
+    async def _run_job(self, job: TestJob) -> None:
         """Runs a job from its delay to its traces."""
-        sandbox_ready = None if check.before else self._prepared(check)
-        await self._moment(check)
-        if check.stopped:
+        sandbox_ready = None if job.previous else self._sandbox_task(job)
+        await self._wait_delay(job)
+        if job.is_stopped:
             return
-        check.begun = True
-        title = check.asked[-1].name if check.asked else Path([*check.saved][-1]).name
-        progress_line = Line(self._server, f"Testing {title}", lambda: self._cancelled(check))
-        progress_line.ask_later(0.0 if check.asked else LATE)
+        job.has_begun = True
+        title = job.requests[-1].name if job.requests else Path([*job.saved][-1]).name
+        progress_line = ProgressLine(self._client, self._tasks, f"Testing {title}", lambda: self._cancel_job(job))
+        progress_line.open_later(0.0 if job.requests else LATE)
         try:
-            coverage_map = await self._remembered(check.root)
+            coverage_map = await self._coverage_map(job.root)
             # Preparing a sandbox continues if the job is cancelled: the next job needs it too.
-            await asyncio.shield(sandbox_ready or self._prepared(check))
-            reports = await self._tested(check, coverage_map, progress_line)
-            if check.stopped:
+            await asyncio.shield(sandbox_ready or self._sandbox_task(job))
+            reports = await self._runner.run(job, coverage_map, progress_line)
+            if job.is_stopped:
                 return
-            self._tell(check, coverage_map, reports)
+            self._report(job, coverage_map, reports)
             progress_line.end("")
-            check.told = True
-            await self._traced(check, coverage_map)
+            job.is_reported = True
+            await self._pause_and_trace(job, coverage_map)
         except GreenloopError as error:
-            self._refused(check, error)
+            self._refuse(job, error)
         except Exception:
             # Request boundary: the server must survive any error in a job.
-            log.exception("A check failed")
-            self._refused(check, GreenloopError("The tests could not be run; the server's log has the details."))
+            log.exception("A test job failed")
+            self._refuse(job, GreenloopError("The tests could not be run; the server's log has the details."))
         finally:
             progress_line.end("cancelled")
-            if self._under_way.get(check.root) is check:
-                del self._under_way[check.root]
-                for request in check.asked:
-                    request.over.cancel()
+            if self._jobs.get(job.root) is job:
+                del self._jobs[job.root]
+                for request in job.requests:
+                    request.summary_future.cancel()
 
-    def _reached(self, root: Path, path: str) -> Collection[str]:
-        return self._memories[root].reached.functions(path) if root in self._memories else ()
+    def _reached_functions(self, root: Path, path: str) -> Collection[str]:
+        return self._coverage_maps[root].reached.functions(path) if root in self._coverage_maps else ()
 
-    async def _remembered(self, root: Path) -> Memory:
-        if root not in self._memories:
+    async def _coverage_map(self, root: Path) -> CoverageMap:
+        if root not in self._coverage_maps:
             from greenloop.project.test_impact import Reached  # noqa: PLC0415 - only test runs need it, not the start
 
-            while len(self._memories) >= FOLDERS:
-                del self._memories[next(iter(self._memories))]
-            self._memories[root] = Memory(root=root, reached=Reached())
-        return self._memories[root]
+            while len(self._coverage_maps) >= FOLDERS:
+                del self._coverage_maps[next(iter(self._coverage_maps))]
+            self._coverage_maps[root] = CoverageMap(root=root, reached=Reached())
+        return self._coverage_maps[root]
 
-    async def _moment(self, check: Check) -> None:
+    async def _wait_delay(self, job: TestJob) -> None:
         """Waits for further saves. The previous job may end meanwhile and keep its sandbox."""
-        if not check.asked:
-            check.pausing = asyncio.ensure_future(self._pause(check.moment))
+        if not job.requests:
+            job.pause = asyncio.ensure_future(self._pause(job.delay))
             try:
-                await asyncio.wait([check.pausing])
+                await asyncio.wait([job.pause])
             finally:
-                check.pausing.cancel()
-        previous, check.before = check.before, None
+                job.pause.cancel()
+        previous, job.previous = job.previous, None
         if previous is not None and previous.task is not None:
             previous.stop()
             await asyncio.wait([previous.task])
 
-    def _prepared(self, check: Check) -> asyncio.Task[None]:
+    def _sandbox_task(self, job: TestJob) -> asyncio.Task[None]:
         """The task that prepares a sandbox for this folder, perhaps already done."""
-        task = self._preparing.get(check.root)
+        task = self._preparing.get(job.root)
         if task is None or task.done():
-            self._preparing[check.root] = task = self._server.runs.spawn(self._ready(check))
+            self._preparing[job.root] = task = self._tasks.spawn(self._prepare(job))
         return task
 
-    async def _ready(self, check: Check) -> None:
+    async def _prepare(self, job: TestJob) -> None:
         try:
-            tester = await self._server.tester()
-            await tester.prepare(check.root, check.settings, self._server.pool)
+            tester = await self._engines.tester()
+            await tester.prepare(job.root, job.settings, self._engines.pool)
         except GreenloopError as error:
             # The test run will report it.
             log.info("No sandbox was made ready: %s", error)
 
-    async def _tested(self, check: Check, memory: Memory, line: Line) -> list[Report]:
-        """Runs all tests, in batches of files; shows the results after each batch."""
-        texts = self._server.documents.texts(check.root)
-        buffers = await asyncio.to_thread(snapshot, texts, check.root)
-        by_file, outlines = await asyncio.to_thread(wanted_by, check, memory, buffers)
-        for file in [file for file in by_file if file not in buffers and not (check.root / file).is_file()]:
-            del by_file[file]
-            memory.forget(file)
-            self.shown.forget(check.root, file)
-        files = sorted(by_file, key=lambda file: file not in check.saved and not self.shown.failing(check.root, file))
-        deadline = self._clock() + max(check.settings.suite.seconds, check.settings.sandbox.seconds)
-        reports: list[Report] = []
-        for start in range(0, len(files), BATCH):
-            batch = files[start : start + BATCH]
-            remaining = deadline - self._clock()
-            if remaining <= 0:
-                check.left += sum(len(by_file[file]) for file in files[start:])
-                break
-            if len(files) > 1:
-                line.report_status(f"{Path(batch[0]).name} · {start}/{len(files)}")
-            selectors = [selector for file in batch for selector in by_file[file]]
-            traced = memory.new(selectors)
-            report = await self._run(check, memory, selectors, buffers, traced=traced, left=remaining)
-            if check.stopped:
-                break
-            check.count(report)
-            self._server.results.put(check.root, grouped(report.results))
-            self.shown.take(check.root, report, texts)
-            reports.append(report)
-        if (examples := self._examples(check)) and not check.stopped:
-            reports.append(await self._examples_tested(check, examples, buffers, texts))
-        for request in list(check.asked):
-            if request.cells is not None and not check.stopped and not request.over.done():
-                await self._cells_tested(check, request, request.cells, memory, buffers, texts)
-        if not check.stopped:
-            memory.outlines |= outlines
-        return reports
-
-    def _examples(self, check: Check) -> tuple[str, ...]:
-        """The requested docstring examples, and those of saved files that failed in their last run."""
-        requested = [each for request in check.asked for each in request.examples]
-        failed = [f"{DOCTEST}{each}" for path in check.saved for each in self.shown.examples(check.root, path)]
-        return tuple(dict.fromkeys([*requested, *failed]))
-
-    async def _examples_tested(
-        self, check: Check, examples: Sequence[str], buffers: Mapping[str, bytes], texts: Mapping[str, str]
-    ) -> Report:
-        """Runs docstring examples. They are not tests of a test file, so no coverage is kept for them."""
-        report = await self._verdicts(check.root, examples, buffers, check.settings)
-        if not check.stopped:
-            check.count(report)
-            self._server.results.put(check.root, grouped(report.results))
-            self.shown.take(check.root, report, texts)
-        return report
-
-    async def _cells_tested(
-        self,
-        check: Check,
-        asked: Asked,
-        cells: NotebookTarget,
-        memory: Memory,
-        buffers: Mapping[str, bytes],
-        texts: Mapping[str, str],
-    ) -> None:
-        """Runs a notebook's tests and reports them at once; without coverage: their files are in the sandbox only."""
-        report = await self._verdicts(check.root, asked.selectors, {**buffers, **cells.buffers}, asked.settings)
-        if check.stopped or asked.over.done():
-            return
-        failures = [error.failure for error in report.errors]
-        failures += [result.failure for result in report.results if result.failure is not None]
-        if (fault := cells.fault(failures)) is not None:
-            # An earlier cell fails on its own, which says nothing about the tests.
-            asked.over.set_exception(CannotVerifyError(fault.sentence, remedy=fault.remedy))
-            return
-        self._server.results.put(check.root, grouped(report.results))
-        self.shown.take(check.root, report, {**texts, **grid(cells.notebook)})
-        own_job = Check(root=check.root, settings=check.settings)
-        own_job.count(report)
-        asked.over.set_result(tallied(asked, memory, [report], own_job.left, own_job.lost))
-
-    async def _run(
-        self,
-        check: Check,
-        memory: Memory,
-        selectors: Sequence[str],
-        buffers: Mapping[str, bytes],
-        *,
-        traced: bool,
-        left: float,
-    ) -> Report:
-        seconds = memory.allowed(selectors, check.settings, left)
-        report = await self._verdicts(check.root, selectors, buffers, check.settings, traced=traced, seconds=seconds)
-        memory.take(report, traced=traced)
-        return report
-
-    async def _verdicts(
-        self,
-        root: Path,
-        selectors: Sequence[str],
-        buffers: Mapping[str, bytes],
-        settings: Settings,
-        *,
-        traced: bool = False,
-        seconds: float | None = None,
-    ) -> Report:
-        """Runs tests in the sandbox; `seconds` is the time limit, by default the settings' for one verification."""
-        return await (await self._server.tester()).run_tests(
-            root,
-            selectors,
-            buffers=buffers,
-            settings=settings,
-            pool=self._server.pool,
-            traced=traced,
-            seconds=settings.sandbox.seconds if seconds is None else seconds,
-        )
-
-    async def _traced(self, check: Check, memory: Memory) -> None:
+    async def _pause_and_trace(self, job: TestJob, coverage_map: CoverageMap) -> None:
         """After a pause, records the current coverage of stale tests, unless that takes long."""
-        from greenloop.project import test_impact  # noqa: PLC0415 - as above
-
-        if not memory.stale:
-            return
-        await self._pause(REST)
-        files = test_impact.by_file(memory.stale)
-        if sum(memory.seconds.get(file, 0.0) for file in files) > TRACED:
-            return
-        buffers = await asyncio.to_thread(snapshot, self._server.documents.texts(check.root), check.root)
-        names = list(files)
-        for start in range(0, len(names), BATCH):
-            selectors = [selector for file in names[start : start + BATCH] for selector in files[file]]
-            await self._run(check, memory, selectors, buffers, traced=True, left=check.settings.sandbox.seconds)
-            for selector in selectors:
-                memory.stale.pop(selector, None)
+        if coverage_map.stale:
+            await self._pause(REST)
+            await self._runner.trace(job, coverage_map)
 
     # -- the end of a job ---------------------------------------------------------------------------------------------
 
-    def _tell(self, check: Check, memory: Memory, reports: Sequence[Report]) -> None:
-        for request in check.asked:
-            if not request.over.done():
-                request.over.set_result(tallied(request, memory, reports, check.left, check.lost))
-        if check.saved and (check.left or check.lost):
-            limit = f"suite.seconds = {check.settings.suite.seconds:g}"
-            reason = limit if check.left else "pytest ended before it was done"
-            number = check.left + check.lost
-            self._report_status(check, "not-tested", f"{number} tests that this file concerns were not run: {reason}.")
+    def _report(self, job: TestJob, coverage_map: CoverageMap, reports: Sequence[Report]) -> None:
+        for request in job.requests:
+            if not request.summary_future.done():
+                request.summary_future.set_result(
+                    summarize(request, coverage_map, reports, job.out_of_time, job.interrupted)
+                )
+        if job.saved and (job.out_of_time or job.interrupted):
+            limit = f"suite.seconds = {job.settings.suite.seconds:g}"
+            reason = limit if job.out_of_time else "pytest ended before it was done"
+            number = job.out_of_time + job.interrupted
+            self._show_note(job, "not-tested", f"{number} tests that this file concerns were not run: {reason}.")
 
-    def _refused(self, check: Check, error: GreenloopError) -> None:
-        if check.stopped:
+    def _refuse(self, job: TestJob, error: GreenloopError) -> None:
+        if job.is_stopped:
             return
-        for request in check.asked:
-            if not request.over.done():
-                request.over.set_exception(error)
-        self._report_status(check, error.kind, error.advice)
+        for request in job.requests:
+            if not request.summary_future.done():
+                request.summary_future.set_exception(error)
+        self._show_note(job, error.kind, error.advice)
 
-    def _report_status(self, check: Check, word: str, sentence: str) -> None:
+    def _show_note(self, job: TestJob, code: str, message: str) -> None:
         """Shows a note about a job for saved files."""
-        if check.saved and not check.told:
-            self.shown.refuse(check.root, [*check.saved][-1], word, sentence)
+        if job.saved and not job.is_reported:
+            self._failing_tests.show_refusal(job.root, [*job.saved][-1], code, message)
 
-    def _cancelled(self, check: Check) -> None:
-        if self._under_way.get(check.root) is check:
-            self._end(check)
+    def _cancel_job(self, job: TestJob) -> None:
+        if self._jobs.get(job.root) is job:
+            self._end(job)

@@ -4,16 +4,16 @@ import random
 
 import pytest
 
-from greenloop.lsp.documents.line_mapping import between, rows
+from greenloop.lsp.documents.line_mapping import map_rows, split_rows
 
 TEXT = "import os\n\n\ndef test_a():\n    assert f(1) == 2\n\n\ndef test_b():\n    assert f(2) == 3\n"
 
 
 def moved(old, new, line):
     """What the line of `old` that holds some text has become: a line of `new`, or None."""
-    row = next(n for n, text in enumerate(rows(old)) if line in text)
-    there = between(rows(old), rows(new))(row)
-    return None if there is None else rows(new)[there]
+    row = next(n for n, text in enumerate(split_rows(old)) if line in text)
+    there = map_rows(split_rows(old), split_rows(new))(row)
+    return None if there is None else split_rows(new)[there]
 
 
 @pytest.mark.parametrize(
@@ -43,16 +43,16 @@ def test_a_deleted_line_does_not_become_its_like():
 def test_lines_that_say_the_same_are_told_apart_by_what_stands_around_them():
     old = "def a():\n    return x\n\n\ndef b():\n    return x\n"
     new = "# new\ndef b():\n    return x\n\n\ndef a():\n    return x\n# end\n"
-    assert [between(rows(old), rows(new))(row) for row in (1, 5)] == [6, 2]
+    assert [map_rows(split_rows(old), split_rows(new))(row) for row in (1, 5)] == [6, 2]
 
 
 def test_a_text_that_was_wholly_replaced_holds_nothing_of_the_old():
-    move = between(rows(TEXT), rows("class Other:\n" + "    field: int = 0\n" * 8))
-    assert [move(row) for row in range(len(rows(TEXT)) - 1)] == [None] * (len(rows(TEXT)) - 1)
+    move = map_rows(split_rows(TEXT), split_rows("class Other:\n" + "    field: int = 0\n" * 8))
+    assert [move(row) for row in range(len(split_rows(TEXT)) - 1)] == [None] * (len(split_rows(TEXT)) - 1)
 
 
 def test_line_ends_do_not_matter():
-    move = between(rows(TEXT), rows("# first\r\n" + TEXT.replace("\n", "\r\n")))
+    move = map_rows(split_rows(TEXT), split_rows("# first\r\n" + TEXT.replace("\n", "\r\n")))
     assert [move(row) for row in range(9)] == list(range(1, 10))
 
 
@@ -67,7 +67,7 @@ def test_whatever_is_inserted_or_deleted_the_others_keep_their_text():
                 del new[min(at, len(new) - 1)]
             else:
                 new.insert(at, f"fresh {dice.random()} {dice.random()}")
-        move = between(old, new)
+        move = map_rows(old, new)
         assert [None if move(n) is None else new[move(n)] for n in range(len(old))] == [
             line if line in new else None for line in old
         ]

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from editor_runs import a_run
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.lsp.connection import client_requests
-from greenloop.lsp.presenters.progress import Bar
-from greenloop.lsp.presenters.progress_line import Line
-from greenloop.lsp.runs.runs import Run, Runs
-from greenloop.project.settings import Settings
+from greenloop.lsp.connection.capabilities import Capabilities
+from greenloop.lsp.connection.client import Client, after_reply
+from greenloop.lsp.presenters.progress import RunProgressLine
+from greenloop.lsp.presenters.progress_line import ProgressLine
+from greenloop.lsp.tasks import Tasks
 
 TARGET = Target(kind=TargetKind.TEST, path="t.py", qualname="t", selector="t.py::t", start=1, end=1, name_line=1)
 
@@ -38,14 +39,14 @@ def progress():
 
 
 @pytest.fixture
-def server(progress):
-    server = SimpleNamespace(abilities=SimpleNamespace(progress=True), work_done_progress=progress, outbox=None)
-    server.runs = Runs()
-    return server
+def client(progress):
+    client = Client(SimpleNamespace(work_done_progress=progress))
+    client.capabilities = Capabilities(progress=True)
+    return client
 
 
-async def asked(server):
-    task = asyncio.create_task(client_requests.open_progress(server))
+async def asked(client):
+    task = asyncio.create_task(client.open_progress())
     await asyncio.sleep(0)
     return task
 
@@ -54,8 +55,8 @@ async def others():
     await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
 
 
-async def test_cancelled_before_the_reply(server, progress):
-    task = await asked(server)
+async def test_cancelled_before_the_reply(client, progress):
+    task = await asked(client)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -64,8 +65,8 @@ async def test_cancelled_before_the_reply(server, progress):
     assert progress.tokens == {}
 
 
-async def test_cancelled_in_the_moment_of_the_reply(server, progress):
-    task = await asked(server)
+async def test_cancelled_in_the_moment_of_the_reply(client, progress):
+    task = await asked(client)
     progress.accepted = lambda: asyncio.get_running_loop().call_soon(task.cancel)
     progress.go.set()
     with pytest.raises(asyncio.CancelledError):
@@ -73,19 +74,19 @@ async def test_cancelled_in_the_moment_of_the_reply(server, progress):
     assert progress.tokens == {}
 
 
-async def test_accepted(server, progress):
-    task = await asked(server)
+async def test_accepted(client, progress):
+    task = await asked(client)
     progress.go.set()
     assert await task in progress.tokens
 
 
 @pytest.mark.parametrize("turns", range(8))
-async def test_a_line_that_ends_about_the_moment_of_the_reply(server, progress, turns):
+async def test_a_line_that_ends_about_the_moment_of_the_reply(client, progress, turns):
     """However late the end comes: what was begun is ended, and nothing is kept."""
-    line = Line(server, "title", lambda: None)
-    line.ask()
+    line = ProgressLine(client, Tasks(), "title", lambda: None)
+    line.open()
     progress.go.set()
-    await client_requests.apart()
+    await after_reply()
     for _turn in range(turns):
         await asyncio.sleep(0)
     line.end("over")
@@ -95,9 +96,9 @@ async def test_a_line_that_ends_about_the_moment_of_the_reply(server, progress, 
 
 
 @pytest.mark.parametrize("turns", range(8))
-async def test_a_run_that_is_cancelled_about_the_moment_of_the_reply(server, progress, tmp_path, turns):
+async def test_a_run_that_is_cancelled_about_the_moment_of_the_reply(client, progress, tmp_path, turns):
     done = asyncio.Event()
-    bar = Bar(server, Run(root=tmp_path, target=TARGET, uri="", settings=Settings(), began=0.0))
+    bar = RunProgressLine(client, Tasks(), a_run(tmp_path, TARGET))
     opening = asyncio.create_task(bar.open())
     progress.accepted = lambda: asyncio.get_running_loop().call_soon(cancel, turns)
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+from editor_runs import a_run
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
@@ -14,21 +15,22 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
+from greenloop.lsp.connection.capabilities import Capabilities
 from greenloop.lsp.documents import disk
-from greenloop.lsp.documents.disk_conflicts import Freshness
+from greenloop.lsp.documents.disk_conflicts import DiskConflicts
+from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.progress import describe
-from greenloop.lsp.runs import apply_edit
-from greenloop.lsp.runs.runs import Run
-from greenloop.project.settings import Settings
+from greenloop.lsp.runs import edit_plan
+from greenloop.lsp.runs.apply_edit import EditApplier
+from greenloop.lsp.runs.edit_plan import EditPlanner
 
 TARGET = Target(
     kind=TargetKind.TEST, path="t.py", qualname="test_f", selector="t.py::test_f", start=1, end=2, name_line=1
 )
 
 
-def a_run(root, **more):
-    run = Run(root=root, target=TARGET, uri="", settings=Settings(), began=time.monotonic(), **more)
-    run.outcome = Outcome(
+def a_solved_run(root):
+    outcome = Outcome(
         solved=True,
         verified=Verified.VERIFIED,
         reason=StopReason.SOLVED,
@@ -37,19 +39,18 @@ def a_run(root, **more):
         before={"m.py": "x = 1\n"},
         after={"m.py": "x = 2\n"},
     )
-    return run
+    return a_run(root, TARGET, began_at=time.monotonic(), outcome=outcome)
 
 
 async def test_comparing_texts_leaves_the_event_loop_alone(tmp_path, monkeypatch):
     (tmp_path / "m.py").write_text("x = 2\n")
     threads = []
-    monkeypatch.setattr(apply_edit, "contains", lambda *_texts: threads.append(threading.current_thread()) or True)
-    server = SimpleNamespace(
-        abilities=SimpleNamespace(apply_edit=True, document_changes=True, create_files=True),
-        documents=SimpleNamespace(at=lambda _path: None),
-        freshness=Freshness(),
-    )
-    landing = await asyncio.wait_for(apply_edit.land(server, a_run(tmp_path)), 10)
+    monkeypatch.setattr(edit_plan, "contains", lambda *_texts: threads.append(threading.current_thread()) or True)
+    client = SimpleNamespace(capabilities=Capabilities(apply_edit=True, document_changes=True, create_files=True))
+    documents = Documents()
+    planner = EditPlanner(client, documents, DiskConflicts())
+    applier = EditApplier(client, documents, planner, None, None)
+    landing = await asyncio.wait_for(applier.apply(a_solved_run(tmp_path)), 10)
     assert landing.applied
     assert threads
     assert threading.main_thread() not in threads
@@ -67,20 +68,20 @@ def test_pipes_folders_and_giants_are_no_texts(tmp_path, monkeypatch):
 def test_a_file_saved_is_fresh_and_one_rewritten_is_not(tmp_path):
     file = tmp_path / "m.py"
     file.write_text("a = 1\n")
-    fresh = Freshness()
-    fresh.opened(file)
+    fresh = DiskConflicts()
+    fresh.note_open(file)
     file.write_text("a = 2\n")
     # Nobody said yet that this editor tells of its saving.
-    assert fresh.complaint(file, "m.py", "a = 1\n") == ""
-    fresh.saves = True
-    assert fresh.complaint(file, "m.py", "a = 1\n") == "m.py changed on disk; reload it first"
-    assert fresh.complaint(file, "m.py", "a = 2\r\n") == ""
-    fresh.saved(file)
-    assert fresh.complaint(file, "m.py", "a = 3\n") == ""
+    assert fresh.conflict_reason(file, "m.py", "a = 1\n") == ""
+    fresh.reports_saves = True
+    assert fresh.conflict_reason(file, "m.py", "a = 1\n") == "m.py changed on disk; reload it first"
+    assert fresh.conflict_reason(file, "m.py", "a = 2\r\n") == ""
+    fresh.note_save(file)
+    assert fresh.conflict_reason(file, "m.py", "a = 3\n") == ""
     file.unlink()
-    assert fresh.complaint(file, "m.py", "a = 3\n") == "m.py was deleted on disk; save it first"
-    fresh.closed(file)
-    assert fresh.complaint(file, "m.py", "a = 3\n") == ""
+    assert fresh.conflict_reason(file, "m.py", "a = 3\n") == "m.py was deleted on disk; save it first"
+    fresh.note_close(file)
+    assert fresh.conflict_reason(file, "m.py", "a = 3\n") == ""
 
 
 def test_the_progress_line_names_the_price_where_it_is_known():
@@ -88,7 +89,7 @@ def test_the_progress_line_names_the_price_where_it_is_known():
         verdict = Verdict(status=Status.FAILED)
         return Attempt(number=number, verdict=verdict, usage=Usage(prompt_tokens=1000, cost=cost))
 
-    run = Run(root=Path("/"), target=TARGET, uri="", settings=Settings(), began=time.monotonic())
+    run = a_run(Path("/"), TARGET, began_at=time.monotonic())
     problem = Problem(
         root=Path("/"), spec=Spec(cases=(Case(id="t", path="t.py", line=1),)), regions=(), originals={}, files={}
     )

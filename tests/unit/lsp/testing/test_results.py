@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.lsp.testing.results import Result, Results, grouped
+from greenloop.lsp.state.results import Result, TestResults, grouped
 
 ROOT = Path("/w")
 
@@ -30,8 +30,8 @@ def test_an_outcome_that_nobody_knows_is_the_worst():
 
 
 def test_the_last_result_counts_and_whoever_looks_is_told():
-    results, told = Results(), []
-    results.changed = lambda: told.append(1)
+    results, told = TestResults(), []
+    results.on_changed = lambda: told.append(1)
     results.put(ROOT, grouped([CaseResult(id="t.py::t", outcome="failed")]))
     results.put(ROOT, grouped([CaseResult(id="t.py::t", outcome="passed")]))
     assert results.get(ROOT, "t.py", "t").outcome == "passed"

@@ -8,6 +8,7 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
+from editor_runs import a_run
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.events import Started
 from greenloop.core.records.attempt import Attempt
@@ -17,14 +18,21 @@ from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status, Verdict
 from greenloop.core.report import CollectedCase, CollectError, ReachedFunction
 from greenloop.engine.run_tests import Report
-from greenloop.lsp.connection.capabilities import Abilities
-from greenloop.lsp.diagnostics_store import Board
-from greenloop.lsp.presenters.case_diagnostics import range_of
-from greenloop.lsp.presenters.test_diagnostics import Failing, diagnostic
-from greenloop.lsp.runs.runs import Phase, Run, Runs
-from greenloop.lsp.testing.requests import Asked
-from greenloop.lsp.testing.results import Results
-from greenloop.lsp.testing.scheduler import BATCH, QUIET, REST, SOON, Checks
+from greenloop.lsp.connection.capabilities import Capabilities
+from greenloop.lsp.connection.client import Client
+from greenloop.lsp.documents.disk import on_disk
+from greenloop.lsp.engines import Engines
+from greenloop.lsp.presenters.case_diagnostics import current_range
+from greenloop.lsp.presenters.diagnostics import RunDiagnostics
+from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
+from greenloop.lsp.presenters.test_diagnostics import FailingTest, FailingTests
+from greenloop.lsp.runs.runs import Runs
+from greenloop.lsp.state.results import TestResults
+from greenloop.lsp.state.run import Phase
+from greenloop.lsp.tasks import Tasks
+from greenloop.lsp.testing.job_runner import BATCH
+from greenloop.lsp.testing.requests import TestRequest
+from greenloop.lsp.testing.scheduler import QUIET, REST, SOON, TestScheduler
 from greenloop.project.settings import Settings
 
 SETTINGS = Settings()
@@ -114,38 +122,47 @@ class House:
 
     def __init__(self, root):
         self.root, self.pauses, self.published = root, Pauses(), {}
-        self.play, self.runs, self.results, self.pool = Play(), Runs(), Results(), None
-        self.abilities = Abilities(related_information=True)
+        self.play, self.tasks, self.results = Play(), Tasks(), TestResults()
+        self.runs, self.client = Runs(self.tasks), Client(self)
+        self.client.capabilities = Capabilities(related_information=True)
         self.texts = {}
         self.documents = SimpleNamespace(
-            texts=lambda _root: dict(self.texts),
-            at=lambda path: SimpleNamespace(source=self.texts[path.name]) if path.name in self.texts else None,
-            home=lambda path: path,
+            open_texts=lambda _root: dict(self.texts),
+            text=lambda path: self.texts[path.name] if path.name in self.texts else on_disk(path),
+            module_path=lambda path: path,
             notebook=lambda _path, _root: None,
-            parts=lambda path: [(path.name, 0)],
+            documents_of=lambda path: [(path.name, 0)],
             location=lambda path, where: SimpleNamespace(uri=path.name, range=where),
             get_text_document=lambda _uri: SimpleNamespace(version=0),
             position_codec=PositionCodec(),
         )
-        self.board = Board(self)
-        self.checks = Checks(self, pause=self.pauses, clock=lambda: self.pauses.now)
-
-    async def tester(self):
-        return self.play
+        self.board = DiagnosticsStore(self.client, self.documents)
+        run_diagnostics = RunDiagnostics(self.board, self.client, self.documents, self.runs)
+        self.failing = FailingTests(self.board, self.client, self.documents, self.runs, run_diagnostics)
+        self.checks = TestScheduler(
+            self.client,
+            self.documents,
+            Engines(self.play),
+            self.tasks,
+            self.results,
+            self.failing,
+            pause=self.pauses,
+            clock=lambda: self.pauses.now,
+        )
 
     def text_document_publish_diagnostics(self, params):
         self.published[params.uri] = [(item.range.start.line, item.code) for item in params.diagnostics]
 
     def save(self, path="m.py"):
-        self.checks.save(self.root, SETTINGS, path)
+        self.checks.run_affected(self.root, SETTINGS, path)
 
     def ask(self, **what):
-        asked = Asked(root=self.root, settings=SETTINGS, path="test_m.py", name="it", **what)
-        self.checks.ask(asked)
+        asked = TestRequest(root=self.root, settings=SETTINGS, path="test_m.py", name="it", **what)
+        self.checks.request(asked)
         return asked
 
     async def idle(self):
-        await asyncio.gather(*self.runs._tasks, return_exceptions=True)
+        await self.tasks.wait()
 
 
 @pytest.fixture
@@ -157,7 +174,7 @@ async def house(tmp_path, monkeypatch):
     (tmp_path / "test_n.py").write_text("import n\n")
     house = House(tmp_path)
     yield house
-    await house.runs.close()
+    await house.tasks.close()
 
 
 async def test_a_save_runs_what_it_concerns_after_a_moment(house):
@@ -180,7 +197,7 @@ async def test_saves_that_follow_one_another_run_it_once(house):
     assert [selectors for selectors, *_ in house.play.runs] == [("test_n.py", "test_m.py")]
 
 
-async def test_a_save_takes_the_place_of_the_check_under_way(house):
+async def test_a_save_takes_the_place_of_the_check_jobs(house):
     house.play.hold = True
     house.save("m.py")
     await house.pauses.end(SOON)
@@ -200,7 +217,7 @@ async def test_one_that_ends_within_the_moment_is_not_cancelled_and_shows_nothin
     house.save("m.py")
     await house.pauses.end(SOON)
     await house.play.began.wait()
-    first = house.checks._under_way[house.root].task
+    first = house.checks._jobs[house.root].task
     house.save("m.py")
     house.play.go.set()
     await first
@@ -240,7 +257,7 @@ async def test_what_was_traced_runs_alone_and_is_traced_again_after_a_rest(house
 
 
 async def test_where_tests_take_long_a_trace_is_not_worth_a_second_run(house, monkeypatch):
-    monkeypatch.setattr("greenloop.lsp.testing.scheduler.TRACED", 0.1)
+    monkeypatch.setattr("greenloop.lsp.testing.job_runner.TRACED", 0.1)
     house.save("test_m.py")
     await house.pauses.end(SOON)
     await house.idle()
@@ -268,12 +285,12 @@ async def test_a_file_that_cannot_be_collected_is_tried_again_with_every_save(ho
 
 async def test_green_tests_clear_what_they_showed_and_others_leave_it(house):
     asked = house.ask(selectors=("test_m.py",))
-    assert (await asked.over).failing[0].id == "test_m.py::test_b"
+    assert (await asked.summary_future).failing[0].id == "test_m.py::test_b"
     assert house.published["m.py"] == [(1, "ValueError")]
-    assert await house.ask(selectors=("test_m.py::test_a",)).over
+    assert await house.ask(selectors=("test_m.py::test_a",)).summary_future
     assert house.published["m.py"] == [(1, "ValueError")]
     house.play.outcomes["test_m.py::test_b"] = "passed"
-    await house.ask(selectors=("test_m.py::test_b",)).over
+    await house.ask(selectors=("test_m.py::test_b",)).summary_future
     assert house.published["m.py"] == []
 
 
@@ -293,14 +310,14 @@ async def test_lines_are_those_of_the_text_as_it_is_by_then(house):
 
     house.play.hold, house.play.run_tests = False, typed
     again = house.ask(selectors=("test_m.py",))
-    await again.over
-    assert asked.over.done()
+    await again.summary_future
+    assert asked.summary_future.done()
     assert house.published["m.py"] == [(4, "ValueError")]
 
 
 async def test_nothing_is_asked_of_an_empty_pause(house):
     """Whoever asks does not wait for a moment."""
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     assert house.pauses.asked == []
 
 
@@ -313,7 +330,7 @@ async def test_cancelled_it_gives_no_answer_and_ends(house):
     assert house.checks.cancel(Path("/elsewhere")) == 0
     assert house.checks.cancel(house.root, "test_m.py", "test_m.py::test_b") == 1
     await house.idle()
-    assert asked.over.cancelled()
+    assert asked.summary_future.cancelled()
     assert house.play.cancelled == 1
     assert house.published == {}
     assert house.checks.cancel() == 0
@@ -324,10 +341,10 @@ async def test_a_closed_file_takes_its_own_part_away(house):
     house.save("m.py")
     asked = house.ask(selectors=("test_m.py",))
     await house.play.began.wait()
-    house.checks.leave(house.root, "m.py")
-    assert not asked.over.done()
-    house.checks.leave(house.root, "test_m.py")
-    assert asked.over.cancelled()
+    house.checks.drop(house.root, "m.py")
+    assert not asked.summary_future.done()
+    house.checks.drop(house.root, "test_m.py")
+    assert asked.summary_future.cancelled()
     await house.idle()
     assert house.play.cancelled == 1
 
@@ -340,16 +357,16 @@ async def test_what_cannot_be_run_is_said_at_the_saved_file_and_to_whoever_asked
     assert house.published == {"m.py": [(0, "cannot-verify")]}
     asked = house.ask(selectors=("test_m.py",))
     with pytest.raises(CannotVerifyError):
-        await asked.over
+        await asked.summary_future
     house.play.problem = None
-    await house.ask(selectors=("test_n.py",)).over
+    await house.ask(selectors=("test_n.py",)).summary_future
     assert house.published == {"m.py": []}
 
 
 async def test_a_test_file_that_is_gone_is_forgotten(house):
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     (house.root / "test_m.py").unlink()
-    tally = await house.ask(selectors=("test_m.py",)).over
+    tally = await house.ask(selectors=("test_m.py",)).summary_future
     assert tally.results == ()
     assert len(house.play.runs) == 1
     assert house.published["m.py"] == []
@@ -361,9 +378,9 @@ async def test_many_files_run_in_several_goes_failing_ones_first(house):
         (house.root / file).write_text("")
         house.play.outcomes[f"{file}::test"] = "failed" if file == files[-1] else "passed"
         house.play.reach[file] = "m.py"
-    await house.ask(selectors=tuple(files)).over
+    await house.ask(selectors=tuple(files)).summary_future
     assert [len(selectors) for selectors, *_ in house.play.runs] == [BATCH, 3]
-    await house.ask(selectors=tuple(files)).over
+    await house.ask(selectors=tuple(files)).summary_future
     assert house.play.runs[2][0][0] == files[-1]
 
 
@@ -378,9 +395,9 @@ async def test_what_the_time_does_not_suffice_for_is_left(house):
         return await inner(*arguments, **more)
 
     house.play.run_tests = slow
-    tally = await house.ask(selectors=tuple(files)).over
+    tally = await house.ask(selectors=tuple(files)).summary_future
     assert [seconds for *_, seconds in house.play.runs] == [60.0, 20.0]
-    assert tally.left == BATCH
+    assert tally.out_of_time == BATCH
 
 
 async def test_a_save_says_what_there_was_no_time_for(house):
@@ -419,10 +436,9 @@ def refinement(house, *, outcome=None, applied=False):
     )
     problem = Problem(root=house.root, spec=Spec(cases=(case,)), regions=(), originals={}, files={})
     baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
-    run = Run(root=house.root, target=target, uri="test_m.py", settings=SETTINGS, began=0.0)
-    run.started = Started(problem=problem, baseline=baseline, model="", preset="", sandbox="", attempts=5)
-    run.outcome, run.applied = outcome, applied
-    run.phase = Phase.OVER if outcome else Phase.REFINING
+    started = Started(problem=problem, baseline=baseline, model="", preset="", sandbox="", attempts=5)
+    phase = Phase.OVER if outcome else Phase.REFINING
+    run = a_run(house.root, target, uri="test_m.py", started=started, outcome=outcome, applied=applied, phase=phase)
     house.runs._runs.append(run)
     return run
 
@@ -432,19 +448,21 @@ def outcome(*, solved):
 
 
 async def test_while_a_refinement_shows_the_test_it_is_shown_once(house):
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     run = refinement(house)
-    item = lsp.Diagnostic(range=range_of(house, house.root / "m.py", 2), message="its own", code="attempt")
+    item = lsp.Diagnostic(
+        range=current_range(house.documents, house.root / "m.py", 2), message="its own", code="attempt"
+    )
     house.board.put(run, {house.root / "m.py": [item]})
     assert house.published["m.py"] == [(1, "attempt")]
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     assert house.published["m.py"] == [(1, "attempt")]
     house.board.put(run, {})
     assert house.published["m.py"] == [(1, "ValueError")]
 
 
 async def test_what_a_refinement_has_put_right_goes(house):
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     run = refinement(house, outcome=outcome(solved=True), applied=True)
     house.board.put(run, {})
     assert house.published["m.py"] == []
@@ -452,30 +470,32 @@ async def test_what_a_refinement_has_put_right_goes(house):
 
 async def test_a_file_can_be_collected_where_a_refinement_ran_its_tests(house):
     house.play.broken = ("test_m.py",)
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     assert house.published["test_m.py"] == [(0, "SyntaxError")]
     house.board.put(refinement(house, outcome=outcome(solved=True), applied=True), {})
     assert house.published["test_m.py"] == []
 
 
 async def test_what_it_only_offers_stays(house):
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     house.board.put(refinement(house, outcome=outcome(solved=True)), {})
     assert house.published["m.py"] == [(1, "ValueError")]
 
 
 async def test_what_the_user_has_mended_ends_what_an_unsolved_refinement_shows(house):
     run = refinement(house, outcome=outcome(solved=False))
-    item = lsp.Diagnostic(range=range_of(house, house.root / "m.py", 2), message="its own", code="attempt")
+    item = lsp.Diagnostic(
+        range=current_range(house.documents, house.root / "m.py", 2), message="its own", code="attempt"
+    )
     house.board.put(run, {house.root / "m.py": [item]})
     house.play.outcomes["test_m.py::test_b"] = "passed"
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     assert house.published["m.py"] == []
 
 
 async def test_a_test_that_fails_without_an_exception_says_so(house):
-    _path, item = diagnostic(
-        house, house.root, Failing(id="test_m.py::test_b", outcome="failed", path="test_m.py", line=4)
+    _path, item = house.failing._diagnostic(
+        house.root, FailingTest(id="test_m.py::test_b", outcome="failed", path="test_m.py", line=4)
     )
     assert item.message == "test_b: failed without an exception, as an xfail(strict=True) that passes"
 
@@ -495,7 +515,7 @@ async def examples_of(house, *outcomes):
 
     house.play.run_tests = chosen
     try:
-        return await house.ask(function="f", examples=("doctest:n.py::f",)).over
+        return await house.ask(function="f", examples=("doctest:n.py::f",)).summary_future
     finally:
         house.play.run_tests = inner
 
@@ -530,7 +550,7 @@ async def test_examples_that_failed_run_again_when_their_file_is_saved(house):
 
 async def test_a_function_that_no_test_reaches_is_not_passed_by_others(house):
     """The tests of its module run, for one of them may reach it; that none does is what is told."""
-    tally = await house.ask(function="unknown").over
+    tally = await house.ask(function="unknown").summary_future
     assert house.play.runs
     assert tally.results == ()
 
@@ -541,12 +561,14 @@ async def test_a_function_that_no_test_reaches_is_not_passed_by_others(house):
 async def test_what_ran_while_its_file_was_closed_moves_with_what_is_typed_since(house):
     """Shown anew beside a refinement, it stands where its line is by then."""
     house.play.outcomes["test_m.py::test_a"] = "failed"
-    await house.ask(selectors=("test_m.py",)).over
+    await house.ask(selectors=("test_m.py",)).summary_future
     assert house.published["m.py"] == [(1, "ValueError"), (1, "ValueError")]
     house.texts["m.py"] = "import os\n\n\n" + (house.root / "m.py").read_text()
-    house.board.changed(house.root / "m.py")
+    house.board.update(house.root / "m.py")
     assert house.published["m.py"] == [(4, "ValueError"), (4, "ValueError")]
     run = refinement(house)
-    item = lsp.Diagnostic(range=range_of(house, house.root / "m.py", 5), message="its own", code="attempt")
+    item = lsp.Diagnostic(
+        range=current_range(house.documents, house.root / "m.py", 5), message="its own", code="attempt"
+    )
     house.board.put(run, {house.root / "m.py": [item]})
     assert sorted(house.published["m.py"]) == [(4, "ValueError"), (4, "attempt")]

@@ -9,8 +9,8 @@ from greenloop.core.records.spec import TargetKind
 from greenloop.core.text.redact import clean
 from greenloop.lsp.presenters.attempt_line import error_of
 from greenloop.lsp.presenters.notifications import standing
-from greenloop.lsp.runs.runs import Phase, Run
-from greenloop.lsp.testing.results import Result
+from greenloop.lsp.state.results import Result
+from greenloop.lsp.state.run import Phase, Run
 
 if TYPE_CHECKING:
     from greenloop.project.targets import Heading
@@ -20,7 +20,7 @@ LONGEST = 60  # maximum characters of an error
 Lens = tuple[str, str, dict[str, str]]  # title, command, argument without the document's URI
 
 
-def above(heading: Heading, run: Run | None, result: Result | None) -> Iterator[Lens]:
+def lenses_of(heading: Heading, run: Run | None, result: Result | None) -> Iterator[Lens]:
     """The lenses of one target, by the state of its run."""
     target = {"target": heading.selector}
     argument = {"target": run.target.selector} if run is not None else target
@@ -46,11 +46,11 @@ def state(run: Run | None, result: Result | None) -> str:
     if run is not None and run.running:
         return _progress(run)
     if run is not None and (run.offered or result is None):
-        return _ended(run)
-    return of_result(result) if result is not None else ""
+        return _end(run)
+    return describe_result(result) if result is not None else ""
 
 
-def of_result(result: Result) -> str:
+def describe_result(result: Result) -> str:
     """`✓ 3/3`, or `✗ 1/3 AssertionError: …`."""
     score = f"{result.passed}/{result.total}"
     if result.total and result.passed == result.total:
@@ -62,19 +62,19 @@ def of_result(result: Result) -> str:
 
 def _progress(run: Run) -> str:
     if run.started is None:
-        return _short(run.now) or ("waiting" if run.phase is Phase.QUEUED else "starting")
-    number = run.planned.attempt if run.planned else 1
+        return _short(run.progress.status) or ("waiting" if run.phase is Phase.QUEUED else "starting")
+    number = run.progress.planned.attempt if run.progress.planned else 1
     tested = [attempt.verdict for attempt in run.attempts if attempt.verdict.total]
     passed = f", {tested[-1].passed}/{tested[-1].total} passed" if tested else ""
     return f"attempt {number}/{run.limit}{passed}"
 
 
-def _ended(run: Run) -> str:
+def _end(run: Run) -> str:
     if run.outcome is None:
-        return "cancelled" if run.cancelled else _short(f"✗ {run.refused}")
+        return "cancelled" if run.cancelled else _short(f"✗ {run.result.refusal}")
     label = standing(run.outcome).partition(" (")[0]
     if run.outcome.solved:
-        return f"✓ {label}" if run.applied else f"✓ {label}, not applied" if run.changes else "✓ green"
+        return f"✓ {label}" if run.result.applied else f"✓ {label}, not applied" if run.changes else "✓ green"
     return _short(f"✗ not solved: {error_of(run.attempts[-1])}" if run.attempts else "✗ not solved")
 
 

@@ -39,9 +39,9 @@ class Question:
 
     def title(self, option: str) -> str:
         """The question with one answer, for a menu."""
-        asked = self.text if len(self.text) <= LONGEST else self.text[: LONGEST - 1] + "…"
-        return f"{asked} {option}"
+        text = self.text if len(self.text) <= LONGEST else self.text[: LONGEST - 1] + "…"
+        return f"{text} {option}"
 
-    def end(self, answer: Answer) -> None:
+    def close(self, answer: Answer) -> None:
         if not self.answered.done():
             self.answered.set_result(answer)

@@ -48,10 +48,10 @@ def grouped(cases: Iterable[CaseResult]) -> dict[tuple[str, str], Result]:
     for case in cases:
         path, *names = test_of(case.id).split("::")
         tests.setdefault((path, ".".join(names)), []).append(case)
-    return {test: _together(test_cases) for test, test_cases in tests.items()}
+    return {test: _combine(test_cases) for test, test_cases in tests.items()}
 
 
-def _together(cases: list[CaseResult]) -> Result:
+def _combine(cases: list[CaseResult]) -> Result:
     worst = min(cases, key=lambda case: _ORDER.index(case.outcome) if case.outcome in _ORDER else 0)
     message = clean(worst.failure.message).strip() if worst.failure else ""
     return Result(
@@ -63,43 +63,45 @@ def _together(cases: list[CaseResult]) -> Result:
     )
 
 
-class Results:
+class TestResults:
     """The last result of each test, by folder, workspace path and qualified name. `on_changed` is called after a put.
 
     `reached_functions` returns the names of a file's functions that tests are known to reach; the scheduler, which
     traces tests, sets it. `clock` returns monotonic seconds.
     """
 
+    __test__ = False  # for pytest, which collects classes by name
+
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._known: dict[tuple[Path, str, str], tuple[Result, float]] = {}
-        self.changed: Callable[[], None] = lambda: None
-        self.reached: Callable[[Path, str], Collection[str]] = lambda _root, _path: ()
+        self._results: dict[tuple[Path, str, str], tuple[Result, float]] = {}
+        self.on_changed: Callable[[], None] = lambda: None
+        self.reached_functions: Callable[[Path, str], Collection[str]] = lambda _root, _path: ()
 
     def is_reached(self, root: Path, path: str, qualname: str) -> bool:
         """Whether a test is known to reach a function; before Python 3.11 traces have only its unqualified name."""
-        names = self.reached(root, path)
+        names = self.reached_functions(root, path)
         return qualname in names or qualname.rpartition(".")[2] in names
 
     def __bool__(self) -> bool:
         """Whether there is any result."""
-        return bool(self._known)
+        return bool(self._results)
 
-    def put(self, root: Path, found: dict[tuple[str, str], Result]) -> None:
+    def put(self, root: Path, results: dict[tuple[str, str], Result]) -> None:
         """Stores results by (path, qualified name)."""
         time_now = self._clock()
-        self._known |= {(root, path, name): (result, time_now) for (path, name), result in found.items()}
-        self.changed()
+        self._results |= {(root, path, name): (result, time_now) for (path, name), result in results.items()}
+        self.on_changed()
 
     def get(self, root: Path, path: str, qualname: str, after: float = 0.0) -> Result | None:
         """The result of a test; None without one later than the time `after`."""
-        result, stored_at = self._known.get((root, path, qualname), (None, 0.0))
+        result, stored_at = self._results.get((root, path, qualname), (None, 0.0))
         return result if stored_at > after else None
 
     def names(self, root: Path, path: str) -> set[str]:
         """The qualified names of a file's tests that have a result."""
-        return {name for folder, file, name in self._known if (folder, file) == (root, path)}
+        return {name for folder, file, name in self._results if (folder, file) == (root, path)}
 
     def forget(self, root: Path, path: str) -> None:
         """Removes the results of a file's tests."""
-        self._known = {key: known for key, known in self._known.items() if key[:2] != (root, path)}
+        self._results = {key: stored for key, stored in self._results.items() if key[:2] != (root, path)}
