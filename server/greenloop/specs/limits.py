@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.errors import SettingsError
-from greenloop.core.python.ast_source import FUNCTIONS, docstring, dump
+from greenloop.core.python.ast_source import FUNCTIONS, docstring_statement, dump_tree
 from greenloop.specs import metrics
 from greenloop.specs.changed_code import ChangedCode
 
@@ -160,7 +160,11 @@ def _imports(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Viol
 def _signature(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
     old, new = changed_code.original_node, changed_code.changed_node
     if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
-        same = type(old) is type(new) and dump(old.args) == dump(new.args) and dump(old.returns) == dump(new.returns)
+        same = (
+            type(old) is type(new)
+            and dump_tree(old.args) == dump_tree(new.args)
+            and dump_tree(old.returns) == dump_tree(new.returns)
+        )
         if not same:
             message = f"The signature became `{_head(new)}`; it must stay `{_head(old)}`."
             yield Violation(message=message, line=new.lineno)
@@ -213,13 +217,13 @@ def _no_globals(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[
 
 
 def _docstring(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
-    old = docstring(changed_code.original_node) if changed_code.original_node else None
+    old = docstring_statement(changed_code.original_node) if changed_code.original_node else None
     if old is None or changed_code.changed_node is None:
         return
-    new = docstring(changed_code.changed_node)
+    new = docstring_statement(changed_code.changed_node)
     if new is None:
         yield Violation(message="The docstring is gone; it must be kept.", line=changed_code.changed_node.lineno)
-    elif dump(old) != dump(new):
+    elif dump_tree(old) != dump_tree(new):
         yield Violation(message="The docstring was changed; it must be kept.", line=new.lineno)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.engine.presets import load_presets
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
@@ -58,7 +58,7 @@ async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
             ollama = await default_model.ollama_models(default_model.ollama_base(os.environ))
-    choices += [_choice(f"ollama/{clean(name)}", "free, on this machine, by Ollama") for name in ollama]
+    choices += [_choice(f"ollama/{clean_for_display(name)}", "free, on this machine, by Ollama") for name in ollama]
     if settings.model not in ("", *(each["name"] for each in choices)):
         choices.append(_choice(settings.model, "the one of the settings"))
     for variable in default_model.available_keys(os.environ):

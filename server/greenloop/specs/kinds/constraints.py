@@ -21,7 +21,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.specs.changed_code import ChangedCode, find_changed_code, name_line
 from greenloop.specs.limits import RUFF, Constraint, Violation, find_violations, parse, violation_sentence
 
@@ -64,7 +64,7 @@ async def _check(problem: Problem, region: Region, constraint: Constraint, files
 async def _violations(problem: Problem, constraint: Constraint, changed_code: ChangedCode) -> Sequence[Violation]:
     if constraint.keyword != RUFF or not changed_code.checked_nodes:
         return find_violations(constraint, changed_code)
-    original_text = flat(problem.files[changed_code.region.path])
+    original_text = with_plain_ends(problem.files[changed_code.region.path])
     original_counts = Counter(
         _violation_key(each, original_text)
         for each in await _ruff(problem, constraint, original_text, changed_code.region.path)

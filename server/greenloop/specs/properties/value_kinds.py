@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import tree
+from greenloop.core.python.ast_source import parse_module
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ _DEEPEST = 5
 
 def kind_of_annotation(text: str, module: str = "") -> ValueKind | None:
     """The kind that an annotation names; `module` is the text of the file, whose classes are known."""
-    parsed = tree(text.strip()) if text.strip() else None
+    parsed = parse_module(text.strip()) if text.strip() else None
     statement = parsed.body[0] if isinstance(parsed, ast.Module) and len(parsed.body) == 1 else None
     return _kind_of_node(statement.value, module, _DEEPEST) if isinstance(statement, ast.Expr) else None
 
