@@ -121,9 +121,8 @@ def _status(_settings: Settings) -> int:
 
     path, running = weights.downloaded_file(), server.status()
     print(f"weights: {path or 'not downloaded; run `greenloop model pull`'}")
-    print(
-        f"engine:  {'xllamacpp' if hardware.is_engine_installed() else 'not installed; run `pip install greenloop[local]`'}"
-    )
+    engine = "xllamacpp" if hardware.is_engine_installed() else "not installed; run `pip install greenloop[local]`"
+    print(f"engine:  {engine}")
     state = f"process {running.pid}, {running.base}, context {running.context}" if running else "not running"
     print(f"server:  {state}")
     # For scripts: 0 if a run could use it at once or start it.
