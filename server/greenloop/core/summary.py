@@ -12,9 +12,9 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
 
 # Tests that are not the user's own.
-MADE_UP = (Provenance.DESIGNED, Provenance.PROPERTY)
+GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)
 # Labels for counts of cases by provenance, in the order of display.
-KINDS = {
+LABELS = {
     Provenance.USER: "user tests",
     Provenance.DOCTEST: "doctests",
     Provenance.EXAMPLE: "examples",
@@ -28,8 +28,25 @@ KINDS = {
     Provenance.HINT: "type hints",
 }
 
+# Why a candidate never ran, by its error class; any other class is shown with its line.
+REJECTIONS = {
+    "EmptyAnswer": "empty answer",
+    "EmptyHole": "empty infill",
+    "HardCoded": "returns the tested values",
+    "NoCode": "no code in the answer",
+    "NoGain": "one-token edits",
+    "RegionDeleted": "function missing",
+    "Repeated": "same as an earlier attempt",
+    "Repetition": "the answer repeats itself",
+    "SearchNotFound": "the text to replace was not found",
+    "SignatureChanged": "signature changed",
+    "TruncatedAnswer": "the answer was cut off",
+    "Unchanged": "same code as before",
+    "WrongFunction": "wrong function",
+}
 
-def trust(evidence: Evidence) -> Verified:
+
+def verification_level(evidence: Evidence) -> Verified:
     """`VERIFIED` needs passing tests or examples of the user, all neighbours, a sandbox, and any requested approval."""
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
@@ -40,14 +57,14 @@ def trust(evidence: Evidence) -> Verified:
     return Verified.VERIFIED
 
 
-def counted(evidence: Evidence) -> list[str]:
+def count_cases(evidence: Evidence) -> list[str]:
     """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1 confirmed by you`.
 
     `no tests of your own` is included only where there are generated tests.
     """
     cases = evidence.cases
     rows = []
-    for provenance, label in KINDS.items():
+    for provenance, label in LABELS.items():
         passed, total = cases.get(provenance, (0, 0))
         if total:
             rows.append(
@@ -55,25 +72,25 @@ def counted(evidence: Evidence) -> list[str]:
                 if provenance is Provenance.CONFIRMED and passed == total
                 else f"{label} {passed}/{total}"
             )
-        elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in MADE_UP):
+        elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in GENERATED_PROVENANCES):
             rows.append(f"{label} 0")
     return rows
 
 
-def wall(evidence: Evidence) -> str:
+def describe_sandbox(evidence: Evidence) -> str:
     """Where the tests ran: `in bubblewrap`, `in docker with network access`, `no sandbox`."""
     phrase = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
     return phrase + (" with the network on" if evidence.network and evidence.sandbox != "none" else "")
 
 
-def caveat(evidence: Evidence) -> str:
+def isolation_caveat(evidence: Evidence) -> str:
     """A sentence about missing isolation (no sandbox, network on); "" where isolation was complete."""
     if evidence.sandbox == "none":
         return "It ran without a sandbox."
     return "It ran with the network on." if evidence.network else ""
 
 
-def label(attempt: Attempt) -> str:
+def attempt_label(attempt: Attempt) -> str:
     """The attempt's number, with its parent's where that is not the attempt before."""
     move = attempt.draft.move if attempt.draft else None
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
@@ -81,9 +98,36 @@ def label(attempt: Attempt) -> str:
     return str(attempt.number)
 
 
-def solved(evidence: Evidence, verified: Verified) -> str:
+def attempt_result(attempt: Attempt) -> str:
+    """The result of an attempt in a few words: `1 of 3 tests pass`, `rejected`."""
+    verdict = attempt.verdict
+    match verdict.status:
+        case Status.PASSED:
+            return "passed"
+        case Status.FAILED if verdict.collateral and verdict.passed == verdict.total:
+            return f"breaks {len(verdict.collateral)} other"
+        case Status.FAILED:
+            return f"{verdict.passed} of {verdict.total} tests pass"
+        case Status.REFUSED:
+            return "no improvement" if attempt.error_class == "NoGain" else "rejected"
+        case _:
+            return str(verdict.status.value).replace("-", " ")
+
+
+def rejection(attempt: Attempt) -> str:
+    """Why a candidate never ran, such as `rejected: same code as before`; empty for any other attempt."""
+    if attempt.verdict.status is not Status.REFUSED:
+        return ""
+    reason = REJECTIONS.get(attempt.error_class, attempt.error_class)
+    if attempt.finding is not None and attempt.finding.line and attempt.error_class not in REJECTIONS:
+        reason += f" line {attempt.finding.line}"
+    result = attempt_result(attempt)
+    return f"{result} ({reason})" if attempt.error_class == "NoGain" else f"{result}: {reason}".rstrip(": ")
+
+
+def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     """The evidence for a solved run, in one sentence."""
-    rows = counted(evidence)
+    rows = count_cases(evidence)
     rows.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
     if evidence.neighbours_already_failing:
         rows.append(f"already failing before {evidence.neighbours_already_failing}")
@@ -100,12 +144,16 @@ def solved(evidence: Evidence, verified: Verified) -> str:
         Verified.UNVERIFIED: "unverified",
     }[verified]
     # "Unverified: no sandbox" is the reason; with a sandbox its name is only one more fact.
-    heading = f"{label}: {wall(evidence)}" if evidence.sandbox == "none" else f"{label} {wall(evidence)}"
+    heading = (
+        f"{label}: {describe_sandbox(evidence)}"
+        if evidence.sandbox == "none"
+        else f"{label} {describe_sandbox(evidence)}"
+    )
     summary = f"{heading}: {', '.join(rows)}"
     return "; ".join([summary, *evidence.warnings])
 
 
-def unsolved(outcome: Outcome) -> str:
+def summarize_unsolved(outcome: Outcome) -> str:
     """Why a run ended unsolved, and its last error, in one sentence."""
     count = len(outcome.attempts) - 1
     why = {
@@ -125,27 +173,27 @@ def unsolved(outcome: Outcome) -> str:
     return f"Not solved after {count} attempt{'s' * (count != 1)}: {why}{last}."
 
 
-def folded(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
+def fold_attempts(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
     """The attempts as rows of a table: consecutive infills that solved nothing share a row."""
     rows: list[list[Attempt]] = []
     for attempt in attempts:
-        if rows and _is_hole(attempt) and _is_hole(rows[-1][-1]):
+        if rows and _is_infill(attempt) and _is_infill(rows[-1][-1]):
             rows[-1].append(attempt)
         else:
             rows.append([attempt])
     return list(rows)
 
 
-def of_holes(attempts: Sequence[Attempt]) -> str:
+def summarize_infills(attempts: Sequence[Attempt]) -> str:
     """The results of several infills: `8 infills: AssertionError 5, Unchanged 3`."""
     counted = Counter(attempt.error_class or attempt.verdict.status.value for attempt in attempts)
     return f"{len(attempts)} holes: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
 
 
-def _is_hole(attempt: Attempt) -> bool:
+def _is_infill(attempt: Attempt) -> bool:
     return attempt.draft is not None and attempt.draft.move is Move.INFILL and not attempt.accepted
 
 
-def spent(attempts: Sequence[Attempt]) -> Usage:
+def total_usage(attempts: Sequence[Attempt]) -> Usage:
     """The usage of the attempts, including questions to models about them."""
     return sum((attempt.spent for attempt in attempts), Usage())

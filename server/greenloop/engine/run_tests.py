@@ -25,12 +25,12 @@ from greenloop.core.report import (
     records_of_kind,
 )
 from greenloop.core.selectors import fit_selectors
-from greenloop.engine.refine import place_of, quiet
+from greenloop.engine.refine import build_sandbox_spec, ignore_status
 from greenloop.localize.baseline import PYTEST_BROKE
 from greenloop.project import workspace
-from greenloop.project.environment_faults import broken, environment_fault, start_fault
+from greenloop.project.environment_faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings
-from greenloop.project.sources import text
+from greenloop.project.sources import read_text
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 
@@ -67,7 +67,7 @@ async def run_tests(
     pool: SandboxPool,
     traced: bool,
     seconds: float = 0.0,
-    report_status: Callable[[str], None] = quiet,
+    report_status: Callable[[str], None] = ignore_status,
 ) -> Report:
     """Runs these test files and tests once, in the session that the keeper has for this workspace.
 
@@ -76,7 +76,7 @@ async def run_tests(
     Where a test is there no more, its whole file runs.
     Raises `CannotVerifyError` where no test can run for the environment's sake or the sandbox's.
     """
-    place = await place_of(workspace.checked_root(root), settings, report_status)
+    place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
     sandbox, session = await selection.open_first(place, settings, report_status, pool)
     run = TestRun(
         selectors=fit_selectors(selectors),
@@ -88,14 +88,14 @@ async def run_tests(
     )
     try:
         execution = await session.run(run)
-        if _names_nothing(execution):
+        if _selects_nothing(execution):
             run = _whole_files(run)
             execution = await session.run(run)
     finally:
         await asyncio.shield(pool.release(session))
     if execution.broken:
         raise await _breakdown(execution.broken, place, settings, sandbox.name)
-    if problem := _unusable(execution, place, buffers):
+    if problem := _explain_failure(execution, place, buffers):
         raise problem
     return _report(run, execution, settings)
 
@@ -105,15 +105,15 @@ async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
 
     Raises `CannotVerifyError` where none can be used.
     """
-    place = await place_of(workspace.checked_root(root), settings)
-    _sandbox, session = await selection.open_first(place, settings, quiet, pool)
+    place = await build_sandbox_spec(workspace.check_root(root), settings)
+    _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
     try:
         await session.warm()
     finally:
         await asyncio.shield(pool.release(session))
 
 
-def _names_nothing(execution: Execution) -> bool:
+def _selects_nothing(execution: Execution) -> bool:
     return execution.status == NOT_FOUND and not collected_cases(execution) and not collect_errors(execution)
 
 
@@ -122,22 +122,24 @@ def _whole_files(run: TestRun) -> TestRun:
     return TestRun(selectors=files, files=run.files, seconds=run.seconds, trace=run.trace, baseline=run.baseline)
 
 
-def _unusable(execution: Execution, place: SandboxSpec, buffers: Mapping[str, bytes]) -> CannotVerifyError | None:
+def _explain_failure(
+    execution: Execution, place: SandboxSpec, buffers: Mapping[str, bytes]
+) -> CannotVerifyError | None:
     """Why nothing could run, where only the environment can cure it."""
     if collected_cases(execution):
         return None
     failures = [error.failure for error in collect_errors(execution)]
     if failures:
-        fault = environment_fault(
+        fault = find_environment_fault(
             failures,
             place.environment,
             root=place.root,
             network=place.network,
             masked=place.masked,
-            text_of=lambda path: text(place.root, path, buffers),
+            read_text=lambda path: read_text(place.root, path, buffers),
         )
     else:
-        fault = start_fault(execution, place.environment)
+        fault = explain_start(execution, place.environment)
     if fault is not None:
         return CannotVerifyError(fault.sentence, remedy=fault.remedy)
     if failures or (execution.status != PYTEST_BROKE and any(records_of_kind(execution, "finished"))):
@@ -150,7 +152,7 @@ def _unusable(execution: Execution, place: SandboxSpec, buffers: Mapping[str, by
 
 
 async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbox: str) -> GreenloopError:
-    if fault := broken(reason, place.environment):
+    if fault := explain_broken_sandbox(reason, place.environment):
         return CannotVerifyError(fault.sentence, remedy=fault.remedy)
     return await selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from greenloop.core.python.ast_source import FUNCTIONS, Function, blocks, docstring
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, statement_blocks
 from greenloop.core.python.names import import_keys
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _NESTING = (ast.If, *_LOOPS, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
 
 
-def length(node: Function, rows: Sequence[str]) -> int:
+def line_count(node: Function, rows: Sequence[str]) -> int:
     """Lines of code from `def` on; decorators, the docstring, comments and blank lines do not count."""
-    docstring_node = docstring(node)
+    docstring_node = docstring_statement(node)
     skipped = (
         range(docstring_node.lineno, (docstring_node.end_lineno or docstring_node.lineno) + 1)
         if docstring_node
@@ -50,7 +50,7 @@ def _branches(body: Sequence[ast.stmt]) -> int:
         if isinstance(node, ast.ClassDef):
             count += _branches([item for item in node.body if isinstance(item, FUNCTIONS)])
         else:
-            count += sum(_branches(block) for block in blocks(node))
+            count += sum(_branches(block) for block in statement_blocks(node))
     return count
 
 
@@ -59,7 +59,7 @@ def nesting(body: Sequence[ast.stmt]) -> int:
     deepest = 0
     for node in body:
         is_nested = isinstance(node, _NESTING)
-        for block in blocks(node):
+        for block in statement_blocks(node):
             is_elif = isinstance(node, ast.If) and block is node.orelse and _is_elif(node)
             deepest = max(deepest, nesting(block) + (is_nested and not is_elif))
     return deepest
@@ -85,7 +85,7 @@ def imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
             )
 
 
-def mentions(nodes: Sequence[ast.AST], module: ast.Module) -> Iterator[tuple[str, int]]:
+def names_read(nodes: Sequence[ast.AST], module: ast.Module) -> Iterator[tuple[str, int]]:
     """Names that the code reads: import aliases are resolved, attributes count on their own too."""
     aliases = {
         name: key.replace(":", ".")
@@ -133,8 +133,8 @@ def recursion(functions: Sequence[Function]) -> Iterator[tuple[str, int]]:
         ]
         for node in all_functions
     }
-    for key, found in calls.items():
-        for called, line in found:
+    for key, called_names in calls.items():
+        for called, line in called_names:
             if key in _reached(called, calls):
                 yield key[1], line
                 break
@@ -188,7 +188,7 @@ def global_names(functions: Sequence[Function], module: ast.Module) -> Iterator[
                 yield node.id, node.lineno
 
 
-def unannotated(node: Function) -> Iterator[str]:
+def unannotated_parameters(node: Function) -> Iterator[str]:
     """Parameters without an annotation (`self` and `cls` need none), and `return`."""
     positional = [*node.args.posonlyargs, *node.args.args]
     if positional and positional[0].arg in ("self", "cls"):

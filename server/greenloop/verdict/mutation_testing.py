@@ -16,20 +16,27 @@ from time import monotonic
 from greenloop.core.compose import compose
 from greenloop.core.fingerprint import is_same_code
 from greenloop.core.ports import Session
-from greenloop.core.python.ast_source import DEFINITIONS, blocks, compiled, definitions, plain_name, tree
+from greenloop.core.python.ast_source import (
+    DEFINITIONS,
+    compile_error,
+    find_definitions,
+    parse_module,
+    plain_name,
+    statement_blocks,
+)
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun, WatchedLines
 from greenloop.core.report import LineTrace, case_results, line_traces
 from greenloop.core.selectors import fit_selectors
-from greenloop.core.text.diff import flat, hunks
+from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.drafting.candidates.mutate import changes
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
-MOST = 60  # changes that are tried
-SECONDS = 20.0  # for all of them
+MOST_MUTANTS = 60  # changes that are tried
+TOTAL_SECONDS = 20.0  # for all of them
 SLOWER = 10  # times what the tests take with the result itself: a change that takes longer is noticed
-LEAST = 1.0  # seconds that each may take at least
+LEAST_SECONDS = 1.0  # seconds that each may take at least
 SHOWN = 5  # survivors that the report names
 
 
@@ -65,32 +72,32 @@ class Strength:
         return self.killed / self.tried if self.tried else None
 
 
-def report(found: Strength) -> list[str]:
+def report_lines(strength: Strength) -> list[str]:
     """The lines that a user reads, the first of them by itself a summary."""
-    many, verb = ("1 test", "notices") if found.tests == 1 else (f"{found.tests} tests", "notice")
-    if not found.tests:
+    many, verb = ("1 test", "notices") if strength.tests == 1 else (f"{strength.tests} tests", "notice")
+    if not strength.tests:
         return ["No test passes with this result, so that nothing can be said about their strength."]
-    if found.share is None:
+    if strength.share is None:
         rows = [f"There is no one-token change to try on {many}."]
     else:
-        share = f"{100 * found.share:.0f} %"
-        rows = [f"The {many} {verb} {found.killed} of {found.tried} one-token changes ({share})."]
-    if found.survivors:
+        share = f"{100 * strength.share:.0f} %"
+        rows = [f"The {many} {verb} {strength.killed} of {strength.tried} one-token changes ({share})."]
+    if strength.survivors:
         rows.append("Your tests would also accept:")
-        rows += [f"  {each.path}:{each.line}: {told(each)}" for each in found.survivors[:SHOWN]]
-        if len(found.survivors) > SHOWN:
-            rows.append(f"  and {len(found.survivors) - SHOWN} more")
-    rows += [f"No test reaches {path}:{line}." for path, line in found.unreached[:SHOWN]]
-    if found.left:
-        rows.append(f"There was no time for {found.left} more.")
+        rows += [f"  {each.path}:{each.line}: {describe_mutant(each)}" for each in strength.survivors[:SHOWN]]
+        if len(strength.survivors) > SHOWN:
+            rows.append(f"  and {len(strength.survivors) - SHOWN} more")
+    rows += [f"No test reaches {path}:{line}." for path, line in strength.unreached[:SHOWN]]
+    if strength.left:
+        rows.append(f"There was no time for {strength.left} more.")
     return rows
 
 
-def told(mutant: Mutant) -> str:
+def describe_mutant(mutant: Mutant) -> str:
     """The change as one line: what of the line became what."""
     if mutant.new is None:
         return f"without `{mutant.old.strip()}`"
-    before, after = _words(mutant.old), _words(mutant.new)
+    before, after = _tokens(mutant.old), _tokens(mutant.new)
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:
         head += 1
@@ -103,7 +110,7 @@ def told(mutant: Mutant) -> str:
     return f"`{was}` → `{now}` in `{mutant.old.strip()}`"
 
 
-def _words(line: str) -> list[str]:
+def _tokens(line: str) -> list[str]:
     try:
         tokens = [each.string for each in tokenize.generate_tokens(io.StringIO(line.strip() + "\n").readline)]
     except (tokenize.TokenError, SyntaxError):
@@ -111,24 +118,26 @@ def _words(line: str) -> list[str]:
     return [each for each in tokens if each.strip()]
 
 
-def mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
+def make_mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
     """Changes of the candidate's regions that compile and mean something else, one of each line first."""
     whole = compose(problem, candidate)
     by_line: dict[tuple[str, int], list[Mutant]] = {}
     known = {tuple(sorted(whole.items()))}
     for region, text in candidate.texts.items():
-        for change in changes(flat(text)):
+        for change in changes(with_plain_ends(text)):
             other = replace(candidate, texts={**candidate.texts, region: change.text})
             files = compose(problem, other)
             key = tuple(sorted(files.items()))
             if key in known:
                 continue
             known.add(key)
-            hunk = next(iter(hunks(flat(whole[region.path]), flat(files[region.path]))))
-            old = flat(whole[region.path]).split("\n")[hunk.start]
+            hunk = next(iter(diff_hunks(with_plain_ends(whole[region.path]), with_plain_ends(files[region.path]))))
+            old = with_plain_ends(whole[region.path]).split("\n")[hunk.start]
             new = "".join(hunk.lines).split("\n")[0] if hunk.lines else None
             made = Mutant(path=region.path, line=hunk.start + 1, old=old, new=new, files=files)
-            if compiled(flat(files[region.path])) is None and not is_same_code(problem, other, candidate):
+            if compile_error(with_plain_ends(files[region.path])) is None and not is_same_code(
+                problem, other, candidate
+            ):
                 by_line.setdefault((made.path, made.line), []).append(made)
     return list(_spread(by_line))
 
@@ -141,12 +150,12 @@ def _spread(by_line: Mapping[tuple[str, int], Sequence[Mutant]]) -> Iterator[Mut
                 yield found[turn]
 
 
-async def measured(
+async def measure(
     inputs: VerificationInputs,
     session: Session,
     candidate: Candidate,
     *,
-    seconds: float = SECONDS,
+    seconds: float = TOTAL_SECONDS,
     report_status: Callable[[str], None],
 ) -> Strength:
     """Runs the changes over the spec's cases and the neighbours that pass with the candidate itself.
@@ -168,7 +177,7 @@ async def measured(
     green = frozenset(result.id for result in case_results(execution) if result.passed)
     if not green:
         return Strength(tests=0)
-    every = mutants(problem, candidate)
+    every = make_mutants(problem, candidate)
     bodies = _bodies(candidate, accepted)
     spans = tuple(WatchedLines(path=path, start=min(lines), end=max(lines)) for path, lines in bodies if lines)
     seen = line_traces(await session.run(replace(run, watch=spans)))
@@ -176,11 +185,11 @@ async def measured(
     tried = [each for each in every if not seen or each.line in reached[each.path]]
     survivors, killed = [], 0
     began = monotonic()
-    for number, mutant in enumerate(tried[:MOST], 1):
+    for number, mutant in enumerate(tried[:MOST_MUTANTS], 1):
         if monotonic() - began > seconds:
             break
-        report_status(f"change {number} of {min(len(tried), MOST)}")
-        if await _noticed(inputs, session, run, mutant, green, max(LEAST, SLOWER * own)):
+        report_status(f"change {number} of {min(len(tried), MOST_MUTANTS)}")
+        if await _is_noticed(inputs, session, run, mutant, green, max(LEAST_SECONDS, SLOWER * own)):
             killed += 1
         else:
             survivors.append(mutant)
@@ -197,7 +206,7 @@ async def measured(
     )
 
 
-async def _noticed(
+async def _is_noticed(
     inputs: VerificationInputs, session: Session, run: TestRun, mutant: Mutant, green: frozenset[str], seconds: float
 ) -> bool:
     laid = {**inputs.problem.buffers, **inputs.encode(mutant.files)}
@@ -212,9 +221,9 @@ def _bodies(candidate: Candidate, accepted: Mapping[str, str]) -> list[tuple[str
     """For each region its file and the lines on which statements of it begin, docstrings and definitions left out."""
     found = []
     for region in candidate.texts:
-        module = tree(flat(accepted[region.path]))
+        module = parse_module(with_plain_ends(accepted[region.path]))
         body = module.body if isinstance(module, ast.Module) else []
-        nodes = [node for name, node in definitions(body) if name == plain_name(region.qualname)]
+        nodes = [node for name, node in find_definitions(body) if name == plain_name(region.qualname)]
         inside = [each for node in nodes[-1:] for each in ast.walk(node) if isinstance(each, ast.stmt)]
         plain = [each for each in inside if not isinstance(each, DEFINITIONS) and not _says_nothing(each)]
         found.append((region.path, sorted({each.lineno for each in plain})))
@@ -228,10 +237,10 @@ def _says_nothing(node: ast.stmt) -> bool:
 def _reached(text: str, path: str, seen: Iterable[LineTrace]) -> frozenset[int]:
     """Lines of the file that a case runs; a statement of several lines counts as a whole."""
     ran = {line for each in seen for line in each.lines.get(path, ())}
-    module = tree(flat(text))
+    module = parse_module(with_plain_ends(text))
     for node in ast.walk(module) if isinstance(module, ast.Module) else ():
         if isinstance(node, ast.stmt):
-            inner = [block[0].lineno for block in blocks(node) if block]
+            inner = [block[0].lineno for block in statement_blocks(node) if block]
             span = range(node.lineno, min(inner, default=(node.end_lineno or node.lineno) + 1) or node.lineno + 1)
             if ran & {*span}:
                 ran |= {*span}

@@ -16,19 +16,19 @@ from pathlib import PurePosixPath
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.ports import Session
-from greenloop.core.python.ast_source import plain_name, tree
+from greenloop.core.python.ast_source import parse_module, plain_name
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Provenance
 from greenloop.core.report import case_results
-from greenloop.core.testfiles.append import Kind, appended, fresh, style
-from greenloop.core.testfiles.imports import Access, access
-from greenloop.core.testfiles.naming import title_of
-from greenloop.core.testfiles.render import KINDS, remarked, retold
-from greenloop.core.text.diff import flat
-from greenloop.core.text.encoding import declared, encodable
+from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests
+from greenloop.core.testfiles.imports import TargetImports, resolve_imports
+from greenloop.core.testfiles.naming import class_name
+from greenloop.core.testfiles.render import KINDS, render_case, without_repeated_remarks
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.project import sources
 
 SECONDS = 60.0  # for the written tests together
@@ -55,7 +55,7 @@ class Addition:
         return " ".join([*rows, *self.left_out])
 
 
-def written(
+def build_addition(
     problem: Problem,
     attempts: Sequence[Attempt],
     text_of: Callable[[str], str | None],
@@ -76,38 +76,38 @@ def written(
         left.append("The property tests are not written: the project has no Hypothesis.")
     name = plain_name(region.qualname)
     module = sources.module_name(region.path, problem.root)
-    path, model = chosen(problem, text_of)
+    path, model = choose_file(problem, text_of)
     before = text_of(path)
     text = before or ""
-    if isinstance(tree(flat(text)), SyntaxError):
+    if isinstance(parse_module(with_plain_ends(text)), SyntaxError):
         return Addition(left_out=(f"No tests are written: {path} cannot be parsed.",))
-    hand = style(text) if before is not None else style(model)
+    hand = detect_style(text) if before is not None else detect_style(model)
     taken = set(re.findall(r"\b\w+\b", text))
     tests = []
     for case in sorted(known, key=lambda each: list(KINDS).index(each.provenance)):
-        test = retold(case, problem.spec.files, module, name, taken, attempts)
-        if test is None or encodable(test.body, declared(text)):
+        test = render_case(case, problem.spec.files, module, name, taken, attempts)
+        if test is None or why_not_encodable(test.body, declared_encoding(text)):
             left.append(f"`{case.source}` is not written: it does not fit into {path}.")
             continue
         taken.add(test.name)
         tests.append(test)
     names = sorted({each for test in tests for each in test.uses})
     reached = _access(text, path, module, names, problem)
-    tests = fresh(text, hand, reached, tests)
+    tests = new_tests(text, hand, reached, tests)
     if not tests:
         return Addition(left_out=tuple(left))
-    title = title_of(name, taken)
-    prefix = path if hand.kind is Kind.FUNCTIONS else f"{path}::{title}"
+    title = class_name(name, taken)
+    prefix = path if hand.kind is FileForm.FUNCTIONS else f"{path}::{title}"
     return Addition(
         path=path,
         before=before,
-        after=appended(text, hand, reached, remarked(tests), title),
+        after=append_tests(text, hand, reached, without_repeated_remarks(tests), title),
         ids={test.case: f"{prefix}::{test.name}" for test in tests},
         left_out=tuple(left),
     )
 
 
-async def proved(
+async def prove_addition(
     open_session: Callable[[], Awaitable[Session]],
     addition: Addition,
     files: Mapping[str, bytes],
@@ -129,7 +129,7 @@ async def proved(
     return {case: outcome for case, outcome in outcomes.items() if outcome != "passed"}
 
 
-async def into(
+async def add_to_outcome(
     outcome: Outcome,
     problem: Problem,
     text_of: Callable[[str], str | None],
@@ -149,7 +149,7 @@ async def into(
 
     attempts = outcome.attempts
     try:
-        addition = await added(problem, attempts, readable, open_session, files, encode, hypothesis=hypothesis)
+        addition = await apply_addition(problem, attempts, readable, open_session, files, encode, hypothesis=hypothesis)
     except GreenloopError as error:
         return replace(outcome, message=f"{outcome.message}; no tests are written: {error}")
     said = f"{outcome.message}; {addition.sentence}" if addition.sentence else outcome.message
@@ -159,7 +159,7 @@ async def into(
     return replace(outcome, message=said, before=before, after={**outcome.after, addition.path: addition.after})
 
 
-async def added(
+async def apply_addition(
     problem: Problem,
     attempts: Sequence[Attempt],
     text_of: Callable[[str], str | None],
@@ -170,20 +170,20 @@ async def added(
     hypothesis: bool,
 ) -> Addition:
     """What may be offered: the written tests that pass where they will stand; the others are named in `left_out`."""
-    first = addition = await asyncio.to_thread(written, problem, attempts, text_of, hypothesis=hypothesis)
+    first = addition = await asyncio.to_thread(build_addition, problem, attempts, text_of, hypothesis=hypothesis)
     dropped: set[str] = set()
     for _round in range(2):
         if not addition.ids:
             break
-        worse = await proved(open_session, addition, files, encode)
+        worse = await prove_addition(open_session, addition, files, encode)
         if not worse:
-            return replace(addition, left_out=(*addition.left_out, *_dropped(problem, first, dropped)))
+            return replace(addition, left_out=(*addition.left_out, *_unproved_tests(problem, first, dropped)))
         dropped |= set(worse)
-        addition = written(problem, attempts, text_of, hypothesis=hypothesis, without=dropped)
-    return Addition(left_out=(*first.left_out, *_dropped(problem, first, dropped or set(first.ids))))
+        addition = build_addition(problem, attempts, text_of, hypothesis=hypothesis, without=dropped)
+    return Addition(left_out=(*first.left_out, *_unproved_tests(problem, first, dropped or set(first.ids))))
 
 
-def _dropped(problem: Problem, first: Addition, ids: Collection[str]) -> list[str]:
+def _unproved_tests(problem: Problem, first: Addition, ids: Collection[str]) -> list[str]:
     if not ids:
         return []
     named = [f"`{case.source}`" for case in problem.spec.cases if case.id in ids]
@@ -194,7 +194,7 @@ def _dropped(problem: Problem, first: Addition, ids: Collection[str]) -> list[st
 # -- where ----------------------------------------------------------------------------------------------------------
 
 
-def chosen(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str, str]:
+def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str, str]:
     """(the test file's path, the text of a file whose hand a new one takes).
 
     The test file that imports the module and names the function most; else a new one among the project's tests.
@@ -205,7 +205,9 @@ def chosen(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str,
     stem = PurePosixPath(target).stem
     found = [path for path in {*sources.python_files(root), *problem.buffers} if sources.is_test_file(path, patterns)]
     tests = {path: text for path in sorted(found) if (text := text_of(path)) is not None and path != target}
-    tests = {path: text for path, text in tests.items() if not isinstance(tree(flat(text)), SyntaxError)}
+    tests = {
+        path: text for path, text in tests.items() if not isinstance(parse_module(with_plain_ends(text)), SyntaxError)
+    }
     importing = {path: text for path, text in tests.items() if _imports(problem, path, text)}
     if importing:
         own = {path for path in importing if stem in PurePosixPath(path).stem.replace("test", "").strip("_").split(".")}
@@ -216,12 +218,12 @@ def chosen(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str,
         best = max(sorted(importing), key=rank)
         return best, importing[best]
     folder = _folder(root_tests=tests, target=target, top=sources.pytest_option(root, "testpaths"))
-    new = _new(folder, problem, patterns, tests)
+    new = _new_file_name(folder, problem, patterns, tests)
     return new, next((tests[path] for path in tests if str(PurePosixPath(path).parent) == folder), "")
 
 
 def _imports(problem: Problem, path: str, text: str) -> bool:
-    for module, names, _line in sources.imported(flat(text), path):
+    for module, names, _line in sources.find_imports(with_plain_ends(text), path):
         for each in (module, *(f"{module}.{name}" for name in names)):
             if each and sources.find_module(each, problem.root, path) == problem.regions[0].path:
                 return True
@@ -237,7 +239,7 @@ def _folder(root_tests: Collection[str], target: str, top: Sequence[str]) -> str
     return max(sorted(counted), key=lambda folder: (counted[folder], folder == beside))
 
 
-def _new(folder: str, problem: Problem, patterns: Sequence[str], tests: Collection[str]) -> str:
+def _new_file_name(folder: str, problem: Problem, patterns: Sequence[str], tests: Collection[str]) -> str:
     """A name that pytest collects and that no other test file has, in whatever folder: modules are known by it."""
     target = PurePosixPath(problem.regions[0].path)
     after = sum(PurePosixPath(path).stem.endswith("_test") for path in tests) > len(tests) / 2
@@ -253,10 +255,10 @@ def _new(folder: str, problem: Problem, patterns: Sequence[str], tests: Collecti
     return name if folder == "." else f"{folder}/{name}"
 
 
-def _access(text: str, path: str, module: str, names: Sequence[str], problem: Problem) -> Access:
+def _access(text: str, path: str, module: str, names: Sequence[str], problem: Problem) -> TargetImports:
     """All ways in which the file spells the module: as it imports it already, else as the project does."""
     own, seen = [module], {module}
-    for node in ast.walk(tree(flat(text))):  # type: ignore[arg-type]
+    for node in ast.walk(parse_module(with_plain_ends(text))):  # type: ignore[arg-type]
         spelled: list[str] = []
         if isinstance(node, ast.ImportFrom):
             whole = "." * node.level + (node.module or "")
@@ -266,8 +268,8 @@ def _access(text: str, path: str, module: str, names: Sequence[str], problem: Pr
             spelled = [each.name for each in node.names]
         for each in spelled:
             level = len(each) - len(each.lstrip("."))
-            absolute = sources.absolute(each.lstrip("."), level, path)
+            absolute = sources.absolute_module(each.lstrip("."), level, path)
             if each not in seen and sources.find_module(absolute, problem.root, path) == problem.regions[0].path:
                 own.append(each)
             seen.add(each)
-    return access(text, module, own, names)
+    return resolve_imports(text, module, own, names)

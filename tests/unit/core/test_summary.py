@@ -11,7 +11,15 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.summary import caveat, folded, label, of_holes, solved, spent, trust
+from greenloop.core.summary import (
+    attempt_label,
+    fold_attempts,
+    isolation_caveat,
+    summarize_infills,
+    summarize_solved,
+    total_usage,
+    verification_level,
+)
 from greenloop.lsp.presenters.notifications import standing
 
 
@@ -21,7 +29,12 @@ def evidence(**fields) -> Evidence:
 
 def outcome(found: Evidence) -> Outcome:
     return Outcome(
-        solved=True, verified=trust(found), reason=StopReason.SOLVED, message="", attempts=(), evidence=found
+        solved=True,
+        verified=verification_level(found),
+        reason=StopReason.SOLVED,
+        message="",
+        attempts=(),
+        evidence=found,
     )
 
 
@@ -45,13 +58,13 @@ def outcome(found: Evidence) -> Outcome:
     ids=["a wall", "network on", "no wall"],
 )
 def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown):
-    assert solved(found, trust(found)).startswith(begins)
-    assert caveat(found) == afterwards
+    assert summarize_solved(found, verification_level(found)).startswith(begins)
+    assert isolation_caveat(found) == afterwards
     assert shown in standing(outcome(found))
 
 
 def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
-    assert trust(evidence(sandbox="none", neighbours_unchanged=100)) is Verified.UNVERIFIED
+    assert verification_level(evidence(sandbox="none", neighbours_unchanged=100)) is Verified.UNVERIFIED
     assert not outcome(evidence(sandbox="none")).applicable
 
 
@@ -74,10 +87,10 @@ def test_holes_beside_each_other_share_a_row():
         tried(5, Move.DRAFT, "TypeError"),
         replace(tried(6, Move.INFILL, ""), accepted=True),
     ]
-    rows = folded(attempts)
+    rows = fold_attempts(attempts)
     assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
-    assert of_holes(rows[1]) == "3 holes: AssertionError 2, Unchanged 1"
-    assert spent(rows[1]).tokens == 30
+    assert summarize_infills(rows[1]) == "3 holes: AssertionError 2, Unchanged 1"
+    assert total_usage(rows[1]).tokens == 30
 
 
 @pytest.mark.parametrize(
@@ -98,7 +111,7 @@ def test_an_attempt_says_where_it_goes_on_from(number, parent, move, shown):
         draft=Draft(parent=parent, move=move, role=Role.DRAFTER),
         verdict=Verdict(status=Status.FAILED),
     )
-    assert label(attempt) == shown
+    assert attempt_label(attempt) == shown
 
 
 def proved(cases: dict[str, tuple[int, int]], **fields) -> Evidence:
@@ -108,7 +121,7 @@ def proved(cases: dict[str, tuple[int, int]], **fields) -> Evidence:
 @pytest.mark.parametrize("word", ["user", "doctest", "example", "trace", "confirmed"])
 def test_what_the_user_said_himself_verifies(word):
     found = proved({"designed": (7, 8), "property": (2, 2), word: (1, 1)})
-    assert trust(found) is Verified.VERIFIED
+    assert verification_level(found) is Verified.VERIFIED
     assert outcome(found).verified is Verified.VERIFIED
 
 
@@ -125,14 +138,16 @@ def test_what_the_user_said_himself_verifies(word):
 )
 def test_what_somebody_else_made_up_never_verifies(cases):
     found = proved(cases)
-    assert trust(found) is Verified.PARTIALLY
+    assert verification_level(found) is Verified.PARTIALLY
     assert not replace(outcome(found), after={"m.py": "x"}).applicable
 
 
 def test_the_label_says_who_wrote_the_tests():
     found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
     told = "user tests 0, doctests 3/3, designed 7/8, properties 2/2, confirmed 1"
-    assert solved(found, Verified.PARTIALLY).startswith(f"partially verified in bubblewrap: {told}, neighbours 0")
+    assert summarize_solved(found, Verified.PARTIALLY).startswith(
+        f"partially verified in bubblewrap: {told}, neighbours 0"
+    )
     assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified ({told}, in")
-    assert "user tests 0" not in solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
-    assert "designed" not in solved(proved({"user": (1, 1)}), Verified.VERIFIED)
+    assert "user tests 0" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
+    assert "designed" not in summarize_solved(proved({"user": (1, 1)}), Verified.VERIFIED)

@@ -6,8 +6,8 @@ from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.summary import counted, wall
-from greenloop.core.text.redact import clean
+from greenloop.core.summary import count_cases, describe_sandbox
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
@@ -40,11 +40,11 @@ class RunNotifications:
         self._client.log(line_of(run.attempts[-1]))
 
     def refuse(self, run: Run, error: GreenloopError) -> None:
-        run.result.refusal, run.result.refusal_code = clean(error.advice), error.kind
+        run.result.refusal, run.result.refusal_code = clean_for_display(error.advice), error.kind
         self._client.report_refusal(
-            clean(str(error)),
+            clean_for_display(str(error)),
             reason=error.kind,
-            remedy=clean(error.remedy),
+            remedy=clean_for_display(error.remedy),
             uri=run.uri,
             target=run.target.selector,
         )
@@ -106,7 +106,7 @@ def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) ->
     condition = " once that is settled" if apply_result and reason and not apply_result.by_action else ""
     subject = "it" if outcome.solved else "the best attempt"
     apply = f" 'Apply refined {run.changed_name}' puts {subject} in{condition}." if run.changes and run.improved else ""
-    message = clean(outcome.message).strip()
+    message = clean_for_display(outcome.message).strip()
     if outcome.reason is StopReason.ALREADY_GREEN:
         return message or f"{run.name} is already green."
     if outcome.solved:
@@ -150,7 +150,7 @@ def standing(outcome: Outcome) -> str:
 
 
 def counts(evidence: Evidence) -> str:
-    parts = counted(evidence)
+    parts = count_cases(evidence)
     if evidence.neighbours_unchanged:
         parts.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
     if evidence.neighbours_already_failing:
@@ -164,5 +164,5 @@ def counts(evidence: Evidence) -> str:
     if evidence.out_of_process:
         parts.append(f"out of process {evidence.out_of_process} of {evidence.canary_total}")
     if evidence.sandbox:
-        parts.append(wall(evidence))
-    return ", ".join([*parts, *map(clean, evidence.warnings)])
+        parts.append(describe_sandbox(evidence))
+    return ", ".join([*parts, *map(clean_for_display, evidence.warnings)])
