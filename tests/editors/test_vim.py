@@ -56,7 +56,7 @@ def test_a_red_test_goes_green_in_a_file_that_was_closed(vim):
     editor.shows("'Apply refined double' puts it in")
     assert editor.file("m.py") == WRONG, "written into the workspace"
     editor.action("Apply refined double (verified")
-    editor.shows("m.py:2 fixed, verified by test_m.py::test_double")
+    editor.shows("Fixed: test_double passes")
     editor.shows("return x * 2")
     editor.saved("m.py", RIGHT)
     editor.keys("u")

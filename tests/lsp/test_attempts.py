@@ -125,7 +125,7 @@ async def test_an_attempt_that_there_is_not_is_refused(editor, attempt, why, com
 async def test_where_nothing_was_tried_that_is_said(editor):
     await editor.start()
     assert await step(editor, 1) is None
-    await editor.told("No attempts are known here.")
+    await editor.told("There are no attempts here.")
 
 
 # -- pages --------------------------------------------------------------------------------------------------------
@@ -151,8 +151,8 @@ async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
         "draft by `play`: 400 tokens (370 read, 30 written), $0.0000, model 1.0 s, tests 0.1 s.",
         "+    return x * 3",
         ">       assert double(5) == 10",
-        "Feedback that was given:",
-        "Answer of the model:",
+        "Feedback to the model:",
+        "Model's answer:",
     ):
         assert expected in text
 
@@ -213,7 +213,7 @@ async def test_an_attempt_that_is_in_the_text_differs_in_nothing(editor):
     editor.answers["window/showDocument"] = {"success": True}
     assert (await refined(editor))["applied"]
     await compare(editor, 2)
-    assert "Your text has all of it." in (await opened(editor)).read_text()
+    assert "Your text already contains this change." in (await opened(editor)).read_text()
 
 
 async def compare(editor, attempt):
@@ -248,7 +248,7 @@ async def test_where_it_cannot_be_opened_the_question_has_its_first_lines(editor
     assert not (await refined(editor, without(EVERYTHING, "window.showDocument"), apply="ask"))["applied"]
     message = asked(editor)[0]["message"]
     assert "-    return x + 1\n+    return x * 2" in message
-    assert "All of it is in " in message
+    assert "The full change is in " in message
     assert len(message.splitlines()) < 26
     assert titles(asked(editor)[0]) == ["Apply", "Keep"]
 

@@ -109,7 +109,7 @@ async def test_checks_in_a_cell_mend_the_function_in_another(notebooks, tmp_path
     assert result["capabilities"]["notebookDocumentSync"]["notebookSelector"]
     await notebooks.action("Refine until tests pass: test_cell_4", **AT)
     await an_edit(notebooks)
-    await notebooks.told("nb.ipynb cell 2 row 2 fixed, verified by nb.ipynb:4")
+    await notebooks.told("Changed nb.ipynb cell 2 row 2")
     (change,) = notebooks.edits[0]["edit"]["documentChanges"]
     assert change["textDocument"] == {"uri": notebooks.uri(2), "version": 1}
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
@@ -373,7 +373,7 @@ async def test_all_red_checks_of_a_notebook_are_refined(notebooks, tmp_path):
     await notebooks.execute("greenloop.refineAll", {"uri": notebooks.uri(1)})
     await notebooks.told("1 of 2 tests fails; refining it.")
     await an_edit(notebooks)
-    await notebooks.told("nb.ipynb cell 2 row 2 fixed, verified by nb.ipynb:4")
+    await notebooks.told("Changed nb.ipynb cell 2 row 2")
 
 
 async def test_a_cell_that_fails_before_the_checks_is_named(notebooks, tmp_path):
@@ -402,7 +402,7 @@ async def left_waiting(editor, tmp_path):
     """Another server in the place of one that was killed over a result that nobody applied."""
     await begin(editor, tmp_path, apply="ask")
     await editor.action("Refine until tests pass: test_cell_4", **AT)
-    await editor.told("not applied by itself")
+    await editor.told("Not applied automatically")
     editor.process.kill()
     await editor.process.wait()
     async for later in served(editor.root, tmp_path, kind=Notebooks):

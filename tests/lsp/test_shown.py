@@ -201,7 +201,7 @@ def refusal(editor, name="test_m.py"):
     ("model", "code", "message"),
     [
         ("play:refuse", "cannot-verify", "No sandbox can be used here. Install bubblewrap."),
-        ("play:green", "already-green", "test_double is already green."),
+        ("play:green", "already-green", "test_double already passes"),
         ("play:crash", "failed", "Refining test_double failed unexpectedly"),
     ],
 )
@@ -265,7 +265,7 @@ async def test_where_there_is_nothing_to_refine_nothing_is_shown(editor):
     await editor.start()
     params = {"uri": editor.uri("test_m.py"), "position": {"line": 1, "character": 0}}
     reply = await editor.reply(editor.request("greenloop/refine", params))
-    assert reply["error"] == {"code": -32602, "message": "There is no test and no function here."}
+    assert reply["error"] == {"code": -32602, "message": "There is no test or function here."}
     assert editor.shown() == []
 
 
@@ -295,7 +295,7 @@ async def test_hover_is_the_history(editor):
     ]
     assert "+    return x * 2" in on_function["value"]
     assert "Tests: 1 written by you." in on_function["value"]
-    assert "verified (user tests 1/1, neighbours 3 unchanged, in play)" in on_function["value"]
+    assert "Verified in play: 1/1 target tests pass, no other tests affected (3 checked)" in on_function["value"]
 
 
 async def test_hover_in_plain_text(editor):
@@ -313,7 +313,7 @@ async def test_hover_shows_why_an_attempt_failed(editor, missing):
     await editor.start(without(EVERYTHING, *missing), model="play:explained")
     await editor.call("greenloop/refine", target(editor))
     value = (await editor.hover())["value"]
-    _before, _title, told = value.partition("Why attempt 1 failed, says its critic:\n\n")
+    _before, _title, told = value.partition("Why attempt 1 failed, according to the model:\n\n")
     assert told.startswith("It multiplies" if missing else "```text\nIt multiplies")
     assert all(len(row) <= 100 for row in told.partition("Best attempt")[0].splitlines())
     assert re.search(r"\| 400 +\|", value), "what the critic cost counts"

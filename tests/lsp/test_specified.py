@@ -38,10 +38,10 @@ async def test_what_only_designed_tests_speak_for_is_offered_and_never_applied_b
     assert (result["solved"], result["verified"], result["applied"]) == (True, "partially", False)
     assert not editor.edits
     apply = next(title for title in titles(await editor.actions("m.py", 1)) if title.startswith("Apply"))
-    assert apply == "Apply refined double (partially verified (user tests 0, designed 2/3, in play))"
-    await editor.told("not applied by itself")
+    assert apply == "Apply refined double (partially verified: no tests of your own, 2/3 generated tests pass)"
+    await editor.told("Not applied automatically")
     await editor.action("Apply refined", name="m.py", line=1)
-    await editor.told("partially verified by m.py::double: user tests 0, designed 2/3")
+    await editor.told("Fixed, not fully verified: double passes (no tests of your own, 2/3 generated tests pass)")
 
 
 async def test_the_hover_shows_each_test_with_whose_it_is(editor):
@@ -52,7 +52,7 @@ async def test_the_hover_shows_each_test_with_whose_it_is(editor):
     assert "- `assert double(2) == 4` designed by the model, believed by votes\n" in value
     assert "- ~~`assert double(0) == 1`~~ not believed: the votes go against it" in value
     assert "In doubt: `The docstring does not say what double(None) is.`" in value
-    assert "Result: partially verified (user tests 0, designed 2/3" in value
+    assert "Result: Partially verified in play: no tests of your own, 2/3 generated tests pass" in value
 
 
 async def test_the_hover_in_plain_text(editor):

@@ -28,18 +28,18 @@ def outcome(found: Evidence) -> Outcome:
 @pytest.mark.parametrize(
     ("found", "begins", "afterwards", "shown"),
     [
-        (evidence(sandbox="bubblewrap"), "verified in bubblewrap: user tests 1/1", "", "verified (user tests 1/1, "),
+        (evidence(sandbox="bubblewrap"), "Verified in bubblewrap: 1/1 target tests pass, ", "", "verified"),
         (
             evidence(sandbox="docker", network=True),
-            "verified in docker with the network on: user tests 1/1",
-            "It ran with the network on.",
-            "in docker with the network on)",
+            "Verified in docker with network access: 1/1 target tests pass",
+            "The tests had network access.",
+            "verified in docker with network access",
         ),
         (
             evidence(sandbox="none"),
-            "unverified: no sandbox: user tests 1/1",
-            "It ran without a sandbox.",
-            "unverified: no sandbox (user tests 1/1",
+            "Not verified: no sandbox: 1/1 target tests pass",
+            "The tests ran without a sandbox.",
+            "not verified: no sandbox",
         ),
     ],
     ids=["a wall", "network on", "no wall"],
@@ -76,7 +76,7 @@ def test_holes_beside_each_other_share_a_row():
     ]
     rows = folded(attempts)
     assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
-    assert of_holes(rows[1]) == "3 holes: AssertionError 2, Unchanged 1"
+    assert of_holes(rows[1]) == "3 infills: AssertionError 2, Unchanged 1"
     assert spent(rows[1]).tokens == 30
 
 
@@ -131,8 +131,8 @@ def test_what_somebody_else_made_up_never_verifies(cases):
 
 def test_the_label_says_who_wrote_the_tests():
     found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
-    told = "user tests 0, doctests 3/3, designed 7/8, properties 2/2, confirmed 1"
-    assert solved(found, Verified.PARTIALLY).startswith(f"partially verified in bubblewrap: {told}, neighbours 0")
-    assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified ({told}, in")
-    assert "user tests 0" not in solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
+    told = "no tests of your own, 3/3 doctests pass, 7/8 generated tests pass, 2/2 properties pass, 1 confirmed by you"
+    assert solved(found, Verified.PARTIALLY).startswith(f"Partially verified in bubblewrap: {told}, no other tests")
+    assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
+    assert "no tests of your own" not in solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
     assert "designed" not in solved(proved({"user": (1, 1)}), Verified.VERIFIED)

@@ -58,12 +58,12 @@ async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
             ollama = await default_model.ollama_models(default_model.ollama_base(os.environ))
-    choices += [_choice(f"ollama/{clean(name)}", "free, on this machine, by Ollama") for name in ollama]
+    choices += [_choice(f"ollama/{clean(name)}", "free, on this machine, with Ollama") for name in ollama]
     if settings.model not in ("", *(each["name"] for each in choices)):
-        choices.append(_choice(settings.model, "the one of the settings"))
+        choices.append(_choice(settings.model, "from your settings"))
     for variable in default_model.offers(os.environ):
         provider = default_model.provider_of(variable)
-        choices.append(_choice(f"{provider}/", f"a model of {provider}, whose key is in {variable}; may cost money"))
+        choices.append(_choice(f"{provider}/", f"a model of {provider} (API key in {variable}); may cost money"))
     return choices
 
 
@@ -77,9 +77,9 @@ def _embedded() -> dict[str, str]:
     importlib.import_module("greenloop.models.embedded.default_model")
     hardware = importlib.import_module("greenloop.models.embedded.hardware")
     weights = importlib.import_module("greenloop.models.embedded.weights")
-    about = "embedded: free, on this machine, and nothing leaves it"
+    about = "embedded: free, runs on this machine, nothing leaves it"
     if not hardware.engine_present():
         return _choice("local", f"{about}; its engine (greenloop[local]) is not installed", "install")
     if weights.present() is None:
-        return _choice("local", f"{about}; not fetched yet (1.1 GB)", "pull")
+        return _choice("local", f"{about}; not downloaded yet (1.1 GB)", "pull")
     return _choice("local", about)

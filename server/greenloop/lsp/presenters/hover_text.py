@@ -19,7 +19,7 @@ from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.text.diff import unified
 from greenloop.core.text.redact import clean
 from greenloop.lsp.presenters.attempt_line import error_of
-from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.presenters.notifications import evidence_text, standing
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
 
@@ -125,7 +125,7 @@ def state(run: Run) -> str:
         return (clean(run.progress.status) or "refining") if run.running else (run.result.refusal or "stopped")
     applied = ", applied" if run.result.applied else ", not applied" if run.changes else ""
     if run.outcome.reason is StopReason.ALREADY_GREEN:
-        return "green already"
+        return "already passes"
     if run.outcome.solved:
         return f"{standing(run.outcome)}{applied}"
     return f"not solved ({run.outcome.reason.value}){applied if run.result.applied else ''}"
@@ -134,13 +134,13 @@ def state(run: Run) -> str:
 def _estimate(run: Run) -> list[str]:
     """The estimate of a run in progress."""
     estimate = run.started.estimate if run.started is not None and run.running else None
-    return [f"It takes {format_estimate(estimate)}."] if estimate else []
+    return [f"Estimate: {format_estimate(estimate)}."] if estimate else []
 
 
 def _tampered(run: Run) -> list[str]:
     """A line for each attempt that tampered with its tests: a table cell is too short to say how."""
     return [
-        f"attempt {attempt.number} tampered: {clean(attempt.verdict.reason)}"
+        f"attempt {attempt.number} tampered with the tests: {clean(attempt.verdict.reason)}"
         for attempt in run.attempts
         if attempt.verdict.status is Status.TAMPERED
     ]
@@ -153,14 +153,14 @@ def _explained_attempt(run: Run) -> Attempt | None:
 
 
 def _critic_heading(attempt: Attempt) -> str:
-    return f"Why attempt {attempt.number} failed, says its critic:"
+    return f"Why attempt {attempt.number} failed, according to the model:"
 
 
 def _change(run: Run) -> tuple[str, str]:
     """A heading and the diff of the attempt that the user chose, else of the best one."""
     if run.view.chosen_attempt is None or run.shown_attempt is None:
         return "Best attempt:", _shortened(best_diff(run))
-    return f"Attempt {run.shown_attempt.number}, which is shown:", _shortened(diff_of(run, run.shown_attempt))
+    return f"Attempt {run.shown_attempt.number} (shown):", _shortened(diff_of(run, run.shown_attempt))
 
 
 def wrapped(text: str) -> str:
@@ -201,7 +201,7 @@ def provenance(run: Run) -> list[str]:
     census_text = census(run.spec) if run.spec is not None else ""
     lines = [f"Tests: {census_text}." if census_text else ""]
     if run.outcome is not None and run.outcome.solved:
-        lines.append(f"Result: {standing(run.outcome)}.")
+        lines.append(f"Result: {evidence_text(run.outcome)}.")
     return [line for line in lines if line]
 
 

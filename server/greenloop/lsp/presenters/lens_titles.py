@@ -72,9 +72,9 @@ def _progress(run: Run) -> str:
 def _end(run: Run) -> str:
     if run.outcome is None:
         return "cancelled" if run.cancelled else _short(f"✗ {run.result.refusal}")
-    label = standing(run.outcome).partition(" (")[0]
+    label = standing(run.outcome).partition(":")[0]
     if run.outcome.solved:
-        return f"✓ {label}" if run.result.applied else f"✓ {label}, not applied" if run.changes else "✓ green"
+        return f"✓ {label}" if run.result.applied else f"✓ {label}, not applied" if run.changes else "✓ passes"
     return _short(f"✗ not solved: {error_of(run.attempts[-1])}" if run.attempts else "✗ not solved")
 
 

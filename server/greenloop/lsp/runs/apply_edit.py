@@ -81,7 +81,7 @@ class EditApplier:
                 if can_send:
                     return await self._send(run, changes)
                 is_merged = any(change.merged for change in changes)
-                reason = "this editor takes edits only from a code action"
+                reason = "this editor accepts edits only from a code action"
                 return ApplyResult(applied=False, merged=is_merged, reason=reason, by_action=True)
             verified_texts = planner.other_texts(run) | new_texts(changes)
             reason = await self._reverify(run, new_texts(changes))
@@ -112,8 +112,8 @@ class EditApplier:
     async def _reverify(self, run: Run, texts: dict[str, str]) -> str:
         """Why the merged texts are not verified; empty where the tests pass with them."""
         if run.started is None:
-            return "the text changed meanwhile"
-        run.progress.status = "verifying together with what was typed meanwhile"
+            return "the text changed in the meantime"
+        run.progress.status = "verifying the result merged with your edits"
         engine = await self._engines.engine()
         notebook = self._documents.notebook(run.root / run.target.path, run.root)
         current = self._unsaved_at_start(run) | self._documents.open_texts(run.root) | texts
@@ -123,10 +123,10 @@ class EditApplier:
                 files |= await asyncio.to_thread(notebook_requests.merged_buffers, run.target, notebook, texts)
             verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
         except GreenloopError as error:
-            return f"the text changed meanwhile, and the merge could not be verified: {error}"
+            return f"the text changed in the meantime, and the merged result could not be verified: {error}"
         if verdict.status is Status.PASSED and not verdict.collateral:
             return ""
-        return "the text changed meanwhile, and together with that the tests do not pass"
+        return "the text changed in the meantime, and the merged result does not pass the tests"
 
     def _unsaved_at_start(self, run: Run) -> dict[str, str]:
         """The current texts of files that had unsaved changes when the run began."""
@@ -138,7 +138,7 @@ class EditApplier:
         documents = self._documents
         if run.running:
             run.phase = Phase.LANDING
-            self._runs.set_status(run, "putting it into the editor")
+            self._runs.set_status(run, "applying the result")
         edit = self._planner.workspace_edit(run, changes)
         # The edit being sent is reported here, not where late edits are noticed.
         run.result.sent_texts = {}

@@ -27,7 +27,7 @@ FILE = "source.greenloop"
 TITLE = "Refine until tests pass"
 IMPLEMENT = "Implement from docstring"
 RUN = "Run in the sandbox"
-VERIFY = "Verify again, with what you typed"
+VERIFY = "Verify again with your edits"
 # How many of a run's newest attempts have actions.
 NEWEST = 3
 
@@ -69,10 +69,10 @@ class AvailableActions:
         if run is None or not run.running:
             yield from _presets(_location_argument(uri, file, target, line), target)
         elif self._client.capabilities.disabled_actions and self._client.capabilities.action_literals:
-            reason = "a refinement of it is waiting" if run.phase is Phase.QUEUED else "it is being refined"
+            reason = "its refinement is queued" if run.phase is Phase.QUEUED else "it is being refined"
             yield _disabled(refine_action(uri, file, target, line), reason)
             if not run.cancellable:
-                yield _disabled(_cancel(uri, run), "its result is on its way into the editor")
+                yield _disabled(_cancel(uri, run), "its result is being applied")
 
     def _run_tests(self, uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
         """The action that runs tests: for a test, and for a function with examples or known tests."""

@@ -40,13 +40,13 @@ class ApplyConfirmation:
         is_shown, path, diff = await self._show(run)
         if not diff:
             return True
-        question = f"{run.name} is {standing(outcome)}. Apply it?"
+        question = f"{run.name} is {standing(outcome)}. Apply the change?"
         while True:
             # An editor that declared support but did not open the page may do so when asked again.
             may_retry = self._client.capabilities.show_document and not is_shown
             lines = [question]
             if not is_shown:
-                lines += [page_text.first_lines(diff), f"All of it is in {path}" if path else ""]
+                lines += [page_text.first_lines(diff), f"The full change is in {path}" if path else ""]
             answer = await self._client.ask(
                 "\n\n".join(filter(None, lines)), (APPLY, SHOW, KEEP) if may_retry else (APPLY, KEEP)
             )

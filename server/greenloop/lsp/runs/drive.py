@@ -214,7 +214,7 @@ class RunDriver:
             return None
         if run.settings.apply != "verified" and not await self._confirmation.confirm(run, outcome):
             return None
-        run.progress.status = "putting it into the editor"
+        run.progress.status = "applying the result"
         apply_result = await self._applier.apply(run)
         if apply_result.applied:
             await record_applied(run)

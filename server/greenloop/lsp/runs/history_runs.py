@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Seconds. Results older than a week are not restored.
 OLDEST = 7 * 24 * 3600.0
-UNFINISHED = "Its server ended in the middle of it."
+UNFINISHED = "The server stopped before this run finished."
 
 _SILENT = {StopReason.CANCELLED, StopReason.ALREADY_GREEN}
 

@@ -113,7 +113,7 @@ class Runs:
                 if has_room:
                     self._queue[run].set_result(None)
                 elif run.runs_ahead != ahead:
-                    run.runs_ahead, run.progress.status = ahead, f"waiting, {ahead} before it"
+                    run.runs_ahead, run.progress.status = ahead, f"waiting, {ahead} ahead of it"
                     self.on_waiting(run)
                     self.notify_list_changed()
                 ahead += 1
