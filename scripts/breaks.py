@@ -22,8 +22,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = "server/greenloop"
 SECONDS = 900  # of one run of pytest; a break may make tests hang
-# Editors, the embedded model and VS Code need minutes, and their stories are about the same promises.
-TESTS = ("tests/unit", "tests/contract", "tests/repository", "tests/lsp", "tests/sandbox", "tests/process")
 OWN_TEST = "tests/repository/test_breaks.py"
 
 
@@ -245,10 +243,12 @@ def tried(each: Break, copy: Path, options: argparse.Namespace) -> tuple[str, st
 
 
 def runs(each: Break, options: argparse.Namespace) -> Iterator[tuple[str, list[str], str]]:
+    """Tier, paths and marks of each run; editors, model and VS Code tell the same stories, and take minutes."""
     yield "quick", options.first or [each.room], "not needs"
-    yield "quick", list(TESTS[:3]), "not needs"
+    yield "quick", ["tests/unit", "tests/contract", "tests/repository"], "not needs"
     if options.tier == "test":
-        yield "test", list(TESTS), "story"
+        yield "test", ["tests/process"], ""
+        yield "test", ["tests/lsp", "tests/sandbox", "tests/contract"], "story"
 
 
 def failing(copy: Path, paths: list[str], marks: str = "") -> str:

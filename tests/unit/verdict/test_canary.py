@@ -357,6 +357,7 @@ def test_violations():
     for mode in (Mode.NEGATED, Mode.LITERAL):
         assert violations(mode, mutated, [right, case("test_other", "passed")]) == ()
         assert violations(mode, mutated, [case("test_a[1]", "passed")]) == ("t.py::test_a[1]",)
+        assert violations(mode, mutated, [right, case("TestB::test_b", "passed")]) == ("t.py::TestB::test_b",)
         # What runs after a test that broke off may be spoilt by it; what runs first may not.
         for spoilt in (case("TestB::test_b", "error", "KeyError"), case("TestB::test_b", "skipped", "Skipped")):
             assert violations(mode, mutated, [right, spoilt]) == ()
