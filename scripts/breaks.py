@@ -112,7 +112,7 @@ BREAKS = (
     ),
     Break(
         promise="cancelling ends the run",
-        file="lsp/runs/runs.py",
+        file="lsp/state/run.py",
         old="            self.work.cancel()\n",
         new="            pass\n",
         room="tests/unit/lsp",
@@ -140,7 +140,7 @@ BREAKS = (
     ),
     Break(
         promise="an edit names the version of its text",
-        file="lsp/runs/apply_edit.py",
+        file="lsp/runs/edit_plan.py",
         old="document.version if document else None",
         new="None",
         room="tests/unit/lsp",
