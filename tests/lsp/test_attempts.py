@@ -310,6 +310,6 @@ def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     ],
 )
 def test_that_it_is_not_solved_is_said_once(why, told):
-    said = notifications.not_solved("f", why)
+    said = notifications.not_solved_text("f", why)
     assert said.startswith(told)
     assert said.lower().count("not solved") == 1

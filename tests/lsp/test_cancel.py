@@ -327,7 +327,7 @@ async def test_cancelled_while_a_merge_is_verified_the_result_is_kept(editor):
     await editor.under_way()
     editor.change("m.py", "HOLD = 1\n" + editor.text("m.py"))
     await editor.call("test/go")
-    await editor.wait(lambda m: m.get("method") == "$/progress" and "together with what was typed" in str(m))
+    await editor.wait(lambda m: m.get("method") == "$/progress" and "merged with your edits" in str(m))
     assert await editor.execute("greenloop.cancel") == 1
     assert not (await editor.reply(number))["result"]["applied"]
     assert not editor.edits

@@ -12,7 +12,7 @@ from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verifi
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.summary import caveat, folded, label, of_holes, solved, spent, trust
-from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.presenters.notifications import short_verdict
 
 
 def evidence(**fields) -> Evidence:
@@ -47,7 +47,7 @@ def outcome(found: Evidence) -> Outcome:
 def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown):
     assert solved(found, trust(found)).startswith(begins)
     assert caveat(found) == afterwards
-    assert shown in standing(outcome(found))
+    assert shown in short_verdict(outcome(found))
 
 
 def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
@@ -133,6 +133,6 @@ def test_the_label_says_who_wrote_the_tests():
     found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
     told = "no tests of your own, 3/3 doctests pass, 7/8 generated tests pass, 2/2 properties pass, 1 confirmed by you"
     assert solved(found, Verified.PARTIALLY).startswith(f"Partially verified in bubblewrap: {told}, no other tests")
-    assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
+    assert short_verdict(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
     assert "no tests of your own" not in solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
     assert "designed" not in solved(proved({"user": (1, 1)}), Verified.VERIFIED)

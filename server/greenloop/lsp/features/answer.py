@@ -35,10 +35,10 @@ def _answer(question: Question, params: AnswerParams) -> Answer:
         if params.answer not in question.options:
             raise JsonRpcInvalidParams(f"'answer' must be one of: {', '.join(question.options) or 'none, a value'}.")
         return Answer(option=params.answer)
-    if question.options and question.typed is None:
+    if question.options and question.typed_option is None:
         raise JsonRpcInvalidParams("This question takes one of its options, not a value.")
     try:
         value = expression(params.value or "")
     except ValueError as error:
         raise JsonRpcInvalidParams(str(error)) from error
-    return Answer(option=question.typed, value=value)
+    return Answer(option=question.typed_option, value=value)

@@ -19,7 +19,7 @@ from greenloop.core.summary import folded, label, of_holes, spent
 from greenloop.core.text.diff import unified
 from greenloop.core.text.redact import clean
 from greenloop.lsp.presenters.attempt_line import error_of
-from greenloop.lsp.presenters.notifications import evidence_text, standing
+from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
 
@@ -36,19 +36,19 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 def markdown(run: Run) -> str:
     """The hover: state, table of attempts, diff of the best or the shown attempt, origin of the tests."""
-    parts = [f"**{code(title(run))}**", *_estimate(run), *_table(run), *map(code, _tampered(run))]
+    parts = [f"**{code(title(run))}**", *_estimate(run), *_table(run), *map(code, _tampering(run))]
     if attempt := _explained_attempt(run):
-        parts += [_critic_heading(attempt), fenced(wrapped(explanation(attempt)), "text")]
+        parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
     heading, diff = _change(run)
-    parts += [heading, fenced(diff, "diff")] if diff else []
+    parts += [heading, code_block(diff, "diff")] if diff else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=True)])
 
 
 def plain(run: Run) -> str:
     """The same hover for editors that show plain text."""
-    parts = [title(run), *_estimate(run), *_table(run), *_tampered(run)]
+    parts = [title(run), *_estimate(run), *_table(run), *_tampering(run)]
     if attempt := _explained_attempt(run):
-        parts += [_critic_heading(attempt), wrapped(explanation(attempt))]
+        parts += [_critic_heading(attempt), wrap(explanation(attempt))]
     heading, diff = _change(run)
     parts += [heading, diff.rstrip("\n")] if diff else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
@@ -69,7 +69,7 @@ def best_diff(run: Run) -> str:
     """The diff of the result, else of the best attempt so far."""
     if run.outcome is not None and run.changes:
         before, after = run.outcome.before, run.changes
-        return _cached(run, run.outcome, lambda: _unified(before, after))
+        return _cached_diff(run, run.outcome, lambda: _unified_diff(before, after))
     honest = [attempt for attempt in run.attempts if attempt.verdict.status is not Status.TAMPERED]
     with_code = [attempt for attempt in honest if attempt.candidate is not None]
     best = max(with_code, key=lambda attempt: attempt.verdict.score, default=None)
@@ -79,17 +79,17 @@ def best_diff(run: Run) -> str:
 def diff_of(run: Run, attempt: Attempt) -> str:
     """The diff of an attempt's change to the user's files."""
     return (
-        _cached(run, attempt.candidate, lambda: _unified(*attempt_texts.attempt_change(run, attempt)))
+        _cached_diff(run, attempt.candidate, lambda: _unified_diff(*attempt_texts.attempt_change(run, attempt)))
         if attempt.candidate
         else ""
     )
 
 
-def _unified(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
+def _unified_diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     return "".join(unified(before.get(path), text, path) for path, text in sorted(after.items()))
 
 
-def _cached(run: Run, subject: object, make: Callable[[], str]) -> str:
+def _cached_diff(run: Run, subject: object, make: Callable[[], str]) -> str:
     """The cached diff of a candidate or an outcome: it never changes, and every hover needs it."""
     cached = _DIFFS.setdefault(run, {})
     if id(subject) not in cached:
@@ -102,7 +102,7 @@ def explanation(attempt: Attempt) -> str:
     return "\n".join(str(note.fields["explanation"]) for note in attempt.notes if note.fields.get("explanation"))
 
 
-def fenced(text: str, language: str) -> str:
+def code_block(text: str, language: str) -> str:
     """A code block that its content cannot leave."""
     body = clean(text).rstrip("\n")
     longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
@@ -127,7 +127,7 @@ def state(run: Run) -> str:
     if run.outcome.reason is StopReason.ALREADY_GREEN:
         return "already passes"
     if run.outcome.solved:
-        return f"{standing(run.outcome)}{applied}"
+        return f"{short_verdict(run.outcome)}{applied}"
     return f"not solved ({run.outcome.reason.value}){applied if run.result.applied else ''}"
 
 
@@ -137,7 +137,7 @@ def _estimate(run: Run) -> list[str]:
     return [f"Estimate: {format_estimate(estimate)}."] if estimate else []
 
 
-def _tampered(run: Run) -> list[str]:
+def _tampering(run: Run) -> list[str]:
     """A line for each attempt that tampered with its tests: a table cell is too short to say how."""
     return [
         f"attempt {attempt.number} tampered with the tests: {clean(attempt.verdict.reason)}"
@@ -159,11 +159,11 @@ def _critic_heading(attempt: Attempt) -> str:
 def _change(run: Run) -> tuple[str, str]:
     """A heading and the diff of the attempt that the user chose, else of the best one."""
     if run.view.chosen_attempt is None or run.shown_attempt is None:
-        return "Best attempt:", _shortened(best_diff(run))
-    return f"Attempt {run.shown_attempt.number} (shown):", _shortened(diff_of(run, run.shown_attempt))
+        return "Best attempt:", _shorten(best_diff(run))
+    return f"Attempt {run.shown_attempt.number} (shown):", _shorten(diff_of(run, run.shown_attempt))
 
 
-def wrapped(text: str) -> str:
+def wrap(text: str) -> str:
     return "\n".join(row for line in clean(text).split("\n") for row in textwrap.wrap(line, WIDTH))
 
 
@@ -233,6 +233,6 @@ def _struck_out(run: Run) -> tuple[str, ...]:
     return stored_tests.struck(run.root, path, qualname)
 
 
-def _shortened(diff: str) -> str:
+def _shorten(diff: str) -> str:
     lines = clean(diff).splitlines()
     return "\n".join([*lines[:DIFF], f"… {len(lines) - DIFF} more lines"]) if len(lines) > DIFF else "\n".join(lines)

@@ -13,7 +13,8 @@ from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.attempt_line import line_of
-from greenloop.lsp.state.run import ApplyResult, Run
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Run
 from greenloop.lsp.tasks import Tasks
 from greenloop.notebook.cell_labels import label_text
 
@@ -112,7 +113,7 @@ def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) ->
         not_applied = f"Not applied: {reason}." if reason else "Not applied automatically."
         text = f"{label}: {_passes(run, outcome)}{merged}. {not_applied}"
     else:
-        text = f"{not_solved(run.name, clean(outcome.message).strip() or outcome.reason.value).rstrip('.')}."
+        text = f"{not_solved_text(run.name, clean(outcome.message).strip() or outcome.reason.value).rstrip('.')}."
     if not run.changes or not run.improved:
         return text
     condition = " once that is resolved" if reason and apply_result and not apply_result.by_action else ""
@@ -146,14 +147,14 @@ def _passes(run: Run, outcome: Outcome) -> str:
     return f"{run.name} passes ({', '.join([*reasons, *counted(outcome.evidence)])})"
 
 
-def not_solved(name: str, reason: str) -> str:
+def not_solved_text(name: str, reason: str) -> str:
     """`double is not solved: …`, or `double is not solved after 2 attempts: …`."""
     if reason.startswith("Not solved "):
         return f"{name} is not{reason.removeprefix('Not')}"
     return f"{name} is not solved: {reason}" if reason else f"{name} is not solved"
 
 
-def standing(outcome: Outcome) -> str:
+def short_verdict(outcome: Outcome) -> str:
     """The result in a few words: `verified`, or less with the reason. `evidence_text` has the rest."""
     if outcome.solved:
         if outcome.verified is Verified.VERIFIED:

@@ -14,8 +14,8 @@ from greenloop.core.text.diff import flat, unified
 from greenloop.core.text.redact import clean
 from greenloop.lsp.presenters import hover_text
 from greenloop.lsp.presenters.attempt_line import line_of
-from greenloop.lsp.presenters.hover_text import code, fenced
-from greenloop.lsp.presenters.notifications import evidence_text, standing
+from greenloop.lsp.presenters.hover_text import code, code_block
+from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
 from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
 
@@ -42,7 +42,7 @@ def attempts_page(runs: Sequence[Run]) -> str:
         parts += hover_text.generated_tests(run, markup=True, most=TESTS)
         for attempt in run.attempts:
             parts += _attempt(run, attempt)
-    return _bounded("\n\n".join(parts) + "\n")
+    return _limit_length("\n\n".join(parts) + "\n")
 
 
 def comparison_page(run: Run, attempt: Attempt, texts: Mapping[str, AttemptText]) -> str:
@@ -63,16 +63,16 @@ def comparison_page(run: Run, attempt: Attempt, texts: Mapping[str, AttemptText]
     change = diff(
         {path: text.current for path, text in texts.items()}, {path: text.text for path, text in texts.items()}
     )
-    parts.append(fenced(change, "diff") if change else "Your text already contains this change.")
-    return _bounded("\n\n".join(parts) + "\n")
+    parts.append(code_block(change, "diff") if change else "Your text already contains this change.")
+    return _limit_length("\n\n".join(parts) + "\n")
 
 
 def result_page(run: Run, diff_text: str) -> str:
     """A result that is not applied yet, as a diff."""
     assert run.outcome is not None
-    verdict = evidence_text(run.outcome) if run.outcome.solved else standing(run.outcome)
-    return _bounded(
-        "\n\n".join([_heading(run), code(verdict), READ_ONLY, "Not applied yet:", fenced(diff_text, "diff")]) + "\n"
+    verdict = evidence_text(run.outcome) if run.outcome.solved else short_verdict(run.outcome)
+    return _limit_length(
+        "\n\n".join([_heading(run), code(verdict), READ_ONLY, "Not applied yet:", code_block(diff_text, "diff")]) + "\n"
     )
 
 
@@ -84,7 +84,7 @@ def doctor_page(rows: list[Row]) -> str:
     for row in rows:
         cells = (code(text) if text else "" for text in (row.name, row.detail, row.remedy))
         table.append(f"| {' | '.join((mark(row), row.part, *cells))} |")
-    return _bounded("\n\n".join(["# greenloop doctor", READ_ONLY, code(closing(rows)), "\n".join(table)]) + "\n")
+    return _limit_length("\n\n".join(["# greenloop doctor", READ_ONLY, code(closing(rows)), "\n".join(table)]) + "\n")
 
 
 def first_lines(diff_text: str) -> str:
@@ -119,7 +119,7 @@ def _attempt(run: Run, attempt: Attempt) -> list[str]:
     if attempt.answer:
         parts += ["Model's answer:", _excerpt(attempt.answer, "text")]
     if explanation := hover_text.explanation(attempt):
-        parts += ["Explanation by the model:", fenced(hover_text.wrapped(explanation), "text")]
+        parts += ["Explanation by the model:", code_block(hover_text.wrap(explanation), "text")]
     feedback = "\n\n".join(note.text for note in attempt.notes if note.text.strip())
     return [*parts, "Feedback to the model:", _excerpt(feedback, "text")] if feedback else parts
 
@@ -141,8 +141,8 @@ def _name(attempt: Attempt) -> str:
 
 def _excerpt(text: str, language: str) -> str:
     remaining = len(text) - LONGEST_EXCERPT
-    return fenced(text[:LONGEST_EXCERPT] + f"\n… {remaining} more characters" if remaining > 0 else text, language)
+    return code_block(text[:LONGEST_EXCERPT] + f"\n… {remaining} more characters" if remaining > 0 else text, language)
 
 
-def _bounded(text: str) -> str:
+def _limit_length(text: str) -> str:
     return text if len(text) <= LONGEST_PAGE else f"{text[:LONGEST_PAGE]}\n\n… cut: the page would be too long.\n"

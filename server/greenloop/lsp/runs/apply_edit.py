@@ -20,13 +20,14 @@ from greenloop.core.text.redact import clean
 from greenloop.lsp.connection.client import Client, after_reply
 from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents import notebook_requests
-from greenloop.lsp.documents.buffers import encoded
+from greenloop.lsp.documents.buffers import encode_as_saved
 from greenloop.lsp.documents.disk import on_disk
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.runs.edit_plan import EditPlanner, FileChange, new_texts
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.run import ApplyResult, Phase, Run
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Phase, Run
 
 # Seconds. A didChange was seen 1.6 s after the reply. An editor may ask its user before it replies; if that takes
 # longer, the change is noticed when it arrives.
@@ -117,7 +118,7 @@ class EditApplier:
         engine = await self._engines.engine()
         notebook = self._documents.notebook(run.root / run.target.path, run.root)
         current = self._unsaved_at_start(run) | self._documents.open_texts(run.root) | texts
-        files = {path: encoded(text, run.root / path) for path, text in current.items()}
+        files = {path: encode_as_saved(text, run.root / path) for path, text in current.items()}
         try:
             if notebook is not None:
                 files |= await asyncio.to_thread(notebook_requests.merged_buffers, run.target, notebook, texts)

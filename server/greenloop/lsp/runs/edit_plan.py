@@ -17,7 +17,8 @@ from greenloop.lsp.documents.disk_conflicts import DiskConflicts
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.documents.text_style import normalize, restore_style
-from greenloop.lsp.state.run import ApplyResult, Run
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,7 +59,7 @@ class Runs:
         matching = [run for run in self if run.root == root and run.concerns(path, qualname)]
         return next((run for run in matching if run.running), matching[0] if matching else None)
 
-    def by_concerned(self, root: Path) -> dict[tuple[str, str], Run]:
+    def by_name(self, root: Path) -> dict[tuple[str, str], Run]:
         """The result of `find` for every function and test that the runs of this folder concern."""
         runs = [run for run in self if run.root == root]
         newest_runs: dict[tuple[str, str], Run] = {}
