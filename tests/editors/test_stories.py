@@ -128,7 +128,7 @@ def test_what_is_typed_meanwhile_stays(editor):
     editor("type", "typed.py", 1, "# mine")
     go("typed", editor)
     editor.becomes("typed.py", "# mine\n" + double("x * 2", "typed"))
-    editor.told("typed.py:3 fixed together with what you typed")
+    editor.told("together with your edits")
     editor("undo", "typed.py")
     assert editor("text", "typed.py") == "# mine\n" + files["typed"]
 
@@ -141,7 +141,7 @@ def test_what_is_typed_in_the_same_lines_wins(editor):
     editor.shows("test_clash.py", 4, "Refining test_clash")
     editor("type", "clash.py", 2, "    x = x")
     go("clash", editor)
-    editor.told("not applied: clash.py changed meanwhile in the same lines")
+    editor.told("Not applied: the same lines of clash.py were changed in the meantime")
     assert editor("text", "clash.py") == "def clash(x):\n    x = x\n    return x + 1\n"
     editor("undo", "clash.py")
     assert editor("text", "clash.py") == files["clash"]
@@ -191,7 +191,7 @@ def test_settings_hold_at_once(editor):
     editor("answer", "Keep")
     editor.act("test_asked.py", 4, REFINE + "test_asked")
     editor.told("test_asked: verified", "Not applied automatically")
-    assert any("Apply it?" in each for each in editor("messages")) == editor.kind.questions
+    assert any("Apply the change?" in each for each in editor("messages")) == editor.kind.questions
     assert editor("text", "asked.py") == files["asked"]
     editor.configure(apply="verified")
     editor.act("test_asked.py", 4, "Apply refined asked (verified")

@@ -130,9 +130,9 @@ FIRST = {
     "waiting": ["Cancel refinement: test_double"],
     "running": ["Cancel refinement: test_double", "Show attempts: test_double"],
     "landing": ["Show attempts: test_double"],
-    "offered": ["Apply refined double (verified (in bubblewrap))", "Show attempts: test_double"],
+    "offered": ["Apply refined double (verified)", "Show attempts: test_double"],
     "unsolved": ["Refine until tests pass: test_double", "Show attempts: test_double"],
-    "ahead": ["Apply refined double (not verified (1 of 2 passed, in bubblewrap))", "Show attempts: test_double"],
+    "ahead": ["Apply refined double (not verified: 1 of 2 tests pass)", "Show attempts: test_double"],
     "applied": ["Refine until tests pass: test_double", "Show attempts: test_double"],
     "refused": ["Refine until tests pass: test_double", "Run in the sandbox: test_double"],
 }

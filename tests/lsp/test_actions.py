@@ -198,7 +198,7 @@ async def test_commands_without_anything_to_do(editor):
     await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
     await editor.execute("greenloop.discard")
     await editor.execute("greenloop.showAttempts", {"uri": editor.uri("m.py")})
-    await editor.told("No attempts are known here")
+    await editor.told("There are no attempts here")
 
 
 async def test_discard_clears_the_diagnostics(editor):

@@ -96,7 +96,7 @@ async def test_the_hover_tells_of_the_shown_attempt(editor):
     assert "Best attempt:" in (await editor.hover())["value"]
     await step(editor, 1)
     value = (await editor.hover())["value"]
-    assert "Attempt 1, which is shown:" in value
+    assert "Attempt 1 (shown):" in value
     assert "+    return x * 3" in value
     assert "x * 2" not in value
 
@@ -140,7 +140,7 @@ async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
     assert path.is_relative_to(tmp_path / "state")
     assert stat.S_IMODE(path.stat().st_mode) == 0o400
     text = path.read_text()
-    assert "read-only" in text.splitlines()[0]
+    assert "Read-only" in text.splitlines()[0]
     assert re.findall("^#+ .*", text, re.MULTILINE) == [
         "# `test_m.py::test_double`",
         "## Your code",
@@ -202,7 +202,7 @@ async def test_what_was_typed_in_the_same_lines_is_said_and_shown(editor):
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 2"))
     await compare(editor, 1)
     text = (await opened(editor)).read_text()
-    assert "`m.py` changed since in the same lines" in text
+    assert "`m.py` also changed in the same lines since" in text
     assert "-    return x + 2\n+    return x * 3\n" in text
     await compare(editor, 0)
     text = (await opened(editor, 2)).read_text()

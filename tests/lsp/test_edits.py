@@ -86,7 +86,7 @@ async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 2"))
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("changed meanwhile in the same lines")
+    await editor.told("the same lines of m.py were changed in the meantime")
     # Taken back by the user, the kept result fits again.
     editor.change("m.py", FILES["m.py"])
     await editor.action("Apply refined double")
@@ -292,7 +292,7 @@ async def test_tests_typed_meanwhile_into_the_same_file_are_kept(editor):
     editor.change("test_m.py", typed)
     editor.answers["workspace/applyEdit"] = editor.apply
     await editor.action("Apply refined double", line=4)
-    await editor.told("fixed together with what you typed, verified")
+    await editor.told("together with your edits")
     assert editor.text("test_m.py").startswith(typed)
     assert "def test_double_of_0" in editor.text("test_m.py")
 
@@ -310,7 +310,7 @@ async def test_no_edits_declared_the_action_carries_it(editor):
     assert not (await refine(editor))["applied"]
     action = next(a for a in await editor.actions() if a["title"].startswith("Apply"))
     assert "command" not in action
-    said = (await editor.told("puts it in"))["params"]["message"].partition("'")[2].partition("'")[0]
+    said = (await editor.told("to apply it"))["params"]["message"].partition("'")[2].partition("'")[0]
     assert action["title"].startswith(said)
     editor.apply({"edit": action["edit"]})
     assert editor.text("m.py") == FIXED
@@ -326,7 +326,7 @@ async def test_without_edits_declared_what_is_typed_is_verified_before_the_actio
     editor.change("m.py", typed)
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("also together with what you typed")
+    await editor.told("also together with your edits")
     wanted = typed.replace("x + 1", "x * 2")
     first = {"m.py": wanted, "test_m.py": FILES["test_m.py"]}
     assert (await editor.state())["reverified"] == [first]
@@ -453,7 +453,7 @@ async def test_a_buffer_older_than_its_file_is_left_alone(editor, project):
     # Reloaded, and so with the other's text: that is a merge, which is verified again.
     editor.change("m.py", "# somebody else\n\n" + FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("m.py:4 fixed together with what you typed, verified")
+    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:4")
     assert editor.text("m.py") == "# somebody else\n\n" + FIXED
 
 
@@ -519,7 +519,7 @@ async def test_over_a_text_of_which_a_change_could_not_be_read_nothing_lands(edi
     # The whole text, or opening it again, is as good as knowing each change.
     editor.change("m.py", "# typed\n" + FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("m.py:3 fixed together with what you typed, verified")
+    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:3")
 
 
 async def test_over_a_buffer_that_could_not_be_opened_nothing_lands(editor):
@@ -603,7 +603,7 @@ async def test_renamed_or_deleted_meanwhile(editor, project, opened):
         editor.open("n.py")
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("m.py is gone")
+    await editor.told("m.py no longer exists")
     assert not editor.edits
 
 

@@ -226,7 +226,7 @@ async def test_cells_that_come_meanwhile_do_not_matter(notebooks, tmp_path):
     asked = []
 
     def wait_with_the_answer(params):
-        if "Apply it?" in params["message"]:
+        if "Apply the change?" in params["message"]:
             notebooks.insert(2, 9, "import os")
             notebooks.change(1, "%matplotlib inline\nimport math\nimport re")
             asked.append(params["message"])
@@ -236,7 +236,7 @@ async def test_cells_that_come_meanwhile_do_not_matter(notebooks, tmp_path):
     notebooks.answers["window/showMessageRequest"] = wait_with_the_answer
     await notebooks.action("Refine", **AT)
     await an_edit(notebooks)
-    await notebooks.told("together with what you typed")
+    await notebooks.told("together with your edits")
     assert asked
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
     assert [each["textDocument"]["uri"] for each in notebooks.edits[0]["edit"]["documentChanges"]] == [notebooks.uri(2)]
@@ -247,7 +247,7 @@ async def test_a_cell_that_is_gone_takes_no_edit(notebooks, tmp_path):
     await begin(notebooks, tmp_path, apply="ask")
 
     def remove_first(params):
-        if "Apply it?" in params["message"]:
+        if "Apply the change?" in params["message"]:
             notebooks.remove(2)
             return {"title": "Apply"}
         return None

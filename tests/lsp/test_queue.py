@@ -146,7 +146,7 @@ async def test_without_progress_it_is_said(crowd):
     await crowd.start(without(EVERYTHING, "window.workDoneProgress"), model="play:hold", editor={"runs": 1})
     await refine(crowd, "double")
     await refine(crowd, "one")
-    await crowd.told("test_one is refined as soon as its turn comes; 1 before it.")
+    await crowd.told("test_one is queued; 1 refinement is ahead of it.")
 
 
 async def test_shutdown_while_runs_wait(crowd):

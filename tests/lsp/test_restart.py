@@ -206,7 +206,7 @@ async def test_moved_on_meanwhile_it_is_merged_and_verified_again(editor, kept, 
     (project / "m.py").write_text("import os\n\n\n" + FILES["m.py"])
     await begin(editor)
     await editor.action("Apply refined double")
-    await editor.told("m.py:5 fixed together with what you typed, verified")
+    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:5")
     assert editor.text("m.py") == "import os\n\n\n" + FIXED
     assert len((await editor.state())["reverified"]) == 1
 

@@ -63,7 +63,7 @@ async def test_a_faked_pass_is_shown_with_the_reason(editor):
     assert (case["code"], case["message"]) == ("Tampered", f"test_double: {why}")
     assert summary["relatedInformation"][1]["message"] == f"attempt 1: tampered, {why}"
     value = (await editor.hover())["value"]
-    assert "`attempt 1 tampered: test_m.py::test_double does not fail as it must.`" in value
+    assert "`attempt 1 tampered with the tests: test_m.py::test_double does not fail as it must.`" in value
     assert "| tampered " in value
     assert "Liar" not in value  # it is nobody's best attempt
     assert "verified" not in value
@@ -361,10 +361,10 @@ async def test_what_is_to_come_stands_in_progress_and_hover_until_it_came(editor
     number = editor.request("greenloop/refine", target(editor))
     told = "about 910 tokens (400 to 3200), 14 s (8 to 55); about 7 in 10 are solved, from 34 runs like this"
     await editor.wait(lambda m: m.get("method") == "$/progress" and told in (m["params"]["value"].get("message") or ""))
-    assert f"It takes {told}." in (await editor.hover())["value"]
+    assert f"Estimate: {told}." in (await editor.hover())["value"]
     await editor.call("test/go")
     await editor.reply(number)
-    assert "It takes" not in (await editor.hover())["value"]
+    assert "Estimate:" not in (await editor.hover())["value"]
 
 
 async def test_progress_is_throttled_and_ends_with_the_newest(editor):
@@ -457,8 +457,8 @@ def test_what_was_refused_unread_is_shown_only_while_there_is_hope_for_more(tmp_
     inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
     run = inside.run(number=3)
     run.attempts[3] = replace(run.attempts[3], finding=Finding(error_class="Repeated", message="As attempt 2."))
-    assert run.shown.number == 3
+    assert run.shown_attempt.number == 3
     run.phase = Phase.OVER
-    assert run.shown.number == 2
+    assert run.shown_attempt.number == 2
     run.view.chosen_attempt = 3
-    assert run.shown.number == 3
+    assert run.shown_attempt.number == 3

@@ -124,7 +124,7 @@ async def test_what_was_struck_out_is_shown_as_such(editor, tmp_path, monkeypatc
 async def test_where_the_file_cannot_be_shown_its_path_is_told(editor):
     await over(editor, without(EVERYTHING, "window.showDocument"))
     await editor.action(SHOW, name="m.py", line=1)
-    await editor.told("edit them there, then refine again")
+    await editor.told("Edit them there, then refine again")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ async def test_without_tests_there_is_nothing_to_show(editor):
     await editor.start()
     assert SHOW not in titles(await editor.actions("m.py", 1))
     await editor.execute("greenloop.showTests", {"uri": editor.uri("m.py"), "target": "m.py::double"})
-    await editor.told("No tests of double are kept; refining it makes them from its docstring.")
+    await editor.told("There are no generated tests for double yet. Refine it to generate them from its docstring.")
 
 
 # -- the way in --------------------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ async def test_after_a_restart_the_real_engine_verifies_what_was_typed_meanwhile
     await ready(two)
     await two.action("Apply refined double")
     await two.wait(lambda m: m.get("method") == "workspace/applyEdit", "the edit", seconds=WAIT)
-    await two.told("m.py:5 fixed together with what you typed, verified")
+    await two.told("together with your edits. 3 related tests unchanged. Changed m.py:5")
     assert two.text("m.py") == "import os\n\n\n" + FIXED
 
 

@@ -263,7 +263,7 @@ async def test_what_could_not_even_begin(editor):
         "message": "There is no test or function here.",
         "remedy": "",
     }
-    assert "no test and no function" in await refused_request(editor, "greenloop/refine", here)
+    assert "no test or function" in await refused_request(editor, "greenloop/refine", here)
 
 
 async def test_others_get_the_message_as_ever(editor):

@@ -102,7 +102,8 @@ def solved(evidence: Evidence, verified: Verified) -> str:
     parts = counted(evidence)
     checked = [f"{evidence.neighbours_unchanged} checked", *related(replace(evidence, neighbours_unchanged=0))]
     parts.append(f"no other tests affected ({', '.join(checked)})")
-    parts.append(f"tamper check {evidence.canaried}/{evidence.canary_total}")
+    tamper_check = f"tamper check {evidence.canaried}/{evidence.canary_total}"
+    parts.append(tamper_check if evidence.canary_total else "no tamper check")
     if evidence.out_of_process:
         parts.append(f"isolated re-run {evidence.out_of_process}/{evidence.canary_total}")
     label = {
