@@ -11,7 +11,7 @@ from pathlib import Path
 from greenloop.core.records.sandbox import Environment
 from greenloop.core.records.verdict import Failure
 from greenloop.project import workspace
-from greenloop.project.environment_faults import environment_fault
+from greenloop.project.environment_faults import find_environment_fault
 from greenloop.project.settings import Settings
 
 # What a text says -> the promise. Searched in this order in what the test said in the sandbox, then on the host.
@@ -41,8 +41,8 @@ _THERE = ((r"Operation not permitted|Permission denied|root|os\.access|access\("
 def cause(failure: Failure | None, there: str, *, root: Path, environment: Environment) -> str:
     """The promise in a few words, or "" when none explains it. `there`: what the test said on the host."""
     if failure is not None:
-        masked = workspace.masked(Settings())
-        fault = environment_fault([failure], environment, root=root, network=False, masked=masked)
+        masked = workspace.masked_patterns(Settings())
+        fault = find_environment_fault([failure], environment, root=root, network=False, masked=masked)
         if fault is not None:
             return fault.sentence.removeprefix("This fails because ").rstrip(".")
         text = f"{failure.type}\n{failure.message}\n{failure.text}"

@@ -180,7 +180,7 @@ def compared(project: Project, cache: Path) -> Row:
         first, row.host = on_host(folder, project.seconds, folder.parent)
         second, again = on_host(folder, project.seconds, folder.parent)
         row.host = min(row.host, again)
-        environment = interpreters.environment(folder, settings.load(folder)[0])
+        environment = interpreters.find_environment(folder, settings.load(folder)[0])
         executions = asyncio.run(in_sandbox(folder, project.seconds))
     except subprocess.TimeoutExpired:
         row.problem = f"the suite did not end on the host within {project.seconds:.0f} s"

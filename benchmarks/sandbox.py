@@ -66,7 +66,7 @@ class Times:
 def environment(interpreter: str) -> Environment:
     """What greenloop itself makes of an interpreter named in the settings."""
     settings, _warnings = load(None, command_line={"interpreter": interpreter})
-    return interpreters.environment(Path.cwd(), settings)
+    return interpreters.find_environment(Path.cwd(), settings)
 
 
 def project(root: Path, *, heavy: bool = False, files: int = 0) -> Path:
@@ -143,7 +143,7 @@ def _warmups(sandbox: Sandbox) -> list[Warmup]:
 
 
 def _back_end(kind: str) -> Sandbox:
-    found: Sandbox = registry.load("sandboxes", kind).create(Settings())
+    found: Sandbox = registry.load_part("sandboxes", kind).create(Settings())
     return found
 
 

@@ -233,10 +233,11 @@ def tried(each: Break, copy: Path, options: argparse.Namespace) -> tuple[str, st
     for tier, paths, marks in runs(each, options):
         file.write_text(each.applied(whole), encoding="utf-8")
         name = failing(copy, paths, marks)
-        is_steady = bool(name) and bool(failing(copy, [name]))
+        function = name.partition("[")[0]
+        is_steady = bool(name) and bool(failing(copy, [function]))
         file.write_text(whole, encoding="utf-8")
         if is_steady:
-            if failing(copy, [name]):
+            if failing(copy, [function]):
                 raise SystemExit(f"{name} fails without any break, too; fix that first.")
             return tier, name
     return "nobody", ""
@@ -253,8 +254,10 @@ def runs(each: Break, options: argparse.Namespace) -> Iterator[tuple[str, list[s
 
 def failing(copy: Path, paths: list[str], marks: str = "") -> str:
     """The first test that fails; nothing where all pass."""
-    words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "--dist", "worksteal", "-rfE", "--tb", "no"]
-    words += ["-p", "no:cacheprovider", "-m", marks, "--deselect", OWN_TEST]
+    words = [sys.executable, "-m", "pytest", "-q", "-x", "-rfE", "--tb", "no", "-p", "no:cacheprovider"]
+    words += ["-m", marks, "--deselect", OWN_TEST]
+    if "::" not in paths[0]:
+        words += ["-n", "2", "--dist", "worksteal"]
     words += [path for path in paths if (copy / path.partition("::")[0]).exists()]
     # The copy comes before the environment's own greenloop, also in the servers that tests start.
     environment = {**os.environ, "PYTHONPATH": str(copy / "server"), "PYTHONDONTWRITEBYTECODE": "1"}

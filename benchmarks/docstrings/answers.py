@@ -22,7 +22,7 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import ChatRequest, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.text.tokens import estimate
+from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.prompt import assemble
 from greenloop.models.providers import local
 from greenloop.project import templates
@@ -43,19 +43,19 @@ async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, Chat
     head = signature.read(wanted.region, wanted.text)
     found += [("properties-1", properties.question(head))] if head else []
     tools: Any = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))  # type: ignore[arg-type]
-    excerpts = [each for name in CONTEXT for each in await registry.load("context", name).gather(problem, tools)]
+    excerpts = [each for name in CONTEXT for each in await registry.load_part("context", name).gather(problem, tools)]
     first = [Attempt(number=0, verdict=Verdict(status=Status.FAILED))]
     settings = Settings()
     for number, temperature in enumerate(TEMPERATURES):
         draft = Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=temperature)
         messages = assemble(
-            {**templates.preset("default"), "restart": templates.preset("default")["draft"]},
+            {**templates.preset_templates("default"), "restart": templates.preset_templates("default")["draft"]},
             problem,
             excerpts,
             first,
             draft,
             budget=settings.prompt.tokens,
-            count=estimate,
+            count=estimate_tokens,
         )
         asked = ChatRequest(messages=messages, role=Role.DRAFTER, temperature=temperature, max_tokens=TOKENS)
         found.append((f"candidate-{number}", asked))

@@ -28,9 +28,9 @@ from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import counted, wall
-from greenloop.core.text.diff import unified
-from greenloop.core.text.redact import clean
+from greenloop.core.summary import count_cases, describe_sandbox
+from greenloop.core.text.diff import unified_diff
+from greenloop.core.text.redact import clean_for_display
 from greenloop.engine import refine
 from greenloop.notebook import adapter, cell_targets
 from greenloop.notebook.cell_source import Kind, rows_of
@@ -85,7 +85,9 @@ class RefineMagic:
         try:
             text = refine_cell(earlier, cell.rstrip("\n"), shlex.split(line), show=print)
         except GreenloopError as error:
-            print(f"greenloop: {clean(' '.join(filter(None, (str(error), error.remedy))))}", file=sys.stderr)
+            print(
+                f"greenloop: {clean_for_display(' '.join(filter(None, (str(error), error.remedy))))}", file=sys.stderr
+            )
         except ValueError as error:
             print(f"greenloop: the words after %%refine cannot be read: {error}.", file=sys.stderr)
         except KeyboardInterrupt:
@@ -142,7 +144,7 @@ def refine_cell(
         return None
     changed = prepared.write_back(outcome)
     new = added_statements(notebook, changed)
-    show(unified(cell + "\n", new + "\n", "cell"))
+    show(unified_diff(cell + "\n", new + "\n", "cell"))
     others = sorted(set(outcome.after) - {notebook.module})
     if others:
         show(f"It also changes {', '.join(others)}; greenloop history show {outcome.run or ''} has the whole of it.")
@@ -205,7 +207,7 @@ def _settings(root: Path, assignments: Sequence[str], report_status: Callable[[s
     """Merges all settings; asks the user nothing, and runs tests with the kernel's Python unless another is set."""
     settings, warnings = configuration.load(root, command_line=configuration.parse_assignments(assignments))
     for sentence in warnings:
-        report_status(f"greenloop: {clean(sentence)}")
+        report_status(f"greenloop: {clean_for_display(sentence)}")
     return replace(settings, ask=0, interpreter=settings.interpreter or sys.executable)
 
 
@@ -269,10 +271,10 @@ class _AttemptReporter:
         if isinstance(event, Tested):
             return [f"attempt {event.attempt.number}/{self.limit}: {_attempt_line(event.attempt)}"]
         if isinstance(event, Specified):
-            described = spec_summary.lines(event.spec, voted=bool(self.reported))
+            described = spec_summary.list_rows(event.spec, has_votes=bool(self.reported))
             changed = [each for each in described if self.reported.get(each.source) != each.why]
             self.reported = {each.source: each.why for each in described}
-            return [clean(f"test: {each.source} ({each.why})") for each in changed]
+            return [clean_for_display(f"test: {each.source} ({each.why})") for each in changed]
         return []
 
 
@@ -283,7 +285,7 @@ def _attempt_line(attempt: Attempt) -> str:
         return "passed"
     case_failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
     message = next((failure.message for failure in case_failures), verdict.reason).strip().split("\n")[0]
-    return clean(", ".join(part for part in (score, attempt.error_class, message) if part))
+    return clean_for_display(", ".join(part for part in (score, attempt.error_class, message) if part))
 
 
 def _capitalize(text: str) -> str:
@@ -292,6 +294,6 @@ def _capitalize(text: str) -> str:
 
 def _closing_line(outcome: Outcome) -> str:
     if not outcome.solved:
-        return clean(f"not solved: {outcome.message or outcome.reason.value}")
-    evidence = ", ".join([*counted(outcome.evidence), wall(outcome.evidence)])
-    return clean(outcome.message or f"{outcome.verified.value} ({evidence})")
+        return clean_for_display(f"not solved: {outcome.message or outcome.reason.value}")
+    evidence = ", ".join([*count_cases(outcome.evidence), describe_sandbox(outcome.evidence)])
+    return clean_for_display(outcome.message or f"{outcome.verified.value} ({evidence})")

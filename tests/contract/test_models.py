@@ -26,7 +26,7 @@ async def model(request, tmp_path, monkeypatch):
     """A model that answers ASK with TEXT and fails the next time it is asked, for OTHER."""
     script = tmp_path / "script.jsonl"
     script.write_text(f"{json.dumps(TEXT)}\n{json.dumps({'infill': FILLED})}")
-    scripted = registry.load("models", "scripted").create(f"scripted:{script}", Settings())
+    scripted = registry.load_part("models", "scripted").create(f"scripted:{script}", Settings())
     async with openai_api.serve() as api:
         name, settings = f"scripted:{script}", Settings()
         if request.param == "replay":
@@ -38,7 +38,7 @@ async def model(request, tmp_path, monkeypatch):
             monkeypatch.setenv("CONTRACT_KEY", "contract-key")
             api.script = [openai_api.answer(*TEXT.splitlines(keepends=True)), openai_api.refuse(400, "no")]
             name, settings = "openai/m", Settings(api=ApiSettings(base=api.base, key="CONTRACT_KEY"))
-        a_model = registry.load("models", request.param).create(name, settings)
+        a_model = registry.load_part("models", request.param).create(name, settings)
         assert a_model.name == name
         yield a_model
         await a_model.close()
@@ -101,11 +101,11 @@ async def test_closing_twice_is_fine(model):
     await model.close()
 
 
-@pytest.mark.parametrize("name", registry.names("models"))
+@pytest.mark.parametrize("name", registry.list_parts("models"))
 def test_every_kind_is_made_the_same_way(name):
-    create = registry.load("models", name).create
+    create = registry.load_part("models", name).create
     assert list(inspect.signature(create).parameters) == ["name", "settings"]
     for method in ("complete", "count_tokens", "close"):
         assert callable(
-            getattr(registry.load("models", name).create.__globals__[create.__annotations__["return"]], method)
+            getattr(registry.load_part("models", name).create.__globals__[create.__annotations__["return"]], method)
         )

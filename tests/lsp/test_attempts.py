@@ -293,7 +293,7 @@ async def test_a_page_of_long_files_holds_up_nobody(monkeypatch):
 def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
     inside.run(phase=Phase.OVER, outcome=outcome(solved=False))
-    compared, unified = [], hover_text.unified
+    compared, unified = [], hover_text.unified_diff
     monkeypatch.setattr(hover_text, "unified", lambda *texts: compared.append(texts) or unified(*texts))
     first = inside.hover("test_m.py", 3)
     assert "return x * 2" in first

@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.core.text.diff import lines
+from greenloop.core.text.diff import split_lines
 from greenloop.lsp.connection.convert import (
     FileEdit,
     action_kind,
@@ -83,7 +83,7 @@ def test_the_lines_after_a_change_are_those_of_the_whole_text(seed):
         start, end = ((rng.randrange(9), rng.randrange(4)) for _ in range(2))
         change(documents, start, end, "".join(rng.choices(PIECES, k=rng.randrange(4))))
         document = documents.get_text_document(URI)
-        assert list(document.lines) == lines(document.source)
+        assert list(document.lines) == split_lines(document.source)
 
 
 def test_old_line():

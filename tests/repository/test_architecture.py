@@ -81,12 +81,12 @@ def test_light_imports(module):
 
 
 def variants() -> list[tuple[str, str]]:
-    return [(part, name) for part in registry.CONTRACTS for name in registry.names(part)]
+    return [(part, name) for part in registry.CONTRACTS for name in registry.list_parts(part)]
 
 
 @pytest.mark.parametrize(("part", "name"), variants())
 def test_every_part_keeps_its_contract(part, name):
-    contract = getattr(registry.load(part, name), registry.CONTRACTS[part])
+    contract = getattr(registry.load_part(part, name), registry.CONTRACTS[part])
     parameters = inspect.signature(contract).parameters.values()
     needed = [each.name for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
     assert needed == PARAMETERS[part]
@@ -107,9 +107,9 @@ def test_presets_name_what_exists(name):
         ("specs", preset.specs),
         ("trust", (preset.trust,)),
     ):
-        assert set(chosen) <= set(registry.names(part))
+        assert set(chosen) <= set(registry.list_parts(part))
     assert set(preset.treat) <= set(ErrorGroup)
-    assert {name for names in preset.treat.values() for name in names} <= set(registry.names("feedback"))
+    assert {name for names in preset.treat.values() for name in names} <= set(registry.list_parts("feedback"))
     prompts = HOUSE / "server/greenloop/drafting/prompts" / preset.prompt
     assert {file.stem for file in prompts.glob("*.txt")} >= {"system", "task", "draft", "refine", "restart"}
 
@@ -127,7 +127,7 @@ def test_settings_page_lists_every_key():
 @pytest.mark.parametrize("part", ["feedback", "context"])
 def test_the_pages_list_every_part(part):
     page = (HOUSE / f"docs/{part}.md").read_text()
-    assert set(registry.names(part)) <= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
+    assert set(registry.list_parts(part)) <= set(re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE))
 
 
 def locks() -> list[Path]:

@@ -53,7 +53,7 @@ def part(tmp_path, monkeypatch):
         package = importlib.import_module(registry.PACKAGES[folder][0])
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(place)])
         importlib.invalidate_caches()
-        module = registry.load(folder, file.removesuffix(".py"))
+        module = registry.load_part(folder, file.removesuffix(".py"))
         made.append((package, module.__name__))
         return module
 
@@ -140,9 +140,9 @@ def test_the_preset_is_read_and_names_what_exists(part, tmp_path, monkeypatch):
         preset = find_preset("fresh")
     finally:
         load_presets.cache_clear()
-    assert preset.search in registry.names("search")
-    assert set(preset.feedback) <= set(registry.names("feedback"))
-    assert set(preset.context) <= set(registry.names("context"))
+    assert preset.search in registry.list_parts("search")
+    assert set(preset.feedback) <= set(registry.list_parts("feedback"))
+    assert set(preset.context) <= set(registry.list_parts("context"))
 
 
 class Collecting:

@@ -23,7 +23,7 @@ from greenloop.core.records.sandbox import Environment, Limits, SandboxSpec, Tes
 from greenloop.core.records.spec import Case, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.core.verdict import judge
 from greenloop.project.settings import Settings
 from greenloop.sandboxes.backends import docker
@@ -133,7 +133,7 @@ async def test_an_attack_is_contained(session: Session, machine: Machine, attack
         won.append("it got what it wanted")
     if attack.wins is Wins.SHOWS:
         told = [first.output, verdict.reason, *(case.failure.text for case in verdict.cases if case.failure)]
-        won += [f"{text!r} is shown" for text in map(clean, told) if set(text) & set("\x1b\x9b\x07\x08\r")]
+        won += [f"{text!r} is shown" for text in map(clean_for_display, told) if set(text) & set("\x1b\x9b\x07\x08\r")]
     second = await session.run(TestRun(selectors=("test_after.py",), files=files))
     assert not second.broken, f"the sandbox broke afterwards: {second.broken}"
     after = judge(["test_after.py::test_after"], {}, second)

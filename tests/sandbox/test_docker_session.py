@@ -414,9 +414,9 @@ def test_the_key_tells_base_python_and_packages(tmp_path):
     from greenloop.project import locks
 
     (tmp_path / "requirements.txt").write_text("a\n")
-    first = locks.find(tmp_path)
+    first = locks.find_sources(tmp_path)
     (tmp_path / "requirements.txt").write_text("b\n")
-    second = locks.find(tmp_path)
+    second = locks.find_sources(tmp_path)
     names = {
         environment.image_name("sha256:1", (3, 11), first),
         environment.image_name("sha256:2", (3, 11), first),

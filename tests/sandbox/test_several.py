@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.events import Finished, Started, Tested
 from greenloop.core.records.verdict import Status
-from greenloop.core.text.diff import unified
+from greenloop.core.text.diff import unified_diff
 from greenloop.engine import refine
 from greenloop.project import settings
 from greenloop.sandboxes.backends._one_shot import OneShotSession
@@ -65,7 +65,7 @@ async def test_two_functions_with_a_bug_each_are_mended_by_one_edit_with_two_hun
     assert len(outcome.attempts) == 3
     ((path, after),) = outcome.after.items()
     assert after == BEFORE.replace(" + 1", "").replace("* 2", "* 0.2")
-    changed = [row for row in unified(BEFORE, after, path).splitlines()[2:] if row[0] in "+-"]
+    changed = [row for row in unified_diff(BEFORE, after, path).splitlines()[2:] if row[0] in "+-"]
     assert len(changed) == 4
 
 

@@ -50,7 +50,7 @@ async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baselin
         (root / name).write_text(text)
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
     place = SandboxSpec(
-        root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=values["seconds"])
+        root=root, environment=interpreters.find_environment(root, found), limits=Limits(seconds=values["seconds"])
     )
     session = await Bubblewrap().open(place)
     said: list[str] = []

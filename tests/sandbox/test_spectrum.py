@@ -29,7 +29,7 @@ def measured(tmp_path, lay):
         root = lay(tmp_path / "w", {"m.py": module, "test_m.py": tests})
         found = settings.Settings()
         place = SandboxSpec(
-            root=root, environment=interpreters.environment(root, found), limits=Limits(seconds=seconds)
+            root=root, environment=interpreters.find_environment(root, found), limits=Limits(seconds=seconds)
         )
         session = Counting(await Bubblewrap().open(place))
         try:

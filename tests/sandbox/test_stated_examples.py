@@ -75,7 +75,7 @@ WRONG = "def half(x):\n    return x\n"
 async def test_what_a_docstring_states_is_red_on_the_stub_and_green_on_a_right_body(form, tmp_path, lay, opened):
     text = FORMS[form]
     root = lay(tmp_path / "project", {"pkg/__init__.py": "", "pkg/numbers.py": text})
-    target = targets.find(text, "pkg/numbers.py", "half")
+    target = targets.find_target(text, "pkg/numbers.py", "half")
     problem = Problem(
         root=root,
         spec=Spec(),

@@ -14,7 +14,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.report import CollectedCase, ReachedFunction
-from greenloop.core.text.diff import lines, newline_of
+from greenloop.core.text.diff import main_line_end, split_lines
 from greenloop.engine.run_tests import Report
 from greenloop.project.syntax import definitions
 
@@ -51,7 +51,7 @@ class Dice:
         for selector in selectors:
             path, _, name = selector.partition("::")
             text = _text(root, path, buffers) or ""
-            found = [each for each in definitions.definitions(text, path) if each.name.startswith("test")]
+            found = [each for each in definitions.find_definitions(text, path) if each.name.startswith("test")]
             cases += [Case(id=f"{path}::{e.name}", path=path, line=e.end) for e in found if name in ("", e.name)]
         reach = {case.id: (ReachedFunction(path=case.path, firstlineno=1, name="f0", depth=1),) for case in cases}
         return Report(
@@ -140,10 +140,10 @@ def _problem(request):
         text = _text(root, each, request.buffers)
         if text is not None:
             texts[each] = text
-    found = definitions.lookup(definitions.definitions(texts.get(module, ""), module), name)
-    if found is None or not VALUE.search("".join(lines(texts[module])[found.start - 1 : found.end])):
+    found = definitions.find_by_qualname(definitions.find_definitions(texts.get(module, ""), module), name)
+    if found is None or not VALUE.search("".join(split_lines(texts[module])[found.start - 1 : found.end])):
         raise CannotVerifyError(f"There is no function {name} in {module}.", remedy="Write it.")
-    test = definitions.lookup(definitions.definitions(texts.get(tests, ""), tests), f"test_{name}")
+    test = definitions.find_by_qualname(definitions.find_definitions(texts.get(tests, ""), tests), f"test_{name}")
     case = Case(id=f"{tests}::test_{name}", path=tests, line=test.end if test else 1)
     return Problem(
         root=root,
@@ -167,7 +167,7 @@ def _verdict(case, observed):
 
 def _attempt(problem, emit, number, value, verdict):
     region = problem.regions[0]
-    rows = lines(problem.files[region.path])
+    rows = split_lines(problem.files[region.path])
     body = VALUE.sub(rf"\g<1>{value}", "".join(rows[region.start - 1 : region.end]), count=1)
     return attempted(problem, emit, number, body, verdict, "dice")
 
@@ -175,10 +175,10 @@ def _attempt(problem, emit, number, value, verdict):
 def _after(problem, dice, number, shape):
     region = problem.regions[0]
     text = problem.originals[region.path]
-    rows = lines(text)
+    rows = split_lines(text)
     body = VALUE.sub(rf"\g<1>R{number}", "".join(rows[region.start - 1 : region.end]), count=1)
-    rows[region.start - 1 : region.end] = lines(body)
-    after, mark, end = {}, f"# L{number}", newline_of(text)
+    rows[region.start - 1 : region.end] = split_lines(body)
+    after, mark, end = {}, f"# L{number}", main_line_end(text)
     made = [n for n, row in enumerate(rows[:-1]) if re.fullmatch(r"# L\d+", row.rstrip("\r\n"))]
     if shape == "insert":
         rows.insert(dice.randrange(len(rows)), mark + end)
@@ -187,8 +187,8 @@ def _after(problem, dice, number, shape):
     elif shape == "tests" and problem.originals.get(problem.spec.cases[0].path):
         path = problem.spec.cases[0].path
         old = problem.originals[path]
-        gap = "" if lines(old)[-1].endswith(("\r", "\n")) else newline_of(old)
-        after[path] = old + gap + mark + newline_of(old)
+        gap = "" if split_lines(old)[-1].endswith(("\r", "\n")) else main_line_end(old)
+        after[path] = old + gap + mark + main_line_end(old)
     elif shape == "create":
         after[f"new_{number}.py"] = mark + "\n"
     return {region.path: "".join(rows), **after}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from greenloop.core.python.ast_source import definitions, piece, start_of
+from greenloop.core.python.ast_source import find_definitions, parse_fragment, start_line
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Region, Spec
 
@@ -78,14 +78,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def build(text, *names, created=False, path="m.py", tests="", span=None):
-    found = piece(text)
+    found = parse_fragment(text)
     regions = []
     for name in names:
         if span:
             start, end = span
         else:
-            node = [node for qualname, node in definitions(found.body) if qualname == name][-1]
-            start, end = start_of(node, found.lines), node.end_lineno
+            node = [node for qualname, node in find_definitions(found.body) if qualname == name][-1]
+            start, end = start_line(node, found.lines), node.end_lineno
         regions.append(Region(path=path, qualname=name, start=start, end=end, created=created))
     originals = {path: None if created else text} | ({"test_m.py": tests} if tests else {})
     cases = (Case(id="test_m.py::test", path="test_m.py", line=1),) if tests else ()

@@ -54,7 +54,7 @@ def make_arm(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
     for part in ("context", "feedback", "search"):
         named = parts.get(part, [])
         for each in [named] if isinstance(named, str) else named:
-            registry.load(part, each)
+            registry.load_part(part, each)
     frozen: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in parts.items()}
     if "prompt" in parts and parts["prompt"] not in {each.prompt for each in load_presets().values()}:
         raise SettingsError(f"There is no prompt '{parts['prompt']}'.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from greenloop.core.text.diff import lines
+from greenloop.core.text.diff import split_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Source:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tree = ast.parse(text)
-        self._rows = lines(text)
+        self._rows = split_lines(text)
         self._starts = [0]
         for row in self._rows:
             self._starts.append(self._starts[-1] + len(row))

@@ -61,7 +61,7 @@ async def from_folder(
 
     Raises `UsageError` where no test passes or none reaches a function, `CannotVerifyError` where tests cannot be run.
     """
-    root = workspace.checked_root(folder)
+    root = workspace.check_root(folder)
     pool = SandboxPool()
     sandbox_spec = await refine.place_of(root, settings, report_status)
     _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from greenloop.bench.tasks import Task
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.usage import Usage
-from greenloop.core.text.tokens import estimate, estimate_messages
+from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 
 NAME = "reference"
 
@@ -25,11 +25,11 @@ class Reference:
 
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         on_token(self._text)
-        usage = Usage(prompt_tokens=estimate_messages(request.messages), completion_tokens=estimate(self._text))
+        usage = Usage(prompt_tokens=estimate_messages(request.messages), completion_tokens=estimate_tokens(self._text))
         return Reply(text=self._text, usage=usage, model=NAME)
 
     def count_tokens(self, text: str) -> int:
-        return estimate(text)
+        return estimate_tokens(text)
 
     async def close(self) -> None:
         """Does nothing."""

@@ -264,7 +264,7 @@ def lay_out_task(task: Task, folder: Path) -> Path:
     if task.folder:
         root = Path(task.folder)
         for path, text in task.solution.items():
-            if sources.text(root, path) != text:
+            if sources.read_text(root, path) != text:
                 raise UsageError(
                     f"{root / path} is not what it was when {task.id} was made of it.", remedy="Make the tasks anew."
                 )

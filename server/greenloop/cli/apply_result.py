@@ -11,7 +11,7 @@ from pathlib import Path
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.text.diff import merge
-from greenloop.core.text.encoding import Encoding, declared, decode, encode
+from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 from greenloop.project.workspace import write_atomically
 
 KEPT_IN_HISTORY = "Nothing was written; the result stays in the history: greenloop history."
@@ -68,7 +68,7 @@ def plan_change(root: Path, path: str, outcome: Outcome) -> FileChange:
     if old_data is None:
         if before is not None:
             raise WorkspaceError(f"{path} was deleted during the run.", remedy=KEPT_IN_HISTORY)
-        return FileChange(path=path, old=None, new=_encode(path, after, declared(after)), is_merged=False)
+        return FileChange(path=path, old=None, new=_encode(path, after, declared_encoding(after)), is_merged=False)
     try:
         current, encoding = decode(old_data)
     except GreenloopError as error:

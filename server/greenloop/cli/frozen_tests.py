@@ -20,14 +20,14 @@ class FrozenTestLister:
 
     def lines(self, event: Specified) -> Iterator[str]:
         """The lines of an event: `?` has a vote, `=` must pass, `x` no longer counts."""
-        listed = spec_summary.lines(event.spec, voted=bool(self._known))
+        listed = spec_summary.list_rows(event.spec, has_votes=bool(self._known))
         changed = [each for each in listed if self._known.get(each.source) != each.why]
         if not self._known:
-            yield f"tests, frozen before any candidate: {spec_summary.census(event.spec)}"
+            yield f"tests, frozen before any candidate: {spec_summary.count_tests(event.spec)}"
         elif event.reason:
             yield render.escape_controls(event.reason)
         for each in changed[:MAX_LISTED]:
-            mark = "x" if each.lost else "=" if each.binding else "?"
+            mark = "x" if each.is_discarded else "=" if each.binding else "?"
             yield render.escape_controls(f"  {mark} {each.source}  ({each.why})")
         if len(changed) > MAX_LISTED:
             yield f"  … {len(changed) - MAX_LISTED} more"

@@ -19,7 +19,7 @@ from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import label
+from greenloop.core.summary import attempt_label
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
 PROMPT_TOKENS_PER_SECOND = 33.0
@@ -190,7 +190,7 @@ def attempt_table(attempts: list[Attempt], label_cells: Callable[[str], str] = s
     for attempt in attempts:
         colour = _COLOURS.get(attempt.verdict.status, "red")
         grid.add_row(
-            label(attempt) if attempt.number else "as is",
+            attempt_label(attempt) if attempt.number else "as is",
             Text(render.model_name(attempt.model)),
             Text(render.attempt_result(attempt), style=colour),
             Text(label_cells(render.attempt_error(attempt))),

@@ -45,7 +45,7 @@ def load(arguments: argparse.Namespace, root: Path | None, *, cwd: Path) -> Sett
     if isinstance(table.get("model"), str):
         table["model"] = _absolute_model(table["model"], cwd)
     settings, warnings = configuration.load(root, command_line=table)
-    for sentence in [*warnings, *templates.complaints()]:
+    for sentence in [*warnings, *templates.list_unusable()]:
         print_warning(sentence)
     return settings
 

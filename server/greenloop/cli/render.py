@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import CaseResult, Status
-from greenloop.core.text.diff import unified
+from greenloop.core.text.diff import unified_diff
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 VERIFIED_WORDS = {
@@ -35,7 +35,7 @@ def first_line(text: str, max_length: int = 120) -> str:
 
 def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     """The change of all files in the format of `git apply`; empty when nothing changed."""
-    return "".join(unified(before.get(path), after[path], path) for path in sorted(after))
+    return "".join(unified_diff(before.get(path), after[path], path) for path in sorted(after))
 
 
 def first_changed_line(before: str | None, after: str) -> int:

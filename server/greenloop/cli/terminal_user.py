@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from greenloop.cli import interrupt, render
-from greenloop.core.docstrings.literal_input import expression
+from greenloop.core.docstrings.literal_input import parse_literal_input
 
 
 def read_line(question: str) -> str:
@@ -43,11 +43,11 @@ class TerminalUser:
         if not answer:
             return None
         try:
-            return expression(answer)
+            return parse_literal_input(answer)
         except ValueError as error:
             answer = self._ask(f"{render.escape_controls(str(error))}\nthe right value: ")
         try:
-            return expression(answer) if answer else None
+            return parse_literal_input(answer) if answer else None
         except ValueError:
             return None
 

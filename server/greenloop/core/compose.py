@@ -7,12 +7,12 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from greenloop.core.python.ast_source import docstring, start_of, tree
-from greenloop.core.python.names import bound_by, free_names, import_keys, parsable_prefix
+from greenloop.core.python.ast_source import docstring_statement, parse_module, start_line
+from greenloop.core.python.names import bound_names, free_names, import_keys, parsable_prefix
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import end_of, keep_ends, lines, newline_of
+from greenloop.core.text.diff import keep_ends, line_end, main_line_end, split_lines
 
 _TOP = re.compile(r"^(?:async[ \t]+def|def|class|if|try|for|while|with|match)\b")
 _COOKIE = re.compile(r"^#!|^[ \t\f]*#.*?coding[:=]")
@@ -20,7 +20,7 @@ _COOKIE = re.compile(r"^#!|^[ \t\f]*#.*?coding[:=]")
 
 def region_text(problem: Problem, region: Region) -> str:
     """The source of a region in `problem.files`, line ends included."""
-    return "".join(lines(problem.files[region.path])[region.start - 1 : region.end])
+    return "".join(split_lines(problem.files[region.path])[region.start - 1 : region.end])
 
 
 def compose(problem: Problem, candidate: Candidate) -> dict[str, str]:
@@ -63,28 +63,30 @@ def _needed_names(texts: Mapping[Region, str], candidate: Candidate) -> set[str]
 
 
 def _bound_names(statement: str) -> set[str]:
-    module = tree(statement)
+    module = parse_module(statement)
     if isinstance(module, SyntaxError):
         return set()
-    return set().union(*(bound_by(node) for node in module.body), {"annotations"} if "__future__" in statement else ())
+    return set().union(
+        *(bound_names(node) for node in module.body), {"annotations"} if "__future__" in statement else ()
+    )
 
 
 def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str], helpers: Sequence[str]) -> str:
-    newline = newline_of(text)
-    rows = lines(text)
-    ends_with_newline = not rows or bool(end_of(rows[-1]))
+    newline = main_line_end(text)
+    rows = split_lines(text)
+    ends_with_newline = not rows or bool(line_end(rows[-1]))
     for region, new in sorted(texts.items(), key=lambda item: item[0].start, reverse=True):
         old = "".join(rows[region.start - 1 : region.end])
         new_text = new if new.endswith(("\n", "\r")) else new + "\n"
-        rows[region.start - 1 : region.end] = new_rows = lines(keep_ends(old, new_text, newline))
+        rows[region.start - 1 : region.end] = new_rows = split_lines(keep_ends(old, new_text, newline))
         last = region.start - 2 + len(new_rows)
-        if new_rows and end_of(rows[last]) == "\r" and rows[last + 1 : last + 2] == ["\n"]:
+        if new_rows and line_end(rows[last]) == "\r" and rows[last + 1 : last + 2] == ["\n"]:
             rows[last] = rows[last][:-1] + "\n"  # otherwise both would be read as one line end
-    module = tree(text)
+    module = parse_module(text)
     if isinstance(module, SyntaxError):
         module = parsable_prefix(text)
     first_line = min(region.start for region in texts)
-    bare_rows = [row.rstrip("\r\n") for row in lines(text)]
+    bare_rows = [row.rstrip("\r\n") for row in split_lines(text)]
     insertion = _statement_start(module, bare_rows, first_line)
     block = [row for helper in helpers for row in [*helper.strip("\n").split("\n"), "", ""]]
     if block and insertion > 0:
@@ -103,7 +105,7 @@ def _compose_file(text: str, texts: Mapping[Region, str], imports: Sequence[str]
 
 
 def _insert(rows: list[str], at: int, block: Sequence[str], newline: str) -> None:
-    if block and at and not end_of(rows[at - 1]):
+    if block and at and not line_end(rows[at - 1]):
         rows[at - 1] += newline
     rows[at:at] = [row.rstrip("\r\n") + newline for text in block for row in text.split("\n")]
 
@@ -113,9 +115,9 @@ def _statement_start(module: ast.Module, bare: Sequence[str], line: int) -> int:
 
     The comments directly above a statement belong to it.
     """
-    statements = [node for node in module.body if start_of(node, bare) <= line <= (node.end_lineno or node.lineno)]
+    statements = [node for node in module.body if start_line(node, bare) <= line <= (node.end_lineno or node.lineno)]
     if statements:
-        start = start_of(statements[0], bare) - 1
+        start = start_line(statements[0], bare) - 1
     else:  # the file is broken above: go up to the line that looks like a statement
         start = next((n for n in range(line - 1, -1, -1) if _TOP.match(bare[n])), line - 1)
         while start > 0 and bare[start - 1].startswith("@"):
@@ -155,7 +157,7 @@ def insert_imports(
 def _leading_imports(module: ast.Module) -> list[ast.stmt]:
     """The imports at the top of a module (guarded ones too), up to the first other statement."""
     imports: list[ast.stmt] = []
-    for node in module.body[1 if docstring(module) else 0 :]:
+    for node in module.body[1 if docstring_statement(module) else 0 :]:
         guarded = isinstance(node, ast.Try | ast.If) and all(
             isinstance(inner, ast.Import | ast.ImportFrom) for inner in node.body
         )
@@ -175,7 +177,7 @@ def _is_standard(keys: Mapping[str, str]) -> bool:
 
 def _import_position(text: str, block: Sequence[ast.stmt]) -> int:
     """The line after which an import goes: that of its kind (standard library or not) where there is one."""
-    module = tree(text)
+    module = parse_module(text)
     keys = import_keys(module.body[0]) if isinstance(module, ast.Module) and module.body else {}
     same_kind = [
         node for node in block if (node_keys := import_keys(node)) and _is_standard(node_keys) == _is_standard(keys)
@@ -186,7 +188,7 @@ def _import_position(text: str, block: Sequence[ast.stmt]) -> int:
 
 def _first_import_position(module: ast.Module, bare: Sequence[str]) -> int:
     """0-based line for the first import of a module without imports."""
-    statement = docstring(module)
+    statement = docstring_statement(module)
     if statement:
         return statement.end_lineno or statement.lineno
     line = 0

@@ -9,7 +9,7 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status
-from greenloop.core.text.diff import changed
+from greenloop.core.text.diff import count_changed_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,6 @@ async def elect_nearest(problem: Problem, attempts: Sequence[Attempt], is_final:
 
     def distance(attempt: Attempt) -> tuple[int, int]:
         assert attempt.candidate is not None
-        return changed(problem.files, compose(problem, attempt.candidate)), attempt.number
+        return count_changed_lines(problem.files, compose(problem, attempt.candidate)), attempt.number
 
     return Election(attempts=attempts, order=[attempt.number for attempt in sorted(passing, key=distance)])

@@ -9,12 +9,12 @@ import hashlib
 from functools import lru_cache
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_dump import told
-from greenloop.core.python.ast_source import piece
+from greenloop.core.python.ast_dump import dump_words
+from greenloop.core.python.ast_source import parse_fragment
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 
 def is_same_code(problem: Problem, a: Candidate | None, b: Candidate | None) -> bool:
@@ -34,11 +34,11 @@ def fingerprint(problem: Problem, candidate: Candidate | None) -> str:
 @lru_cache(maxsize=64)  # the user's own code is compared with every candidate
 def code_digest(text: str) -> str:
     """A digest that is equal for equal code; for code that does not parse, of its lines that are not blank."""
-    fragment = piece(text)
+    fragment = parse_fragment(text)
     if isinstance(fragment, SyntaxError):
-        words = "\n".join(line.rstrip() for line in flat(text).split("\n") if line.strip())
+        words = "\n".join(line.rstrip() for line in with_plain_ends(text).split("\n") if line.strip())
     else:
-        words = " ".join(told(fragment.body, docstrings=False))
+        words = " ".join(dump_words(fragment.body, docstrings=False))
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
 
 

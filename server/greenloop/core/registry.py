@@ -1,4 +1,4 @@
-"""Finds parts by file name: `registry.load("feedback", "raw")` is raw.py in the package of feedback.
+"""Finds parts by file name: `registry.load_part("feedback", "raw")` is raw.py in the package of feedback.
 
 There is no list to edit: each new file in a part's folder is a new variant.
 """
@@ -35,12 +35,12 @@ CONTRACTS = {
 }
 
 
-def names(part: str) -> list[str]:
+def list_parts(part: str) -> list[str]:
     """All variants of a part, by file name; modules with a leading underscore are shared by variants."""
     return sorted(_packages(part))
 
 
-def load(part: str, name: str) -> ModuleType:
+def load_part(part: str, name: str) -> ModuleType:
     """The module of a variant. Raises `SettingsError` with the nearest names where there is none."""
     packages = _packages(part)
     if name not in packages:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 
-WORDS = {
+LABELS = {
     Provenance.USER: "written by you",
     Provenance.DOCTEST: "examples in the docstring",
     Provenance.EXAMPLE: "examples in the docstring",
@@ -24,41 +24,44 @@ LONGEST = 100  # characters of a shown test
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class SpecRow:
     """A generated test as a list shows it; `why` is its worth. `is_discarded`: it no longer counts."""
 
     source: str
     why: str
-    lost: bool = False
+    is_discarded: bool = False
     binding: bool = False
 
 
-def census(spec: Spec) -> str:
+def count_tests(spec: Spec) -> str:
     """`3 examples in the docstring, 8 written by the model, 2 properties`; outvoted tests are counted too."""
-    counts = Counter(WORDS[case.provenance] for case in (*spec.cases, *spec.outvoted))
-    labels = [label for label in dict.fromkeys(WORDS.values()) if counts[label]]
+    counts = Counter(LABELS[case.provenance] for case in (*spec.cases, *spec.outvoted))
+    labels = [label for label in dict.fromkeys(LABELS.values()) if counts[label]]
     return ", ".join(f"{counts[label]} {_singular(label) if counts[label] == 1 else label}" for label in labels)
 
 
-def lines(spec: Spec, *, voted: bool, struck: tuple[str, ...] = ()) -> list[Line]:
+def list_rows(spec: Spec, *, has_votes: bool, discarded: tuple[str, ...] = ()) -> list[SpecRow]:
     """The tests that have no file in the project, binding ones first. `has_votes`: candidates voted on the others."""
     written = [case for case in spec.cases if case.source]
     binding = [case for case in written if case.binding]
     voting = [case for case in written if not case.binding]
     return [
-        *(Line(source=_short(case.source), why=_worth(case), binding=True) for case in binding),
-        *(Line(source=_short(case.source), why=_worth(case) + ", believed by votes" * voted) for case in voting),
+        *(SpecRow(source=_short(case.source), why=_describe_worth(case), binding=True) for case in binding),
         *(
-            Line(source=_short(each.source), why="not believed: the votes go against it", lost=True)
+            SpecRow(source=_short(case.source), why=_describe_worth(case) + ", believed by votes" * has_votes)
+            for case in voting
+        ),
+        *(
+            SpecRow(source=_short(each.source), why="not believed: the votes go against it", is_discarded=True)
             for each in spec.outvoted
         ),
-        *(Line(source=_short(each), why="struck out by you", lost=True) for each in struck),
+        *(SpecRow(source=_short(each), why="struck out by you", is_discarded=True) for each in discarded),
     ]
 
 
 def describe_one(provenance: Provenance) -> str:
     """The label of a single test."""
-    return _singular(WORDS[provenance])
+    return _singular(LABELS[provenance])
 
 
 def _singular(words: str) -> str:
@@ -67,7 +70,7 @@ def _singular(words: str) -> str:
     return words
 
 
-def _worth(case: Case) -> str:
+def _describe_worth(case: Case) -> str:
     word = describe_one(case.provenance)
     return word if case.provenance in USER_PROVENANCES or not case.binding else f"{word}, must hold"
 

@@ -30,7 +30,7 @@ KINDS = {
 }
 
 
-def trust(evidence: Evidence) -> Verified:
+def verification_level(evidence: Evidence) -> Verified:
     """`VERIFIED` needs passing tests or examples of the user, all neighbours, a sandbox, and any requested approval."""
     if evidence.sandbox == "none":
         return Verified.UNVERIFIED
@@ -41,7 +41,7 @@ def trust(evidence: Evidence) -> Verified:
     return Verified.VERIFIED
 
 
-def counted(evidence: Evidence) -> list[str]:
+def count_cases(evidence: Evidence) -> list[str]:
     """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1 confirmed by you`.
 
     `no tests of your own` is included only where there are generated tests.
@@ -61,20 +61,20 @@ def counted(evidence: Evidence) -> list[str]:
     return parts
 
 
-def wall(evidence: Evidence) -> str:
+def describe_sandbox(evidence: Evidence) -> str:
     """Where the tests ran: `in bubblewrap`, `in docker with network access`, `no sandbox`."""
     phrase = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
     return phrase + (" with network access" if evidence.network and evidence.sandbox != "none" else "")
 
 
-def caveat(evidence: Evidence) -> str:
+def isolation_caveat(evidence: Evidence) -> str:
     """A sentence about missing isolation (no sandbox, network on); "" where isolation was complete."""
     if evidence.sandbox == "none":
         return "The tests ran without a sandbox."
     return "The tests had network access." if evidence.network else ""
 
 
-def label(attempt: Attempt) -> str:
+def attempt_label(attempt: Attempt) -> str:
     """The attempt's number, with its parent's where that is not the attempt before."""
     move = attempt.draft.move if attempt.draft else None
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
@@ -116,7 +116,7 @@ def solved(evidence: Evidence, verified: Verified) -> str:
     return "; ".join([f"{heading}: {', '.join(parts)}", *evidence.warnings])
 
 
-def unsolved(outcome: Outcome) -> str:
+def summarize_unsolved(outcome: Outcome) -> str:
     """Why a run ended unsolved, and its last error, in one sentence."""
     count = len(outcome.attempts) - 1
     why = {
@@ -136,27 +136,27 @@ def unsolved(outcome: Outcome) -> str:
     return f"Not solved after {count} attempt{'s' * (count != 1)}: {why}{last}."
 
 
-def folded(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
+def fold_attempts(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
     """The attempts as rows of a table: consecutive infills that solved nothing share a row."""
     rows: list[list[Attempt]] = []
     for attempt in attempts:
-        if rows and _is_hole(attempt) and _is_hole(rows[-1][-1]):
+        if rows and _is_infill(attempt) and _is_infill(rows[-1][-1]):
             rows[-1].append(attempt)
         else:
             rows.append([attempt])
     return list(rows)
 
 
-def of_holes(attempts: Sequence[Attempt]) -> str:
+def summarize_infills(attempts: Sequence[Attempt]) -> str:
     """The results of several infills: `8 infills: AssertionError 5, Unchanged 3`."""
     counted = Counter(attempt.error_class or attempt.verdict.status.value for attempt in attempts)
     return f"{len(attempts)} infills: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
 
 
-def _is_hole(attempt: Attempt) -> bool:
+def _is_infill(attempt: Attempt) -> bool:
     return attempt.draft is not None and attempt.draft.move is Move.INFILL and not attempt.accepted
 
 
-def spent(attempts: Sequence[Attempt]) -> Usage:
+def total_usage(attempts: Sequence[Attempt]) -> Usage:
     """The usage of the attempts, including questions to models about them."""
     return sum((attempt.spent for attempt in attempts), Usage())

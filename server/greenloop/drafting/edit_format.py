@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.stubs import unwritten
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.problem import Problem
-from greenloop.core.text.tokens import estimate
+from greenloop.core.text.tokens import estimate_tokens
 
 AUTO, WHOLE, SEARCH_REPLACE = "auto", "whole", "search-replace"
 SHARE = 0.8  # of the answer's token limit that whole regions may take
@@ -25,12 +25,12 @@ def chosen(wanted: str, problem: Problem, tokens: int) -> str:
     long as they fit into an answer.
     """
     texts = [region_text(problem, region) for region in problem.regions if not region.created]
-    written = [text for text in texts if not unwritten(text)]
+    written = [text for text in texts if not is_unwritten(text)]
     if not written:
         return WHOLE
     if wanted != AUTO:
         return wanted
-    return SEARCH_REPLACE if sum(map(estimate, written)) > SHARE * tokens else WHOLE
+    return SEARCH_REPLACE if sum(map(estimate_tokens, written)) > SHARE * tokens else WHOLE
 
 
 def asking(templates: Mapping[str, str], form: Mapping[str, str]) -> dict[str, str]:

@@ -11,12 +11,12 @@ from dataclasses import replace
 from string import Template
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Piece, blocks, docstring, piece
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
 from greenloop.core.records.attempt import Attempt, Candidate, Draft, Finding, Mask
 from greenloop.core.records.model import ChatRequest, InfillRequest, Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates import code_blocks
 from greenloop.drafting.prompt import fenced
 
@@ -32,7 +32,7 @@ def rows_of(problem: Problem, attempt: Attempt, region: Region) -> list[str]:
     """The lines of a region in an attempt, without line ends."""
     texts: Mapping[Region, str] = attempt.candidate.texts if attempt.candidate else {}
     text = texts[region] if region in texts else region_text(problem, region)
-    return flat(text).rstrip("\n").split("\n")
+    return with_plain_ends(text).rstrip("\n").split("\n")
 
 
 def question(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> InfillRequest:
@@ -84,14 +84,14 @@ def filled(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Candida
     lines = rows_of(problem, attempt, mask.region)
     line_count = max(1, mask.end - mask.start + 1)
     blocks = code_blocks.blocks(text) if "```" in text else []
-    body = flat(blocks[0].text if blocks else text).strip("\n").rstrip()
+    body = with_plain_ends(blocks[0].text if blocks else text).strip("\n").rstrip()
     if not body.strip():
         return Finding(error_class=NO_LINE, message="The hole was left empty.")
     answer_lines = body.split("\n")[: line_count + 1]
     filling = [margin_of(lines, mask) + answer_lines[0].lstrip(), *answer_lines[1:]]
     new_text = "\n".join([*lines[: mask.start - 1], *filling, *lines[mask.end :]]) + "\n"
-    parsed = piece(new_text)
-    if not isinstance(parsed, Piece):
+    parsed = parse_fragment(new_text)
+    if not isinstance(parsed, Fragment):
         return Finding(
             error_class=type(parsed).__name__, message=f"{parsed.msg} in the filled hole", line=parsed.lineno
         )
@@ -134,15 +134,15 @@ def inserts(ordered: Sequence[Mask]) -> list[Mask]:
 
 def _statements(problem: Problem, attempt: Attempt, region: Region) -> list[tuple[int, int]]:
     """First and last line of each simple statement and each header of a compound one, in source order."""
-    parsed = piece("\n".join(rows_of(problem, attempt, region)))
-    if not isinstance(parsed, Piece):
+    parsed = parse_fragment("\n".join(rows_of(problem, attempt, region)))
+    if not isinstance(parsed, Fragment):
         return []
     ranges = []
     for function in (node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)):
-        nodes = [node for item in function.body if item is not docstring(function) for node in ast.walk(item)]
+        nodes = [node for item in function.body if item is not docstring_statement(function) for node in ast.walk(item)]
         for node in nodes:
-            if isinstance(node, ast.stmt) and docstring(node) is None:
-                block = next(iter(blocks(node)), [])
+            if isinstance(node, ast.stmt) and docstring_statement(node) is None:
+                block = next(iter(statement_blocks(node)), [])
                 end = max(node.lineno, block[0].lineno - 1) if block else node.end_lineno or node.lineno
                 ranges.append((node.lineno - parsed.shift, end - parsed.shift))
     return sorted({(start, end) for start, end in ranges if end - start < MOST_MASKED})

@@ -15,7 +15,7 @@ from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Message
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.truncate import Count, cut, most_characters
+from greenloop.core.text.truncate import Count, max_characters, truncate
 
 ESSENTIAL = 0.9  # excerpts of at least this value are shortened, never left out: the code and its tests
 KINDS = 8  # of earlier failures that the prompt lists
@@ -43,7 +43,7 @@ def assemble(
     tail = _tail(templates, problem, attempts, draft, names=names, room=tail_limit, count=count)
     task_limit = budget - tail_limit - count(system)
     task_template = Template(templates["task"])
-    variables = {"names": names, "instruction": cut(problem.instruction, budget // 4, count)}
+    variables = {"names": names, "instruction": truncate(problem.instruction, budget // 4, count)}
     frame_tokens = count(task_template.substitute(context="", **variables))
     # Small models copy the code that they are shown, so a restart must not show the failing code.
     shown = [
@@ -77,14 +77,14 @@ def _tail(
     tried = "" if draft.move is Move.DRAFT else earlier(attempts, besides=parent.number if refining else None)
     values = dict.fromkeys(("names", "hint", "others", "feedback", "tried"), "") | {
         "names": names,
-        "hint": cut(draft.hint, room // 4, count),
-        "tried": cut(tried, room // 4, count),
-        "others": cut(beside(problem, [attempts[number] for number in draft.others]), room // 4, count),
+        "hint": truncate(draft.hint, room // 4, count),
+        "tried": truncate(tried, room // 4, count),
+        "others": truncate(beside(problem, [attempts[number] for number in draft.others]), room // 4, count),
     }
     remaining = room - count(template.substitute({name: values[name] for name in identifiers}))
-    code = cut(answer_of(problem, parent), remaining // 2, count) if refining else ""
+    code = truncate(answer_of(problem, parent), remaining // 2, count) if refining else ""
     notes = "\n\n".join(note.text for note in parent.notes if note.text)
-    values["feedback"] = cut(notes, remaining - count(code), count)
+    values["feedback"] = truncate(notes, remaining - count(code), count)
     request = Message(role="user", content=template.substitute(values).strip())
     return (Message(role="assistant", content=code), request) if refining else (request,)
 
@@ -151,7 +151,7 @@ def fit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
     kept = _telling(excerpts)
     needed = {id(excerpt) for excerpt in excerpts if excerpt.value >= ESSENTIAL}
     needed |= {id(max(excerpts, key=lambda excerpt: excerpt.value))} if excerpts else set()
-    sizes = {id(excerpt): count(_render([excerpt])[: most_characters(room)]) + 1 for excerpt in excerpts}
+    sizes = {id(excerpt): count(_render([excerpt])[: max_characters(room)]) + 1 for excerpt in excerpts}
     while sum(sizes[id(excerpt)] for excerpt in kept) > room:
         droppable = [excerpt for excerpt in kept if id(excerpt) not in needed]
         if not droppable:
@@ -177,7 +177,7 @@ def _shared(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
     texts = [_render([excerpt]) for excerpt in excerpts]
     pieces: dict[int, str] = {}
     for done, number in enumerate(sorted(range(len(texts)), key=lambda number: len(texts[number]))):
-        pieces[number] = cut(texts[number], (room - 2) // (len(texts) - done), count)
+        pieces[number] = truncate(texts[number], (room - 2) // (len(texts) - done), count)
         room -= count(pieces[number]) + 1  # the blank line between two excerpts
     return "\n\n".join(pieces[number] for number in sorted(pieces))
 

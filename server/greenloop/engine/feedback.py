@@ -33,7 +33,8 @@ class Feedback:
 
     def __post_init__(self) -> None:
         self.parts = {
-            group: [registry.load("feedback", name) for name in self._names(group)] for group in (None, *ErrorGroup)
+            group: [registry.load_part("feedback", name) for name in self._names(group)]
+            for group in (None, *ErrorGroup)
         }
 
     async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[FeedbackNote, ...]:

@@ -17,7 +17,7 @@ from greenloop.core.records.model import ChatRequest, InfillRequest, Message, Re
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import redact
-from greenloop.core.text.tokens import estimate
+from greenloop.core.text.tokens import estimate_tokens
 from greenloop.drafting.edit_format import WHOLE, asking, chosen
 from greenloop.drafting.infill import as_chat, question
 from greenloop.drafting.prompt import assemble
@@ -48,10 +48,10 @@ class ModelCalls:
 
     def __post_init__(self) -> None:
         settings = self.settings
-        self.prompts = self.whole = templates.preset(self.preset.prompt)
+        self.prompts = self.whole = templates.preset_templates(self.preset.prompt)
         form = chosen(settings.answer.format, self.state.problem, settings.answer.tokens)
         if form != WHOLE:
-            self.prompts = asking(self.whole, templates.preset(form.replace("-", "_")))
+            self.prompts = asking(self.whole, templates.preset_templates(form.replace("-", "_")))
 
     async def drafter(self) -> Model:
         """The model that drafts; its prices count from now on. Raises `ModelError` when there is none."""
@@ -85,7 +85,7 @@ class ModelCalls:
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as the run's first drafting model counts them, also after an escalation to another."""
-        return self.first_drafter.count_tokens(text) if self.first_drafter else estimate(text)
+        return self.first_drafter.count_tokens(text) if self.first_drafter else estimate_tokens(text)
 
     def model_name(self, draft: Draft) -> str:
         """The model that a draft would be asked of now."""
@@ -115,7 +115,7 @@ class ModelCalls:
         """What a part asks, billed to the run; also before the loop, so the model may have to be chosen first."""
         await self.drafter()
         redacted = replace(request, messages=self._redact(request.messages))
-        return await ask_within_budget(self.state.ledger, self.ask, redacted, _ignore_token, estimate)
+        return await ask_within_budget(self.state.ledger, self.ask, redacted, _ignore_token, estimate_tokens)
 
     def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """An infill request for a model that takes them, else the same as a chat request."""

@@ -17,7 +17,13 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES
 from greenloop.core.records.usage import Usage
 from greenloop.core.run_state import Baseline, RunState
-from greenloop.core.summary import caveat, solved, spent, trust, unsolved
+from greenloop.core.summary import (
+    isolation_caveat,
+    summarize_solved,
+    summarize_unsolved,
+    total_usage,
+    verification_level,
+)
 from greenloop.drafting.candidates import hardcoding
 from greenloop.drafting.candidates.gate import warnings
 
@@ -49,8 +55,8 @@ class OutcomeBuilder:
             return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
         doubtful = hardcoding.warnings(problem, attempt.candidate, after)
         evidence = replace(evidence, warnings=(*warnings(problem, after), *doubtful, *filter(None, [self.doubt])))
-        verified = trust(evidence)
-        return replace(outcome, evidence=evidence, verified=verified, message=solved(evidence, verified))
+        verified = verification_level(evidence)
+        return replace(outcome, evidence=evidence, verified=verified, message=summarize_solved(evidence, verified))
 
     def without_model(self, baseline: Baseline, selector: str) -> Outcome:
         """The outcome where nothing is to be done, or nothing can be."""
@@ -69,11 +75,13 @@ class OutcomeBuilder:
     def _unsolved(self, outcome: Outcome, problem: Problem) -> str:
         best = outcome.attempts[outcome.best] if outcome.best else None
         by_heart = hardcoding.overfitted(best.verdict, problem.spec) if best else ""
-        return " ".join(filter(None, (unsolved(outcome), self.why, by_heart)))
+        return " ".join(filter(None, (summarize_unsolved(outcome), self.why, by_heart)))
 
     def _name_sandbox(self, outcome: Outcome) -> Outcome:
         """An outcome without a proof names the sandbox all the same, and says what of it was open."""
-        return replace(outcome, evidence=self.sandbox, message=f"{outcome.message} {caveat(self.sandbox)}".strip())
+        return replace(
+            outcome, evidence=self.sandbox, message=f"{outcome.message} {isolation_caveat(self.sandbox)}".strip()
+        )
 
     def _trusted(self, baseline: Baseline) -> Verified:
         """How far the user's own code may be trusted that passes everything."""
@@ -93,7 +101,7 @@ def build_stopped(attempts: Sequence[Attempt], reason: StopReason, message: str)
         message=message,
         attempts=tuple(attempts),
         best=best.number if best else None,
-        usage=spent(attempts),
+        usage=total_usage(attempts),
     )
 
 

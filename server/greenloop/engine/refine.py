@@ -94,11 +94,11 @@ async def refine(
     or interpreter can be used, `ModelError` when no model is configured.
     """
     preset = harness.preset if harness else find_preset(settings.preset)
-    root = workspace.checked_root(request.root)
+    root = workspace.check_root(request.root)
     snapshot = Snapshot(root=root, buffers=request.buffers)
     target = request.target
     if isinstance(target, str):
-        target = targets.parse_target(target, root, base=request.base, text_of=snapshot.text).target
+        target = targets.parse_target(target, root, base=request.base, read_text=snapshot.text).target
     place = await place_of(root, settings, report_status)
     shared_pool = pool or SandboxPool()
     watch = Stopwatch()
@@ -125,7 +125,7 @@ async def refine(
             preset=preset,
             models=models,
             user=user or NoUser(),
-            secrets=tuple(workspace.secrets(root, os.environ)),
+            secrets=tuple(workspace.find_secrets(root, os.environ)),
             trusted=trusted,
             watch=watch,
             history=harness.history if harness else None,
@@ -144,7 +144,7 @@ async def warm(root: Path, settings: Settings, pool: SandboxPool) -> None:
 
     Raises `CannotVerifyError` where none can be used; the request itself will say so to the user.
     """
-    place = await place_of(workspace.checked_root(root), settings)
+    place = await place_of(workspace.check_root(root), settings)
     if pool.is_ready(place):
         return
     _sandbox, session = await selection.open_first(place, settings, quiet, pool)
@@ -176,11 +176,11 @@ async def place_of(root: Path, settings: Settings, report_status: Callable[[str]
 
     Raises `CannotVerifyError` without one.
     """
-    environment = await asyncio.to_thread(interpreters.environment, root, settings)
+    environment = await asyncio.to_thread(interpreters.find_environment, root, settings)
     place = SandboxSpec(
         root=root,
         environment=environment,
-        masked=workspace.masked(settings),
+        masked=workspace.masked_patterns(settings),
         limits=Limits(
             seconds=settings.sandbox.seconds,
             memory=settings.sandbox.memory << 20,
@@ -277,7 +277,7 @@ async def strength_of(
 
 async def red_tests(root: Path, *, settings: Settings, report_status: Callable[[str], None] = quiet) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
-    place = await place_of(workspace.checked_root(root), settings, report_status)
+    place = await place_of(workspace.check_root(root), settings, report_status)
     pool = SandboxPool()
     sandbox, session = await selection.open_first(place, settings, report_status, pool)
     try:

@@ -40,7 +40,7 @@ from greenloop.localize.context import Bed
 from greenloop.localize.regions import unwritten
 from greenloop.models.roles import Models
 from greenloop.project import interpreters, workspace
-from greenloop.project.sources import imported_as
+from greenloop.project.sources import import_name_in_tests
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.timing import Stopwatch, TimedSession
 from greenloop.specs import host_checks, stored_tests, voting
@@ -175,7 +175,7 @@ class RefineRun:
     def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
         """What the loop is made of; `emit` is told of changes of the spec by votes and answers."""
         region = self.state.problem.regions[0]
-        module = imported_as(region.path, self.context.snapshot.root)
+        module = import_name_in_tests(region.path, self.context.snapshot.root)
 
         def rule(spec: Spec, sentence: str) -> None:
             """Votes or answers of the user changed what must hold."""
@@ -185,7 +185,7 @@ class RefineRun:
             emit(Specified(spec=spec, reason=sentence))
 
         self.voting = Voting(
-            rule=registry.load("trust", self.preset.trust).rule,
+            rule=registry.load_part("trust", self.preset.trust).rule,
             user=self.user,
             questions=min(self.context.settings.ask, voting.MOST),
             module=module,
@@ -194,7 +194,7 @@ class RefineRun:
         )
         blind = self.preset.blind
         return loop.Parts(
-            plan=registry.load("search", self.preset.search).plan,
+            plan=registry.load_part("search", self.preset.search).plan,
             assemble=self.calls.request,
             ask=self.calls.ask,
             verify=_hide_verdict if blind else self.verifier.verify,
@@ -209,7 +209,7 @@ class RefineRun:
 
     async def _gather_context(self) -> None:
         for name in self.preset.context:
-            part = registry.load("context", name)
+            part = registry.load_part("context", name)
             self.calls.excerpts += await part.gather(self.state.problem, self.tools)
 
     async def _describe_baseline(self) -> None:
@@ -224,7 +224,7 @@ class RefineRun:
     def _first_move(self) -> tuple[Move, int]:
         """The run's first move, and how many tokens a first whole question has, whether or not it is ever asked."""
         problem, attempts = self.state.problem, self.state.attempts
-        planned = registry.load("search", self.preset.search).plan(problem, attempts)
+        planned = registry.load_part("search", self.preset.search).plan(problem, attempts)
         draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
         request = self.calls.request(problem, draft, attempts)
         return (planned[0].move if planned else Move.DRAFT), count_prompt_tokens(request, self.calls.count_tokens)

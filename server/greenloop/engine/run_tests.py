@@ -28,9 +28,9 @@ from greenloop.core.selectors import fit_selectors
 from greenloop.engine.refine import place_of, quiet
 from greenloop.localize.baseline import PYTEST_BROKE
 from greenloop.project import workspace
-from greenloop.project.environment_faults import broken, environment_fault, start_fault
+from greenloop.project.environment_faults import explain_broken_sandbox, explain_start, find_environment_fault
 from greenloop.project.settings import Settings
-from greenloop.project.sources import text
+from greenloop.project.sources import read_text
 from greenloop.sandboxes import selection
 from greenloop.sandboxes.pool import SandboxPool
 
@@ -76,7 +76,7 @@ async def run_tests(
     Where a test is there no more, its whole file runs.
     Raises `CannotVerifyError` where no test can run for the environment's sake or the sandbox's.
     """
-    place = await place_of(workspace.checked_root(root), settings, report_status)
+    place = await place_of(workspace.check_root(root), settings, report_status)
     sandbox, session = await selection.open_first(place, settings, report_status, pool)
     run = TestRun(
         selectors=fit_selectors(selectors),
@@ -105,7 +105,7 @@ async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
 
     Raises `CannotVerifyError` where none can be used.
     """
-    place = await place_of(workspace.checked_root(root), settings)
+    place = await place_of(workspace.check_root(root), settings)
     _sandbox, session = await selection.open_first(place, settings, quiet, pool)
     try:
         await session.warm()
@@ -128,16 +128,16 @@ def _unusable(execution: Execution, place: SandboxSpec, buffers: Mapping[str, by
         return None
     failures = [error.failure for error in collect_errors(execution)]
     if failures:
-        fault = environment_fault(
+        fault = find_environment_fault(
             failures,
             place.environment,
             root=place.root,
             network=place.network,
             masked=place.masked,
-            text_of=lambda path: text(place.root, path, buffers),
+            read_text=lambda path: read_text(place.root, path, buffers),
         )
     else:
-        fault = start_fault(execution, place.environment)
+        fault = explain_start(execution, place.environment)
     if fault is not None:
         return CannotVerifyError(fault.sentence, remedy=fault.remedy)
     if failures or (execution.status != PYTEST_BROKE and any(records_of_kind(execution, "finished"))):
@@ -150,7 +150,7 @@ def _unusable(execution: Execution, place: SandboxSpec, buffers: Mapping[str, by
 
 
 async def _breakdown(reason: str, place: SandboxSpec, settings: Settings, sandbox: str) -> GreenloopError:
-    if fault := broken(reason, place.environment):
+    if fault := explain_broken_sandbox(reason, place.environment):
         return CannotVerifyError(fault.sentence, remedy=fault.remedy)
     return await selection.suggest_other(SandboxBrokenError(reason), settings, sandbox)
 

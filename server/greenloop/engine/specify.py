@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from greenloop.core import registry
-from greenloop.core.docstrings.ambiguity import REMEDY, designable, doubts, unusable
-from greenloop.core.docstrings.documentation import read
+from greenloop.core.docstrings.ambiguity import REMEDY, find_doubts, is_testable, why_unusable
+from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
@@ -20,7 +20,7 @@ from greenloop.core.report import case_results
 from greenloop.core.run_state import Baseline
 from greenloop.localize.context import Bed, faulty, green, ready
 from greenloop.localize.regions import unwritten
-from greenloop.project.sources import imported_as
+from greenloop.project.sources import import_name_in_tests
 from greenloop.specs import host_checks, stored_tests
 
 # What the parts' cases are; kept ones of an earlier run stand in for asking again.
@@ -59,19 +59,21 @@ async def specify(
 async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[str]) -> Problem:
     """With the tests of an earlier run that the user may have edited, else with new ones."""
     region = problem.regions[0]
-    module = imported_as(region.path, problem.root)
+    module = import_name_in_tests(region.path, problem.root)
     known = stored_tests.load(problem.root, region, problem.files[region.path])
     for sentence in known.said:
         bed.report_status(sentence)
     spec = problem.spec + known.spec(module)
     if parts and _designing(bed, problem, spec):
-        about = read(problem.files[region.path], region.start, region.end)
-        silent = unusable(region.qualname, about.docstring)
-        spec += Spec(doubts=doubts(about.header, about.docstring or ""))
-        for name in parts if not silent and designable(about.header, about.docstring or "") else ():
+        about = read_documentation(problem.files[region.path], region.start, region.end)
+        silent = why_unusable(region.qualname, about.docstring)
+        spec += Spec(doubts=find_doubts(about.header, about.docstring or ""))
+        for name in parts if not silent and is_testable(about.header, about.docstring or "") else ():
             if not known.has(MAKES[name]):
                 bed.report_status("writing tests from the docstring")
-                spec += known.sifted(await registry.load("specs", name).collect(replace(problem, spec=spec), tools))
+                spec += known.sifted(
+                    await registry.load_part("specs", name).collect(replace(problem, spec=spec), tools)
+                )
         if silent and not spec.cases:
             raise CannotVerifyError(silent, remedy=REMEDY)
     if not any(case.executed for case in spec.cases):

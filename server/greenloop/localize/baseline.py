@@ -27,10 +27,10 @@ from greenloop.core.run_state import Baseline
 from greenloop.core.selectors import fit_selectors
 from greenloop.localize import regions, spectrum
 from greenloop.localize.context import Bed, faulty, green, ready
-from greenloop.project.environment_faults import start_fault
-from greenloop.project.sources import imported_as, is_trusted
-from greenloop.project.targets import nearest
-from greenloop.project.workspace import importers
+from greenloop.project.environment_faults import explain_start
+from greenloop.project.sources import import_name_in_tests, is_trusted
+from greenloop.project.targets import nearest_names
+from greenloop.project.workspace import importing_tests
 from greenloop.specs.kinds.doctest import examples
 from greenloop.specs.kinds.examples import facts, stated
 from greenloop.specs.kinds.pytest import read
@@ -126,7 +126,7 @@ async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str])
             f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
             remedy=f"See whether `{bed.place.environment.executable} -m pytest {bed.target.path}` works.",
         )
-    near = nearest(bed.target.selector, await _ids_of_file(bed, stubs))
+    near = nearest_names(bed.target.selector, await _ids_of_file(bed, stubs))
     hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
     raise UsageError(f"There is no test {bed.target.selector}.", remedy=hint)
 
@@ -134,7 +134,7 @@ async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str])
 def _unfit(bed: Bed, execution: Execution) -> Baseline | None:
     """The end of a run in which nothing could be collected for the environment's sake."""
     failures = [error.failure for error in collect_errors(execution)]
-    fault = bed.fault(failures) if failures else start_fault(execution, bed.place.environment)
+    fault = bed.fault(failures) if failures else explain_start(execution, bed.place.environment)
     return faulty(bed, execution, fault.sentence, fault.remedy) if fault else None
 
 
@@ -212,7 +212,7 @@ async def _run_around(
 ) -> Around:
     every = dict.fromkeys(files)
     for module in modules:
-        every.update(dict.fromkeys(importers(bed.snapshot.root, module, buffers=bed.snapshot.buffers)))
+        every.update(dict.fromkeys(importing_tests(bed.snapshot.root, module, buffers=bed.snapshot.buffers)))
     if not every or bed.settings.suite.seconds <= 0:
         return Around(outcomes={}, reach=reach, left_out=0)
     chosen = list(every)
@@ -249,9 +249,9 @@ def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tupl
 async def _of_function(bed: Bed) -> Baseline:
     text = bed.snapshot.text(bed.target.path) or ""
     region = regions.for_function(bed.target, text)
-    if clash := facts(region, text).clash:
+    if clash := facts(region, text).contradiction:
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
-    told = examples(bed.target, text) + stated(region, text, imported_as(region.path, bed.snapshot.root))
+    told = examples(bed.target, text) + stated(region, text, import_name_in_tests(region.path, bed.snapshot.root))
     bed.report_status("running its examples and the tests that reach it")
     reach: dict[str, Sequence[ReachedFunction]] = {}
     around = await _run_around(bed, [], {bed.target.path: None}, reach, {})

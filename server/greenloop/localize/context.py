@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from greenloop.core.classify import classify
 from greenloop.core.errors import CannotVerifyError, SandboxBrokenError
 from greenloop.core.ports import Session
-from greenloop.core.python.stubs import remarks
+from greenloop.core.python.stubs import remark_text
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec, TestRun
@@ -17,10 +17,10 @@ from greenloop.core.records.verdict import Failure, Status, Verdict
 from greenloop.core.report import ReachedFunction, case_results
 from greenloop.core.run_state import Baseline
 from greenloop.core.test_selection import find_approaches
-from greenloop.core.text.diff import lines
+from greenloop.core.text.diff import split_lines
 from greenloop.core.verdict import judge
 from greenloop.localize import regions
-from greenloop.project.environment_faults import Fault, broken, environment_fault
+from greenloop.project.environment_faults import Fault, explain_broken_sandbox, find_environment_fault
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import file_patterns
@@ -56,7 +56,7 @@ class Bed:
 
     def breakdown(self, reason: str) -> CannotVerifyError:
         """What to tell when the sandbox itself failed."""
-        if fault := broken(reason, self.place.environment):
+        if fault := explain_broken_sandbox(reason, self.place.environment):
             return CannotVerifyError(fault.sentence, remedy=fault.remedy)
         return SandboxBrokenError(reason)
 
@@ -87,13 +87,13 @@ class Bed:
     def fault(self, failures: Sequence[Failure]) -> Fault | None:
         """What only the environment can cure."""
         found = self.known_fault(failures) if self.known_fault else None
-        return found or environment_fault(
+        return found or find_environment_fault(
             failures,
             self.place.environment,
             root=self.snapshot.root,
             network=self.place.network,
             masked=self.place.masked,
-            text_of=self.snapshot.text,
+            read_text=self.snapshot.text,
         )
 
 
@@ -130,8 +130,8 @@ def _problem(
     paths = dict.fromkeys([*(region.path for region in chosen), *stubs, bed.target.path, *(c.path for c in spec.cases)])
     originals = {path: bed.snapshot.text(path) for path in paths}
     files = {path: stubs.get(path, text or "") for path, text in originals.items()}
-    rows = ("".join(lines(files[region.path])[region.start - 1 : region.end]) for region in chosen)
-    remarked = [remarks(text) for text in rows]
+    rows = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in chosen)
+    remarked = [remark_text(text) for text in rows]
     asked = "\n".join(text for text in (bed.comment.strip(), *remarked) if text)
     return Problem(
         root=bed.snapshot.root,

@@ -1,7 +1,7 @@
 """Which code to change: the functions of the workspace that a failing test really reaches, most suspicious first.
 
 Tests, conftests and configuration are never regions. Test first: what an import names and nobody has written yet is a
-region to create (`missing`, `stub`); what only the environment can cure is named as such (`environment_fault`).
+region to create (`missing`, `stub`); what only the environment can cure is named as such (`find_environment_fault`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from greenloop.localize.stubs import Missing as Missing  # noqa: PLC0414
 from greenloop.localize.stubs import missing as missing  # noqa: PLC0414
 from greenloop.localize.stubs import stub as stub  # noqa: PLC0414
 from greenloop.project.environment_faults import Fault as Fault  # noqa: PLC0414 - one of this module's answers
-from greenloop.project.environment_faults import environment_fault as environment_fault  # noqa: PLC0414
+from greenloop.project.environment_faults import find_environment_fault as find_environment_fault  # noqa: PLC0414
 from greenloop.project.sources import is_trusted
 from greenloop.project.syntax import definitions
 from greenloop.project.targets import region_for
@@ -147,7 +147,7 @@ def _apart(one: Region, other: Region) -> bool:
 
 def again(region: Region, text: str) -> Region:
     """The same region with the lines it has in this text; unchanged when it is not there."""
-    found = definitions.lookup(definitions.definitions(text, region.path), region.qualname)
+    found = definitions.find_by_qualname(definitions.find_definitions(text, region.path), region.qualname)
     return region if found is None else replace(region, start=found.start, end=found.end)
 
 
@@ -158,7 +158,7 @@ def _size(region: Region) -> int:
 def unwritten(region: Region, text_of: TextOf) -> bool:
     """Whether its body is a placeholder."""
     text = text_of(region.path)
-    return text is not None and placeholders.unwritten(definitions.span(text, region.start, region.end))
+    return text is not None and placeholders.is_unwritten(definitions.line_span(text, region.start, region.end))
 
 
 def _raised_in(failure: Failure, region: Region) -> bool:
@@ -179,7 +179,7 @@ def _region_at(path: str, line: int, text_of: TextOf, patterns: Sequence[str] | 
     if not _in_workspace(path) or is_trusted(path, patterns) or is_masked(path, (".*", "venv")):
         return None
     text = text_of(path)
-    found = definitions.enclosing(text, line, path) if text is not None else None
+    found = definitions.enclosing_definition(text, line, path) if text is not None else None
     if found is None or found.kind != "function":
         return None
     return Region(path=path, qualname=found.qualname, start=found.start, end=found.end)
@@ -220,8 +220,8 @@ def _words(failure: Failure, text_of: TextOf, patterns: Sequence[str] | None) ->
     text = text_of(frame.path) if frame is not None else None
     if frame is None or text is None:
         return set(), set()
-    around = definitions.enclosing(text, frame.line, frame.path)
-    body = definitions.span(text, around.start, around.end) if around else ""
+    around = definitions.enclosing_definition(text, frame.line, frame.path)
+    body = definitions.line_span(text, around.start, around.end) if around else ""
     return set(_NAME.findall(_statement(text, frame))), set(_NAME.findall(body))
 
 
@@ -230,7 +230,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 def _statement(text: str, frame: Frame) -> str:
     taken = ""
-    for line in definitions.lines(text)[frame.line - 1 : frame.line + 9]:
+    for line in definitions.split_lines(text)[frame.line - 1 : frame.line + 9]:
         taken += line
         if sum(taken.count(mark) for mark in "([{") <= sum(taken.count(mark) for mark in ")]}"):
             break

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from greenloop.core.python.ast_source import unit_of
+from greenloop.core.python.ast_source import indentation_unit
 from greenloop.core.records.spec import Region
 from greenloop.core.records.verdict import Failure
 from greenloop.project import sources, workspace
-from greenloop.project.environment_faults import is_third_party, said
+from greenloop.project.environment_faults import failure_message, is_third_party
 from greenloop.project.syntax import definitions
 
 TextOf = Callable[[str], str | None]
@@ -57,7 +57,7 @@ def missing(
         inside = [frame.path for frame in failure.frames if not frame.path.startswith("/")]
         path = next((path for path in reversed(inside) if "site-packages" not in path), test_path)
         asking = _Asking(path=path, text=(text_of(path) if path else None) or "", text_of=text_of, root=root)
-        found = _one(said(failure), asking, by_test=not path or sources.is_trusted(path, patterns))
+        found = _one(failure_message(failure), asking, by_test=not path or sources.is_trusted(path, patterns))
         if found is not None:
             return found
     return None
@@ -145,7 +145,7 @@ def _wanted(asking: _Asking, module: str) -> list[str]:
     names: list[str] = []
     file = asking.module(module)
     text = asking.text
-    for source, taken, _line in sources.imported(text, asking.path):
+    for source, taken, _line in sources.find_imports(text, asking.path):
         if source == module or (file is not None and asking.module(source) == file):
             names.extend(name for name in taken if name != "*")
             names.extend(() if taken else _members(text, _alias(text, source)))
@@ -168,8 +168,8 @@ def _members(text: str, name: str) -> tuple[str, ...]:
 
 def _bound(text: str) -> set[str]:
     """Names a module binds at its top level, as far as its text shows."""
-    names = {name for item in definitions.bindings(text) for name in item.names}
-    return names | {item.name for item in definitions.definitions(text) if not item.owner}
+    names = {name for item in definitions.find_bindings(text) for name in item.names}
+    return names | {item.name for item in definitions.find_definitions(text) if not item.owner}
 
 
 # -- members of classes ---------------------------------------------------------------------------------------------
@@ -183,10 +183,12 @@ def _member(owner: str, name: str, asking: _Asking, *, on_class: bool) -> Missin
     known = re.compile(rf"\bself\.{word}\b[^=\n]*=(?!=)|^\s+{word}\s*[:=]|['\"]{word}['\"]", re.MULTILINE)
     for path in _class_files(owner, asking):
         content = asking.text_of(path) or ""
-        found = [item for item in definitions.definitions(content, path) if item.kind == "class" and item.name == owner]
+        found = [
+            item for item in definitions.find_definitions(content, path) if item.kind == "class" and item.name == owner
+        ]
         if len(found) != 1:
             continue
-        if known.search(definitions.span(content, found[0].start, found[0].end)):
+        if known.search(definitions.line_span(content, found[0].start, found[0].end)):
             return None
         return Missing(path=path, names=(name,), owner=found[0].qualname, on_class=on_class, uses=asking.text)
     return None
@@ -194,13 +196,13 @@ def _member(owner: str, name: str, asking: _Asking, *, on_class: bool) -> Missin
 
 def _class_files(owner: str, asking: _Asking) -> list[str]:
     """Workspace files that may define the class, those that the test imports first."""
-    imported = [asking.module(module) for module, _names, _line in sources.imported(asking.text, asking.path)]
+    imported = [asking.module(module) for module, _names, _line in sources.find_imports(asking.text, asking.path)]
     near = [path for path in imported if path is not None]
     rest = sources.python_files(asking.root, most=3000)
     needle = re.compile(rf"^\s*class\s+{re.escape(owner)}\b", re.MULTILINE)
     found = []
     for path in dict.fromkeys([*near, *rest]):
-        text = asking.text_of(path) if path in near else sources.text(asking.root, path)
+        text = asking.text_of(path) if path in near else sources.read_text(asking.root, path)
         if not sources.is_trusted(path) and needle.search(text or ""):
             found.append(path)
     return found
@@ -218,10 +220,10 @@ def stub(found: Missing, text_of: TextOf) -> tuple[dict[str, str], tuple[Region,
     end = "\r\n" if "\r\n" in text else "\n"
     for name in found.names:
         text = _with_method(text, found, name, end) if found.owner else _with_name(text, found, name, end)
-    listed = definitions.definitions(text)
+    listed = definitions.find_definitions(text)
     regions = []
     for name in found.names:
-        item = definitions.lookup(listed, f"{found.owner}.{name}" if found.owner else name)
+        item = definitions.find_by_qualname(listed, f"{found.owner}.{name}" if found.owner else name)
         if item is not None:
             regions.append(
                 Region(path=found.path, qualname=item.qualname, start=item.start, end=item.end, created=True)
@@ -230,10 +232,10 @@ def stub(found: Missing, text_of: TextOf) -> tuple[dict[str, str], tuple[Region,
 
 
 def _with_name(text: str, found: Missing, name: str, end: str) -> str:
-    block = _top_level(name, found.uses, unit_of(text))
+    block = _top_level(name, found.uses, indentation_unit(text))
     if not text.strip():
         return text + end.join(block) + end
-    rows = definitions.lines(text)
+    rows = definitions.split_lines(text)
     main = next((row for row, line in enumerate(rows) if re.match(r"if\s+__name__\s*==", line)), len(rows))
     head = "".join(rows[:main]).rstrip(" \t\r\n")
     tail = "".join(rows[main:])
@@ -259,11 +261,11 @@ def _top_level(name: str, uses: str, unit: str) -> list[str]:
 
 
 def _with_method(text: str, found: Missing, name: str, end: str) -> str:
-    owner = definitions.lookup(definitions.definitions(text), found.owner)
+    owner = definitions.find_by_qualname(definitions.find_definitions(text), found.owner)
     if owner is None:
         return text
-    rows = definitions.lines(text)
-    unit = unit_of(text)
+    rows = definitions.split_lines(text)
+    unit = indentation_unit(text)
     outer = re.match(r"[ \t]*", rows[owner.name_line - 1])
     body = next((row for row in rows[owner.header_end : owner.end] if row.strip()), None)
     if body is None:  # `class Foo: pass` on one line

@@ -80,7 +80,7 @@ class SettingsLoader:
         """The settings in effect for a folder, with the given preset if any; each fault in them is shown once."""
         loaded, warnings = settings.load(root, editor=self.from_client.of(root))
         loaded = replace(loaded, preset=preset) if preset else loaded
-        new_warnings = [each for each in [*warnings, *templates.complaints()] if each not in self.warnings_shown]
+        new_warnings = [each for each in [*warnings, *templates.list_unusable()] if each not in self.warnings_shown]
         self.warnings_shown.update(new_warnings)
         if new_warnings:
             self._client.show_warning("\n".join(new_warnings))

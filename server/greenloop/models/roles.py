@@ -57,8 +57,8 @@ def opened(name: str, settings: Settings, keys: KeyStore | None = None) -> Model
             "The model `editor` is an editor's own, and no editor asks here.", remedy="Name another, such as local."
         )
     kind = name.split(":", 1)[0]
-    provider = kind if kind in registry.names("models") else "litellm"
-    module = registry.load("models", provider)
+    provider = kind if kind in registry.list_parts("models") else "litellm"
+    module = registry.load_part("models", provider)
     asks_for_keys = provider == "litellm" and keys is not None
     model: Model = module.keyed(name, settings, keys) if asks_for_keys else module.create(name, settings)
     return model

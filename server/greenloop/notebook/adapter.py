@@ -280,7 +280,7 @@ def _target(notebook: Notebook, goal: CellTarget, composed: Composed) -> Target:
     if goal.test and not goal.name:
         return check_target(notebook, goal.cell)
     path, text = (notebook.tests, composed.tests) if goal.test else (notebook.module, composed.module)
-    target = targets.find(text, path, goal.name, python_files=sources.TEST_FILES)
+    target = targets.find_target(text, path, goal.name, python_files=sources.TEST_FILES)
     if target is None:
         raise UsageError(f"Cell {goal.cell + 1} of {notebook.path} has no function '{goal.name}'.")
     rows = _definition_rows(cell, goal.name)
@@ -293,7 +293,9 @@ def _target(notebook: Notebook, goal: CellTarget, composed: Composed) -> Target:
 
 def _definition_rows(cell: Cell, name: str) -> tuple[int, ...]:
     """First, last and name line (1-based) of a definition in its cell."""
-    definition = definitions.lookup(definitions.definitions("\n".join(cell.parsed.rows), "cell.py"), name)
+    definition = definitions.find_by_qualname(
+        definitions.find_definitions("\n".join(cell.parsed.rows), "cell.py"), name
+    )
     return (definition.start, definition.end, definition.name_line) if definition else ()
 
 

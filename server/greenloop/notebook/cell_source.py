@@ -13,8 +13,8 @@ from enum import StrEnum
 from functools import lru_cache
 
 from greenloop.core.python.ast_source import DEFINITIONS
-from greenloop.core.python.names import bound_by, free_names
-from greenloop.core.text.diff import lines
+from greenloop.core.python.names import bound_names, free_names
+from greenloop.core.text.diff import split_lines
 
 # Cell magics whose cell contains Python; cells with any other magic are ignored.
 PYTHON = {"time", "timeit", "capture", "prun", "memit", "mprun", "refine", "ipytest", "run_pytest"}
@@ -78,7 +78,7 @@ class ParsedCell:
 
 def rows_of(source: str) -> list[str]:
     """The rows of a cell without their line endings; an empty cell has one."""
-    return [row.rstrip("\r\n") for row in lines(source)] or [""]
+    return [row.rstrip("\r\n") for row in split_lines(source)] or [""]
 
 
 @lru_cache(1024)
@@ -218,7 +218,7 @@ def _parts(tree: ast.Module, rows: Sequence[str]) -> Iterator[Part]:
             start=start,
             end=end,
             kind=next((kind for kind in (Kind.CHECK, Kind.TEST) if kind in kinds), kinds[0]),
-            binds=frozenset().union(*(bound_by(node) for node in group)) - {"*"},
+            binds=frozenset().union(*(bound_names(node) for node in group)) - {"*"},
             needs=frozenset(free_names("\n".join(rows[start:end]))),
             name=name,
             is_star_import=any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in group),

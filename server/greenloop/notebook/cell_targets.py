@@ -64,7 +64,7 @@ def target_at(notebook: Notebook, cell: int, row: int) -> CellTarget | None:
 
 def _enclosing_target(notebook: Notebook, cell: int, row: int) -> str:
     """The qualified name of the enclosing function or method, or empty."""
-    target = targets.at("\n".join(notebook.cells[cell].parsed.rows), notebook.module, row + 1)
+    target = targets.target_at("\n".join(notebook.cells[cell].parsed.rows), notebook.module, row + 1)
     return target.qualname if target else ""
 
 

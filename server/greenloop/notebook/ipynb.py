@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from greenloop.core.errors import UsageError
-from greenloop.core.text.diff import lines, newline_of
+from greenloop.core.text.diff import main_line_end, split_lines
 from greenloop.notebook.layout import Cell, Notebook
 
 FORMAT = 4  # of nbformat
@@ -95,7 +95,7 @@ def _encode_source(text: str, start: int, end: int, source: str) -> str:
     current = text[start:end]
     if current.startswith('"'):
         return json.dumps(source, ensure_ascii=escapes_unicode)
-    rows = [json.dumps(row, ensure_ascii=escapes_unicode) for row in lines(source)]
+    rows = [json.dumps(row, ensure_ascii=escapes_unicode) for row in split_lines(source)]
     if not rows:
         return "[]"
     layout_match = re.match(r"\[([ \t]*\r?\n[ \t]*)", current)
@@ -103,10 +103,10 @@ def _encode_source(text: str, start: int, end: int, source: str) -> str:
         closing = re.search(r"(\r?\n[ \t]*)\]$", current)
         return f"[{layout_match[1]}{f',{layout_match[1]}'.join(rows)}{closing[1] if closing else ''}]"
     last_row = text[:start].rpartition("\n")[2]
-    if len(lines(text)) > 1 and not re.sub(r"\s", "", current).removeprefix("[").removesuffix("]"):
+    if len(split_lines(text)) > 1 and not re.sub(r"\s", "", current).removeprefix("[").removesuffix("]"):
         indent = last_row[: len(last_row) - len(last_row.lstrip())]
         unit = (re.search(r"^\{\r?\n([ \t]+)", text.removeprefix("\ufeff")) or [" ", " "])[1]
-        newline = newline_of(text)
+        newline = main_line_end(text)
         return f"[{newline}{indent}{unit}{f',{newline}{indent}{unit}'.join(rows)}{newline}{indent}]"
     return f"[{', '.join(rows)}]"
 

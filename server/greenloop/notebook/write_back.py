@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from greenloop.core.text.diff import Hunk, end_of, hunks, lines, newline_of
+from greenloop.core.text.diff import Hunk, diff_hunks, line_end, main_line_end, split_lines
 from greenloop.notebook.cell_source import read
 from greenloop.notebook.layout import Cell, Notebook
 
@@ -16,11 +16,11 @@ def write_back(notebook: Notebook, before: str, after: str, default_cell: int) -
     A change outside all cells goes to the top of the first changed cell below it; if there is none, as for a new
     function at the end, to the top of `default_cell`. None if a change spans several cells.
     """
-    rows = [lines(cell.source) for cell in notebook.cells]
+    rows = [split_lines(cell.source) for cell in notebook.cells]
     changed_hunks: dict[int, list[Hunk]] = {}
     outside_cells: list[tuple[int, str]] = []
-    old = lines(before)
-    for hunk in hunks(before, after):
+    old = split_lines(before)
+    for hunk in diff_hunks(before, after):
         placed, cell_number = _place_hunk(notebook, hunk, old, default_cell)
         if cell_number is None and (
             _continues_statement(hunk) or any(line.strip() for line in old[hunk.start : hunk.end])
@@ -104,14 +104,14 @@ def _find_cell(notebook: Notebook, hunk: Hunk, default_cell: int) -> int | None:
 
 def _apply_to_cell(cell: Cell, cell_hunks: Sequence[Hunk]) -> list[str]:
     """The rows of a cell with its changes; commented-out magics become magics again."""
-    raw = lines(cell.source) or [""]
+    raw = split_lines(cell.source) or [""]
     magic_rows = {
         python_row: source_row.rstrip("\r\n")
         for python_row, source_row in zip(cell.parsed.rows, raw, strict=True)
         if python_row != source_row.rstrip("\r\n")
     }
-    newline, ends_with_newline = newline_of(cell.source), bool(end_of(raw[-1]))
-    rows = [row if end_of(row) else row + newline for row in raw]
+    newline, ends_with_newline = main_line_end(cell.source), bool(line_end(raw[-1]))
+    rows = [row if line_end(row) else row + newline for row in raw]
     fixed_rows = _head_rows(raw)
     for hunk in reversed(cell_hunks):
         new_rows = [line.rstrip("\r\n") for line in hunk.lines]
@@ -124,8 +124,8 @@ def _apply_to_cell(cell: Cell, cell_hunks: Sequence[Hunk]) -> list[str]:
 
 def _prepend(rows: Sequence[str], text: str) -> list[str]:
     """Inserts new code at the top of a cell, below the rows that must come first."""
-    newline, fixed_rows = newline_of("".join(rows)), _head_rows(rows)
-    new_rows = [line.rstrip("\r\n") + newline for line in lines(text)]
+    newline, fixed_rows = main_line_end("".join(rows)), _head_rows(rows)
+    new_rows = [line.rstrip("\r\n") + newline for line in split_lines(text)]
     remaining = list(rows[fixed_rows:])
     return [
         *rows[:fixed_rows],

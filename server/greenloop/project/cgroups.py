@@ -15,7 +15,7 @@ _ENDLESS = 1 << 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Allowed:
+class CgroupLimits:
     """Limits in bytes of memory and number of processes; None if there is no limit or it cannot be read.
 
     `free_memory` is what the tightest memory group has left; `oom_kills` is how often it killed for lack of memory
@@ -23,12 +23,12 @@ class Allowed:
     """
 
     memory: int | None = None
-    free: int | None = None
+    free_memory: int | None = None
     processes: int | None = None
-    killed: int = 0
+    oom_kills: int = 0
 
 
-def allowed(root: Path = Path("/")) -> Allowed:
+def read_limits(root: Path = Path("/")) -> CgroupLimits:
     """The tightest limits that hold for this process. `root` is the folder that contains /proc and /sys."""
     memory_limits, free_bytes, process_limits, killed = [], [], [], 0
     for folder in _groups(root, "memory"):
@@ -38,16 +38,16 @@ def allowed(root: Path = Path("/")) -> Allowed:
         memory_limits.append(limit)
         used = _number(folder / "memory.current", folder / "memory.usage_in_bytes") or 0
         free_bytes.append(max(0, limit - used + _cache(folder)))
-        killed = max(killed, _of(folder / "memory.events", "oom_kill"))
+        killed = max(killed, _read_key(folder / "memory.events", "oom_kill"))
     for folder in _groups(root, "pids"):
         limit = _number(folder / "pids.max")
         if limit is not None:
             process_limits.append(limit)
-    return Allowed(
+    return CgroupLimits(
         memory=min(memory_limits, default=None),
-        free=min(free_bytes, default=None),
+        free_memory=min(free_bytes, default=None),
         processes=min(process_limits, default=None),
-        killed=killed,
+        oom_kills=killed,
     )
 
 
@@ -81,10 +81,12 @@ def _number(*files: Path) -> int | None:
 
 def _cache(folder: Path) -> int:
     """Bytes of inactive file pages: they count as used, but the kernel frees them under memory pressure."""
-    return _of(folder / "memory.stat", "total_inactive_file") or _of(folder / "memory.stat", "inactive_file")
+    return _read_key(folder / "memory.stat", "total_inactive_file") or _read_key(
+        folder / "memory.stat", "inactive_file"
+    )
 
 
-def _of(file: Path, key: str) -> int:
+def _read_key(file: Path, key: str) -> int:
     """The number for a key in a file of `key number` lines; 0 if the key is missing."""
     pairs = (line.split() for line in _text(file).splitlines())
     return next((int(pair[1]) for pair in pairs if len(pair) == 2 and pair[0] == key and pair[1].isdigit()), 0)

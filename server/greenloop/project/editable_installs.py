@@ -18,20 +18,20 @@ _MOST = 64  # folders; more projects than anyone edits at once
 _LONGEST = 1 << 20  # bytes of a finder, which lists every file of its project
 
 
-def folders(site_packages: Iterable[Path], *, shown: Iterable[Path]) -> tuple[Path, ...]:
+def source_folders(site_packages: Iterable[Path], *, visible: Iterable[Path]) -> tuple[Path, ...]:
     """Existing folders and single modules, as spelled there, without those inside `visible` or inside each other."""
-    covered = [path.resolve() for path in shown]
+    covered = [path.resolve() for path in visible]
     home_folder = Path.home().resolve()
     accepted: list[Path] = []
-    candidates = {path: path.resolve() for folder in site_packages for path in _named(folder)}
+    candidates = {path: path.resolve() for folder in site_packages for path in _listed_paths(folder)}
     for path, resolved in sorted(candidates.items(), key=lambda pair: (len(pair[1].parts), pair)):
-        if not any(resolved.is_relative_to(outer) for outer in covered) and _believed(resolved, home_folder):
+        if not any(resolved.is_relative_to(outer) for outer in covered) and _is_project_path(resolved, home_folder):
             accepted.append(path)
             covered.append(resolved)
     return tuple(accepted[:_MOST])
 
 
-def _named(site_packages: Path) -> Iterator[Path]:
+def _listed_paths(site_packages: Path) -> Iterator[Path]:
     for pth_file in sorted(site_packages.glob("*.pth")):
         for line in _text(pth_file).splitlines():
             if finder := _IMPORT.match(line):
@@ -63,7 +63,7 @@ def _text(file: Path) -> str:
         return ""
 
 
-def _believed(path: Path, home_folder: Path) -> bool:
+def _is_project_path(path: Path, home_folder: Path) -> bool:
     """Is it neither `/` nor home nor hidden, with a Python project file in it or above it?"""
     if path == home_folder or path in home_folder.parents:
         return False

@@ -45,7 +45,7 @@ class Entry:
     path: str
     mode: str
     oid: str
-    module: str = ""
+    submodule: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Tree:
     """The files of a revision by path; `missing_submodules` are those whose revision is not in this clone."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    unread: tuple[str, ...] = ()
+    missing_submodules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Repository:
         status, _out, stderr = repository._git("rev-parse", "--show-prefix")
         if status:
             raise CannotVerifyError(
-                f"{root} is in no git repository that can be read{_because(stderr)}.",
+                f"{root} is in no git repository that can be read{_error_message(stderr)}.",
                 remedy="Verify takes the tests from a commit: run it in a clone, or commit the project first.",
             )
         return repository
@@ -88,10 +88,10 @@ class Repository:
 
         Raises `UsageError` if it does not exist, `CannotVerifyError` if there is no commit.
         """
-        commit = self._name(revision)
+        commit = self._resolve_name(revision)
         if commit is not None:
             return commit
-        if self._name("HEAD") is None and revision in {"HEAD", "@"}:
+        if self._resolve_name("HEAD") is None and revision in {"HEAD", "@"}:
             if self._git("rev-parse", "--verify", "--quiet", "HEAD")[0] == 0:
                 raise CannotVerifyError(
                     "The commit of HEAD is not what its name says or is not in this clone.",
@@ -106,7 +106,7 @@ class Repository:
             remedy = "This clone is shallow: `git fetch --unshallow` (in GitHub's checkout action: `fetch-depth: 0`)."
         raise UsageError(f"There is no commit '{revision}' in this repository.", remedy=remedy)
 
-    def _name(self, revision: str) -> str | None:
+    def _resolve_name(self, revision: str) -> str | None:
         if not revision or revision.startswith("-") or any(char in revision for char in "\0\n"):
             return None
         status, stdout, _err = self._git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
@@ -117,7 +117,7 @@ class Repository:
         header, _end, _rest = self.objects({commit}, "commit")[commit].partition(b"\n")
         tree_id = header.removeprefix(b"tree ").decode()
         for part in filter(None, self._git("rev-parse", "--show-prefix")[1].rstrip(b"\n").split(b"/")):
-            children = _rows(self.objects({tree_id}, "tree")[tree_id], commit)
+            children = _tree_rows(self.objects({tree_id}, "tree")[tree_id], commit)
             tree_id = next((oid for mode, name, oid in children if name == part and mode == FOLDER), "")
             if not tree_id:
                 return Tree()
@@ -128,7 +128,7 @@ class Repository:
             trees = self.objects(set(level.values()), "tree")
             next_level: dict[str, str] = {}
             for folder, tree in level.items():
-                for mode, name, oid in _rows(trees[tree], commit):
+                for mode, name, oid in _tree_rows(trees[tree], commit):
                     path = folder + os.fsdecode(name)
                     if mode == FOLDER:
                         next_level[f"{path}/"] = oid
@@ -136,11 +136,11 @@ class Repository:
                         entries[path] = Entry(path=path, mode=mode, oid=oid)
                     elif (nested := self._submodule(path, oid)) is not None:
                         entries.update(nested.entries)
-                        unread += nested.unread
+                        unread += nested.missing_submodules
                     else:
                         unread.append(path)
             level = next_level
-        return Tree(entries=entries, unread=tuple(unread))
+        return Tree(entries=entries, missing_submodules=tuple(unread))
 
     def _submodule(self, path: str, oid: str) -> Tree | None:
         folder = self.root / path
@@ -148,7 +148,7 @@ class Repository:
             return None
         nested = Repository(root=folder, program=self.program)
         status, prefix_output, _err = nested._git("rev-parse", "--show-prefix")
-        if status or prefix_output.strip() or nested._name(oid) is None:
+        if status or prefix_output.strip() or nested._resolve_name(oid) is None:
             return None
         tree = nested.tree(oid)
         entries = {
@@ -156,11 +156,11 @@ class Repository:
                 path=f"{path}/{entry.path}",
                 mode=entry.mode,
                 oid=entry.oid,
-                module=f"{path}/{entry.module}".rstrip("/"),
+                submodule=f"{path}/{entry.submodule}".rstrip("/"),
             )
             for entry in tree.entries.values()
         }
-        return Tree(entries=entries, unread=tuple(f"{path}/{name}" for name in tree.unread))
+        return Tree(entries=entries, missing_submodules=tuple(f"{path}/{name}" for name in tree.missing_submodules))
 
     def contents(self, entries: Iterable[Entry]) -> dict[str, bytes]:
         """The files' committed contents by path: no filters, no line endings converted.
@@ -170,7 +170,7 @@ class Repository:
         contents: dict[str, bytes] = {}
         modules: dict[str, list[Entry]] = {}
         for entry in entries:
-            modules.setdefault(entry.module, []).append(entry)
+            modules.setdefault(entry.submodule, []).append(entry)
         for module, module_entries in modules.items():
             blobs = Repository(root=self.root / module, program=self.program).objects(
                 {entry.oid for entry in module_entries}
@@ -188,7 +188,7 @@ class Repository:
         query = "".join(f"{oid}\n" for oid in sorted(oids)).encode()
         contents = {
             oid: data
-            for oid, actual_kind, data in _parts(self._git("cat-file", "--batch", given=query)[1])
+            for oid, actual_kind, data in _batch_objects(self._git("cat-file", "--batch", stdin=query)[1])
             if actual_kind == kind
         }
         for oid in oids:
@@ -197,20 +197,20 @@ class Repository:
                     f"A {kind} of that revision ({oid[:12]}) is not in this clone.",
                     remedy="Fetch it: `git fetch --refetch`, or clone without `--filter`.",
                 )
-            if _oid(contents[oid], oid, kind) != oid:
+            if _object_id(contents[oid], oid, kind) != oid:
                 raise CannotVerifyError(
                     f"A {kind} of that revision ({oid[:12]}) is not what its name says: the repository was damaged.",
                     remedy="`git fsck` says more; clone the repository again.",
                 )
         return contents
 
-    def _git(self, *arguments: str, given: bytes = b"") -> tuple[int, bytes, str]:
+    def _git(self, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
         try:
             completed = subprocess.run(
                 [self.program, *_HARMLESS, *arguments],
                 cwd=self.root,
-                env=environment(os.environ),
-                input=given,
+                env=git_environment(os.environ),
+                input=stdin,
                 capture_output=True,
                 timeout=SECONDS,
                 check=False,
@@ -222,7 +222,7 @@ class Repository:
         return completed.returncode, completed.stdout, completed.stderr.decode("utf-8", "replace")
 
 
-def environment(environ: Mapping[str, str]) -> dict[str, str]:
+def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Environment variables for git: none that redirect it, and those that stop it prompting, fetching and locking."""
     inherited = {name: value for name, value in environ.items() if not name.upper().startswith("GIT_")}
     return {
@@ -238,9 +238,9 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def is_same(entry: Entry, data: bytes) -> bool:
     """Is this the revision's content, possibly with the CRLF line endings of a checkout?"""
-    if _oid(data, entry.oid) == entry.oid:
+    if _object_id(data, entry.oid) == entry.oid:
         return True
-    return b"\r\n" in data and _oid(data.replace(b"\r\n", b"\n"), entry.oid) == entry.oid
+    return b"\r\n" in data and _object_id(data.replace(b"\r\n", b"\n"), entry.oid) == entry.oid
 
 
 def lfs_content(data: bytes) -> str | None:
@@ -249,13 +249,13 @@ def lfs_content(data: bytes) -> str | None:
     return match[1].decode() if match else None
 
 
-def _oid(data: bytes, sample_id: str, kind: str = "blob") -> str:
+def _object_id(data: bytes, sample_id: str, kind: str = "blob") -> str:
     # Repositories use SHA-1 or SHA-256; the length of a hash tells which.
     algorithm = hashlib.sha256 if len(sample_id) == 64 else hashlib.sha1
     return algorithm(b"%s %d\0" % (kind.encode(), len(data)) + data).hexdigest()
 
 
-def _rows(tree: bytes, sample_id: str) -> Iterator[tuple[str, bytes, str]]:
+def _tree_rows(tree: bytes, sample_id: str) -> Iterator[tuple[str, bytes, str]]:
     """The (mode, name, object id) of each entry of a tree; `sample_id` has the length of its object ids.
 
     Raises `CannotVerifyError` for a name that could lead elsewhere.
@@ -273,7 +273,7 @@ def _rows(tree: bytes, sample_id: str) -> Iterator[tuple[str, bytes, str]]:
         position = end + 1 + width
 
 
-def _parts(output: bytes) -> Iterator[tuple[str, str, bytes]]:
+def _batch_objects(output: bytes) -> Iterator[tuple[str, str, bytes]]:
     """The (id, kind, content) of each object that `cat-file --batch` printed; missing ones are left out."""
     position = 0
     while (end := output.find(b"\n", position)) >= 0:
@@ -285,6 +285,6 @@ def _parts(output: bytes) -> Iterator[tuple[str, str, bytes]]:
             position += size + 1
 
 
-def _because(stderr: str) -> str:
+def _error_message(stderr: str) -> str:
     messages = [row.removeprefix("fatal: ").strip() for row in stderr.splitlines() if row.strip()]
     return f" ({messages[0].rstrip('.')})" if messages else ""

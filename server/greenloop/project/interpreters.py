@@ -35,31 +35,32 @@ _ASK = (
 _WINDOWS = os.name == "nt"
 
 
-def environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | None = None) -> Environment:
+def find_environment(root: Path, settings: Settings, *, environ: Mapping[str, str] | None = None) -> Environment:
     """The environment of this project: setting `interpreter`, `.venv` or `venv` in the root, VIRTUAL_ENV, PDM's,
     Poetry's, Pipenv's and conda's, else `python3` on PATH.
 
     Raises `CannotVerifyError` if there is none, if the chosen one is broken, or if it is older than Python 3.9.
     """
-    chosen = _found(root, settings, os.environ if environ is None else environ)
+    chosen = _find(root, settings, os.environ if environ is None else environ)
     site_folders = site_packages(chosen.prefix, chosen.version)
     return replace(
-        chosen, extra=editable_installs.folders(site_folders, shown=(root, chosen.prefix, chosen.base, Path("/usr")))
+        chosen,
+        extra=editable_installs.source_folders(site_folders, visible=(root, chosen.prefix, chosen.base, Path("/usr"))),
     )
 
 
-def _found(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
+def _find(root: Path, settings: Settings, environ: Mapping[str, str]) -> Environment:
     if settings.interpreter:
-        return _named(settings.interpreter, root, environ)
-    for folder, source in _hints(root, environ):
+        return _find_named(settings.interpreter, root, environ)
+    for folder, source in _environment_hints(root, environ):
         if (folder / "pyvenv.cfg").is_file():
-            return _checked(_virtual(folder, source, root))
-        if (folder / "conda-meta").is_dir() and (conda := _conda(folder, source)):
-            return _checked(conda)
-    return _checked(_system(root, environ))
+            return _require_supported(_read_virtual(folder, source, root))
+        if (folder / "conda-meta").is_dir() and (conda := _read_conda(folder, source)):
+            return _require_supported(conda)
+    return _require_supported(_find_system(root, environ))
 
 
-def _hints(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+def _environment_hints(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     yield root / ".venv", ".venv"
     yield root / "venv", "venv"
     if active_environment := environ.get("VIRTUAL_ENV"):
@@ -121,7 +122,7 @@ def _first_line(file: Path) -> str:
         return ""
 
 
-def _named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
+def _find_named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
     path = Path(name).expanduser()
     if len(path.parts) == 1 and not (root / path).exists():
         program = shutil.which(name, path=safe_path(root, environ))
@@ -136,17 +137,17 @@ def _named(name: str, root: Path, environ: Mapping[str, str]) -> Environment:
             remedy="Name a Python executable or a virtual environment's folder.",
         )
     if (folder / "pyvenv.cfg").is_file():
-        return _checked(_virtual(folder, "setting", root))
-    if (folder / "conda-meta").is_dir() and (conda := _conda(folder, "setting")):
-        return _checked(conda)
-    return _checked(_asked(path, "setting", root))
+        return _require_supported(_read_virtual(folder, "setting", root))
+    if (folder / "conda-meta").is_dir() and (conda := _read_conda(folder, "setting")):
+        return _require_supported(conda)
+    return _require_supported(_query_environment(path, "setting", root))
 
 
 # -- read, never run ------------------------------------------------------------------------------------------------
 
 
-def _virtual(folder: Path, source: str, root: Path) -> Environment:
-    config = _pyvenv(folder / "pyvenv.cfg")
+def _read_virtual(folder: Path, source: str, root: Path) -> Environment:
+    config = _read_pyvenv_cfg(folder / "pyvenv.cfg")
     executable = _executable(folder)
     version = re.match(r"(\d+)\.(\d+)", config.get("version_info") or config.get("version") or "")
     remedy = f"Make it anew: rm -r {folder}; python3 -m venv {folder}; then install the project's packages."
@@ -168,7 +169,7 @@ def _virtual(folder: Path, source: str, root: Path) -> Environment:
     )
 
 
-def _pyvenv(file: Path) -> dict[str, str]:
+def _read_pyvenv_cfg(file: Path) -> dict[str, str]:
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -195,7 +196,7 @@ def _has_library(prefix: Path, version: tuple[int, int]) -> bool:
     return any((prefix / lib / "os.py").is_file() for lib in (f"lib/{name}", f"lib64/{name}", "Lib"))
 
 
-def _conda(prefix: Path, source: str) -> Environment | None:
+def _read_conda(prefix: Path, source: str) -> Environment | None:
     matches = [
         re.fullmatch(r"python-(\d+)\.(\d+)\..*\.json", record_file.name)
         for record_file in (prefix / "conda-meta").glob("python-*.json")
@@ -244,17 +245,17 @@ def _has(prefix: Path, version: tuple[int, int], name: str) -> bool:
 # -- the system's, queried ------------------------------------------------------------------------------------------
 
 
-def _system(root: Path, environ: Mapping[str, str]) -> Environment:
+def _find_system(root: Path, environ: Mapping[str, str]) -> Environment:
     path = safe_path(root, environ)
     for name in ("python3", "python"):
         for folder in path.split(os.pathsep):
             program = shutil.which(name, path=folder)
-            if program is None or _own_tool(Path(program)):
+            if program is None or _is_tool_environment(Path(program)):
                 continue
             prefix = Path(program).parent.parent
             if (prefix / "pyvenv.cfg").is_file():
-                return _virtual(prefix, "PATH", root)
-            return _asked(Path(program), "PATH", root)
+                return _read_virtual(prefix, "PATH", root)
+            return _query_environment(Path(program), "PATH", root)
     raise CannotVerifyError(
         "No Python was found that could run this project's tests.",
         remedy=f"Make one: python3 -m venv {root / '.venv'}, or name it in the setting 'interpreter'.",
@@ -270,20 +271,20 @@ def safe_path(root: Path, environ: Mapping[str, str]) -> str:
     )
 
 
-def _own_tool(executable: Path) -> bool:
+def _is_tool_environment(executable: Path) -> bool:
     """Is it the private environment that pipx or uvx made for greenloop itself (uvx puts it on PATH)?"""
     prefix = executable.parent.parent
     is_private = {"pipx", "uv"} & set(prefix.parts) or (prefix / "uv-receipt.toml").exists()
     return bool(is_private) and prefix.resolve() == Path(sys.prefix).resolve()
 
 
-def _asked(executable: Path, source: str, root: Path) -> Environment:
+def _query_environment(executable: Path, source: str, root: Path) -> Environment:
     if executable.resolve().is_relative_to(root.resolve()) or executable.is_relative_to(root):
         raise CannotVerifyError(
             f"{executable} lies in the workspace and belongs to no virtual environment; it is not run.",
             remedy="Name an interpreter outside the workspace or a virtual environment in the setting 'interpreter'.",
         )
-    answer = _ask(str(executable))
+    answer = _query_interpreter(str(executable))
     if answer is None:
         raise CannotVerifyError(
             f"{executable} does not answer as a Python interpreter.",
@@ -301,7 +302,7 @@ def _asked(executable: Path, source: str, root: Path) -> Environment:
 
 
 @cache
-def _ask(executable: str) -> tuple[str, str, str, tuple[int, int]] | None:
+def _query_interpreter(executable: str) -> tuple[str, str, str, tuple[int, int]] | None:
     """Queries an interpreter: (executable behind shims, prefix, base prefix, version); None if it does not run."""
     try:
         completed = subprocess.run(
@@ -319,7 +320,7 @@ def _ask(executable: str) -> tuple[str, str, str, tuple[int, int]] | None:
     return (own_executable if prefix != base else base_executable), prefix, base, (int(version[0]), int(version[1]))
 
 
-def _checked(environment: Environment) -> Environment:
+def _require_supported(environment: Environment) -> Environment:
     if environment.version < OLDEST:
         version = ".".join(map(str, environment.version))
         raise CannotVerifyError(

@@ -43,7 +43,7 @@ class Revision:
     paths: frozenset[str]
     trusted: frozenset[str]
     files: Mapping[str, bytes]
-    without: tuple[str, ...]
+    removed_paths: tuple[str, ...]
     old_code: Mapping[str, bytes]
     new_code: tuple[str, ...]
     changed: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Revision:
         return bool(self.old_code or self.new_code)
 
 
-def is_fixed(path: str, patterns: Sequence[str]) -> bool:
+def is_kept(path: str, patterns: Sequence[str]) -> bool:
     """Is the file trusted: taken from the revision, never from the working tree?"""
     pure = PurePosixPath(path)
     if pure.suffix in {".cfg", ".ini", ".toml"} and pure.name not in sources.CONFIGURATION:
@@ -75,7 +75,9 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
     root = repository.root
     tree = repository.tree(commit)
     is_trusted_path = _predicate(repository, tree)
-    if unread_module := next((module for module in tree.unread if _holds_trusted(root, module, is_trusted_path)), None):
+    if unread_module := next(
+        (module for module in tree.missing_submodules if _holds_trusted(root, module, is_trusted_path)), None
+    ):
         raise CannotVerifyError(
             f"The submodule {unread_module} holds tests, but its own revision is not in this clone.",
             remedy="`git submodule update --init --recursive` fetches it.",
@@ -83,7 +85,10 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
     differing, removed, links = _differing(root, tree, masked, is_trusted_path)
     contents = repository.contents(tree.entries[path] for path in differing)
     notes = [f"{path} is a link; what it names is taken as it is now." for path in links]
-    notes += [f"The submodule {module} is taken as it lies there; its revision is not here." for module in tree.unread]
+    notes += [
+        f"The submodule {module} is taken as it lies there; its revision is not here."
+        for module in tree.missing_submodules
+    ]
     files, old_code = _sorted(root, contents, is_trusted_path, notes)
     untracked = [path for path in _walk(root) if path not in tree.entries and not is_masked(path, masked)]
     kept = tuple(path for path in untracked if any(fnmatch(path, pattern) for pattern in keep))
@@ -94,14 +99,14 @@ def compare(repository: Repository, commit: str, *, masked: Sequence[str] = (), 
         root, [*files, *added_trusted, *{f"{posixpath.dirname(path)}/" for path in trusted_paths if "/" in path}]
     )
     changed = tuple(path for path in differing if path in files and path not in removed)
-    inside_unread = tuple(f"{module}/" for module in tree.unread)
+    inside_unread = tuple(f"{module}/" for module in tree.missing_submodules)
     return Revision(
         commit=commit,
         state=_state(root, [*differing, *links, *untracked]),
         paths=frozenset(tree.entries),
         trusted=trusted_paths,
         files=files,
-        without=tuple(sorted({*added_trusted, *_caches(root)})),
+        removed_paths=tuple(sorted({*added_trusted, *_caches(root)})),
         old_code=old_code,
         new_code=tuple(
             path
@@ -125,7 +130,7 @@ def _predicate(repository: Repository, tree: Tree) -> Callable[[str], bool]:
         for name, data in repository.contents(entry for entry in config_entries if entry.mode != LINK).items():
             (Path(folder) / name).write_bytes(data)
         patterns = sources.file_patterns(Path(folder))
-    links = [entry for entry in tree.entries.values() if entry.mode == LINK and is_fixed(entry.path, patterns)]
+    links = [entry for entry in tree.entries.values() if entry.mode == LINK and is_kept(entry.path, patterns)]
     link_contents = repository.contents(links)
     targets = {
         posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(data)))
@@ -133,7 +138,7 @@ def _predicate(repository: Repository, tree: Tree) -> Callable[[str], bool]:
     }
 
     def is_trusted_path(path: str) -> bool:
-        if is_fixed(path, patterns):
+        if is_kept(path, patterns):
             return True
         return bool(targets) and any(path == target or path.startswith(f"{target}/") for target in targets)
 

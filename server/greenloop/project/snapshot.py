@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenloop.core.text.encoding import Encoding, decode, encode
-from greenloop.project.sources import read
+from greenloop.project.sources import read_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Snapshot:
     def text(self, path: str) -> str | None:
         """The text of a file with its line endings; None if the file does not exist or is not text."""
         if path not in self._seen:
-            data = read(self.root, path, self.buffers)
+            data = read_bytes(self.root, path, self.buffers)
             self._seen[path] = None if data is None else decode(data)
         decoded = self._seen[path]
         return decoded[0] if decoded else None

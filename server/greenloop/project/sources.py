@@ -35,7 +35,7 @@ def decode(data: bytes) -> str:
     return data.decode(encoding, "replace")
 
 
-def read(root: Path, path: str, buffers: Mapping[str, bytes] | None = None) -> bytes | None:
+def read_bytes(root: Path, path: str, buffers: Mapping[str, bytes] | None = None) -> bytes | None:
     """The bytes of a workspace file, unsaved text first; None if it is missing, outside, too large or not a file."""
     if buffers and path in buffers:
         return buffers[path]
@@ -48,9 +48,9 @@ def read(root: Path, path: str, buffers: Mapping[str, bytes] | None = None) -> b
         return None
 
 
-def text(root: Path, path: str, buffers: Mapping[str, bytes] | None = None) -> str | None:
+def read_text(root: Path, path: str, buffers: Mapping[str, bytes] | None = None) -> str | None:
     """The decoded text of a workspace file, or None."""
-    data = read(root, path, buffers)
+    data = read_bytes(root, path, buffers)
     return None if data is None else decode(data)
 
 
@@ -106,7 +106,7 @@ def _matches(path: PurePosixPath, pattern: str) -> bool:
     return fnmatch(str(path), f"*{pattern}") if "/" in pattern else fnmatch(path.name, pattern)
 
 
-def sets_up(path: str) -> bool:
+def is_shared_setup(path: str) -> bool:
     """Is it a file that pytest, an installer or Python itself runs? Tests do not specify its functions."""
     return PurePosixPath(path).name in _NEVER
 
@@ -125,7 +125,7 @@ def is_trusted(path: str, patterns: Sequence[str] | None = None) -> bool:
 def pytest_option(root: Path, name: str) -> list[str]:
     """A list option of the project's pytest configuration (`python_files`, `pythonpath`, ...); empty if not set."""
     for file in CONFIGURATION:
-        data = read(root, file)
+        data = read_bytes(root, file)
         if data is None:
             continue
         option = _toml_option(data, file, name) if file.endswith(".toml") else _ini_option(data, file, name)
@@ -186,7 +186,7 @@ def module_name(path: str, root: Path) -> str:
     return ".".join(parts)
 
 
-def imported_as(path: str, root: Path) -> str:
+def import_name_in_tests(path: str, root: Path) -> str:
     """The name under which a test file in the same folder imports this module.
 
     pytest puts the nearest enclosing folder that is not a package at the front of the import path.
@@ -198,7 +198,7 @@ def imported_as(path: str, root: Path) -> str:
     return ".".join(parts[depth:])
 
 
-def bases(root: Path, from_path: str = "") -> list[str]:
+def import_roots(root: Path, from_path: str = "") -> list[str]:
     """Folders from which the project's tests import, in pytest's order; the root is the empty string."""
     folders: list[str] = []
     if from_path:
@@ -222,7 +222,7 @@ def find_module(name: str, root: Path, from_path: str = "", *, unsaved: Containe
     `unsaved` are files that need not exist on disk.
     """
     relative_path = name.replace(".", "/")
-    for base in bases(root, from_path):
+    for base in import_roots(root, from_path):
         prefix = f"{base}/" if base else ""
         for candidate in (f"{prefix}{relative_path}/__init__.py", f"{prefix}{relative_path}.py"):
             if candidate in unsaved or _inside(root / candidate, root):
@@ -230,7 +230,7 @@ def find_module(name: str, root: Path, from_path: str = "", *, unsaved: Containe
     return None
 
 
-def imported(source: str, path: str = "") -> list[tuple[str, tuple[str, ...], int]]:
+def find_imports(source: str, path: str = "") -> list[tuple[str, tuple[str, ...], int]]:
     """Each import as (absolute module, names, line), in order; `import a.b` has no names.
 
     Relative imports are made absolute by the path. Files with syntax errors are read line by line.
@@ -244,7 +244,7 @@ def imported(source: str, path: str = "") -> list[tuple[str, tuple[str, ...], in
         if isinstance(node, ast.Import):
             imports.extend((alias.name, (), node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            module = absolute(node.module or "", node.level, path)
+            module = absolute_module(node.module or "", node.level, path)
             imports.append((module, tuple(alias.name for alias in node.names), node.lineno))
     return sorted(imports, key=lambda item: item[2])
 
@@ -257,14 +257,16 @@ def _imported_by_line(source: str, path: str) -> list[tuple[str, tuple[str, ...]
     imports = []
     for match in _FROM.finditer(source):
         names = tuple(part.split()[0] for part in match[3].split(",") if part.split())
-        imports.append((absolute(match[2], len(match[1]), path), names, source.count("\n", 0, match.start()) + 1))
+        imports.append(
+            (absolute_module(match[2], len(match[1]), path), names, source.count("\n", 0, match.start()) + 1)
+        )
     for match in _IMPORT.finditer(source):
         line = source.count("\n", 0, match.start()) + 1
         imports.extend((part.split()[0], (), line) for part in match[1].split(",") if part.split())
     return sorted(imports, key=lambda item: item[2])
 
 
-def absolute(module: str, level: int, path: str) -> str:
+def absolute_module(module: str, level: int, path: str) -> str:
     """The absolute module of a relative import, by the folders of the importing file."""
     if not level:
         return module

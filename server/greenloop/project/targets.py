@@ -19,7 +19,7 @@ from greenloop.project import sources
 from greenloop.project.sources import is_test_file as is_test_file  # noqa: PLC0414 - part of this module's interface
 from greenloop.project.syntax import definitions
 from greenloop.project.syntax.definitions import Definition, Outline
-from greenloop.project.test_naming import USUAL, Names, is_stray, is_test, names_of
+from greenloop.project.test_naming import DEFAULT_NAMES, NamingRules, is_stray, is_test, read_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +31,8 @@ class ParsedTarget:
     text: str
 
 
-def at(
-    text: str, path: str, line: int, *, python_files: Sequence[str] | None = None, names: Names = USUAL
+def target_at(
+    text: str, path: str, line: int, *, python_files: Sequence[str] | None = None, names: NamingRules = DEFAULT_NAMES
 ) -> Target | None:
     """The test (in a test file) or the function or method (elsewhere) at a line; None if there is nothing to refine.
 
@@ -41,8 +41,8 @@ def at(
     docstring; an overload stands for the function itself; a unittest test is not a target.
     `naming` are the project's rules for naming tests.
     """
-    outline = definitions.outline(text, path)
-    definition = outline.at(line)
+    outline = definitions.cached_outline(text, path)
+    definition = outline.definition_at(line)
     if definition is None or (definition.kind == "class" and line > _top(definition) and _is_idle(outline.line(line))):
         return None
     if is_test_file(path, python_files):
@@ -51,7 +51,7 @@ def at(
         if is_stray(definition, outline):
             return None
         if definitions.is_overload(definition):
-            definition = definitions.lookup(outline.definitions, definition.qualname) or definition
+            definition = definitions.find_by_qualname(outline.definitions, definition.qualname) or definition
         return _target(definition, path, TargetKind.FUNCTION)
     return _target(definition, path, TargetKind.FUNCTION) if line <= _top(definition) and definition.examples else None
 
@@ -65,16 +65,21 @@ def _is_idle(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def find(
-    text: str, path: str, qualname: str, *, python_files: Sequence[str] | None = None, names: Names = USUAL
+def find_target(
+    text: str,
+    path: str,
+    qualname: str,
+    *,
+    python_files: Sequence[str] | None = None,
+    names: NamingRules = DEFAULT_NAMES,
 ) -> Target | None:
     """The target of that name: `f`, `Class.method`, `Class::method`, `test_a[x-1]` (one parametrised case of a test).
 
     In a test file, finds tests only.
     """
     name, params = _split_params(qualname)
-    outline = definitions.outline(text, path)
-    definition = definitions.lookup(outline.definitions, name.replace("::", "."))
+    outline = definitions.cached_outline(text, path)
+    definition = definitions.find_by_qualname(outline.definitions, name.replace("::", "."))
     if definition is None:
         return None
     if not is_test_file(path, python_files):
@@ -85,11 +90,11 @@ def find(
     return replace(target, selector=target.selector + params)
 
 
-def all_targets(
-    text: str, path: str, *, python_files: Sequence[str] | None = None, names: Names = USUAL
+def list_targets(
+    text: str, path: str, *, python_files: Sequence[str] | None = None, names: NamingRules = DEFAULT_NAMES
 ) -> list[Target]:
     """All tests (classes and methods) of a test file, all functions and methods of another, in file order."""
-    outline = definitions.outline(text, path)
+    outline = definitions.cached_outline(text, path)
     if is_test_file(path, python_files):
         return [_target(item, path, TargetKind.TEST) for item in outline.definitions if is_test(item, outline, names)]
     return [_target(item, path, TargetKind.FUNCTION) for item in outline.definitions if _is_target(item, outline)]
@@ -113,11 +118,11 @@ class Heading(NamedTuple):
     examples: bool
 
 
-def headings(
-    text: str, path: str, *, python_files: Sequence[str] | None = None, names: Names = USUAL
+def list_headings(
+    text: str, path: str, *, python_files: Sequence[str] | None = None, names: NamingRules = DEFAULT_NAMES
 ) -> Iterator[Heading]:
     """As `list_targets`, but cheap enough for every keystroke."""
-    outline = definitions.outline(text, path)
+    outline = definitions.cached_outline(text, path)
     is_tests = is_test_file(path, python_files)
     kind = TargetKind.TEST if is_tests else TargetKind.FUNCTION
     for item, rows in outline.placed():
@@ -134,13 +139,13 @@ def region_for(target: Target, text: str) -> Region:
     return Region(path=target.path, qualname=target.qualname, start=target.start, end=target.end)
 
 
-def nearest(name: str, candidates: Iterable[str], *, most: int = 3) -> list[str]:
+def nearest_names(name: str, candidates: Iterable[str], *, limit: int = 3) -> list[str]:
     """The candidates most similar to the name, best first; those that end in it count as similar."""
     unique = list(dict.fromkeys(candidates))
     last = re.split(r"::|[./]", name)[-1].lower()
     same_ending = [item for item in unique if re.split(r"::|[./]", item)[-1].lower() == last]
-    similar = difflib.get_close_matches(name, unique, n=most, cutoff=0.55)
-    return list(dict.fromkeys([*same_ending, *similar]))[:most]
+    similar = difflib.get_close_matches(name, unique, n=limit, cutoff=0.55)
+    return list(dict.fromkeys([*same_ending, *similar]))[:limit]
 
 
 def _target(item: Definition, path: str, kind: TargetKind) -> Target:
@@ -160,7 +165,7 @@ def _target(item: Definition, path: str, kind: TargetKind) -> Target:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Typed:
+class TypedTarget:
     """A parsed target as typed: `name` is joined by dots, `params` keeps its brackets, `line` is 1-based."""
 
     path: str
@@ -169,7 +174,7 @@ class Typed:
     line: int | None = None
 
 
-def split(text: str) -> Typed:
+def split_target(text: str) -> TypedTarget:
     """Parses `file.py`, `file.py:12`, `file.py:12:5`, `file.py::name` and pytest node ids. Pure.
 
     The colon of a Windows drive letter is part of the path.
@@ -180,10 +185,10 @@ def split(text: str) -> Typed:
     path, colons, name = rest.partition("::")
     if colons:
         name, params = _split_params(name)
-        return Typed(path=drive + path, name=name.replace("::", "."), params=params)
+        return TypedTarget(path=drive + path, name=name.replace("::", "."), params=params)
     if match := re.fullmatch(r"(.*?):(\d+)(?::\d+)?:?", path, re.DOTALL):
-        return Typed(path=drive + match[1], line=int(match[2]))
-    return Typed(path=drive + path)
+        return TypedTarget(path=drive + match[1], line=int(match[2]))
+    return TypedTarget(path=drive + path)
 
 
 def _split_params(name: str) -> tuple[str, str]:
@@ -191,7 +196,7 @@ def _split_params(name: str) -> tuple[str, str]:
     return head, bracket + tail
 
 
-def relative(path: str, root: str, *, windows: bool = os.name == "nt") -> str | None:
+def relative_path(path: str, root: str, *, windows: bool = os.name == "nt") -> str | None:
     """A typed path relative to the root, with `/`; None if it leaves the root. Pure."""
     path_type: type[PurePath] = PureWindowsPath if windows or re.match(r"[A-Za-z]:[\\/]", path) else PurePosixPath
     typed_path = path_type(path)
@@ -218,7 +223,7 @@ def parse_target(
     root: Path,
     *,
     base: Path | None = None,
-    text_of: Callable[[str], str | None] | None = None,
+    read_text: Callable[[str], str | None] | None = None,
     python_files: Sequence[str] | None = None,
 ) -> ParsedTarget:
     """The target that a user typed; relative paths count from `base` (the current folder) first, then from the root.
@@ -228,70 +233,70 @@ def parse_target(
     Raises `UsageError` if the file or the name does not exist (its remedy lists similar ones), and if only a file
     is named that is not a test file and has several functions.
     """
-    typed = split(text)
+    typed = split_target(text)
     if not typed.path:
         raise UsageError(
             f"'{text}' names no file.", remedy="Write tests/test_f.py::test_name, file.py::function or file.py:LINE."
         )
     patterns = sources.file_patterns(root) if python_files is None else python_files
-    names = names_of(root)
-    path, content = _existing(typed.path, root, base, text_of or (lambda path: sources.text(root, path)))
+    names = read_names(root)
+    path, content = _existing(typed.path, root, base, read_text or (lambda path: sources.read_text(root, path)))
     if typed.line is not None:
-        target = at(content, path, typed.line, python_files=patterns, names=names)
+        target = target_at(content, path, typed.line, python_files=patterns, names=names)
         if target is None:
-            raise _nothing_at(content, path, typed.line, patterns, names)
+            raise _no_target_at(content, path, typed.line, patterns, names)
     elif typed.name:
-        target = find(content, path, typed.name + typed.params, python_files=patterns, names=names)
+        target = find_target(content, path, typed.name + typed.params, python_files=patterns, names=names)
         if target is None:
             raise _no_such_name(content, path, typed, patterns, names)
     else:
-        target = _whole(content, path, patterns)
+        target = _whole_file(content, path, patterns)
     return ParsedTarget(target=target, path=path, text=content)
 
 
-def resolve(target: Target | str, root: Path, text_of: Callable[[str], str | None]) -> Target:
+def resolve_target(target: Target | str, root: Path, read_text: Callable[[str], str | None]) -> Target:
     """The target itself, or the one typed; `read_text` gives a workspace file's text, including unsaved changes.
 
     Raises `UsageError` as `parse_target` does.
     """
     if isinstance(target, Target):
         return target
-    return parse_target(target, root, text_of=text_of).target
+    return parse_target(target, root, read_text=read_text).target
 
 
-def _existing(typed: str, root: Path, base: Path | None, text_of: Callable[[str], str | None]) -> tuple[str, str]:
+def _existing(typed: str, root: Path, base: Path | None, read_text: Callable[[str], str | None]) -> tuple[str, str]:
     spellings = [typed, typed.replace("\\", "/")] if "\\" in typed else [typed]
     for spelling in spellings:
-        for path in _candidates(spelling, root, base):
-            if (text := text_of(path)) is not None:
+        for path in _candidate_paths(spelling, root, base):
+            if (text := read_text(path)) is not None:
                 return path, text
-    if PurePath(typed).is_absolute() and not list(_candidates(spellings[-1], root, base)):
+    if PurePath(typed).is_absolute() and not list(_candidate_paths(spellings[-1], root, base)):
         raise UsageError(
             f"'{typed}' lies outside the workspace {root}.", remedy="Run greenloop in that file's project."
         )
-    similar = nearest(spellings[-1], sources.python_files(root))
+    similar = nearest_names(spellings[-1], sources.python_files(root))
     hint = f"The nearest: {', '.join(similar)}." if similar else f"Paths count from {root}."
     raise UsageError(f"There is no file '{typed}'.", remedy=hint)
 
 
-def _candidates(typed: str, root: Path, base: Path | None) -> Iterable[str]:
+def _candidate_paths(typed: str, root: Path, base: Path | None) -> Iterable[str]:
     spellings = [typed] if base is None or PurePath(typed).is_absolute() else [str(base / typed), typed]
     for spelling in spellings:
         for root_path in dict.fromkeys([str(root), str(root.resolve())]):
-            path = relative(spelling, root_path)
+            path = relative_path(spelling, root_path)
             if path:
                 yield path
     if PurePath(typed).is_absolute():
-        path = relative(str(Path(typed).resolve()), str(root.resolve()))
+        path = relative_path(str(Path(typed).resolve()), str(root.resolve()))
         if path:
             yield path
 
 
-def _whole(text: str, path: str, patterns: Sequence[str]) -> Target:
+def _whole_file(text: str, path: str, patterns: Sequence[str]) -> Target:
     if is_test_file(path, patterns):
-        last = max(1, len(definitions.lines(text)))
+        last = max(1, len(definitions.split_lines(text)))
         return Target(kind=TargetKind.TEST, path=path, qualname="", selector=path, start=1, end=last, name_line=1)
-    targets = all_targets(text, path, python_files=patterns)
+    targets = list_targets(text, path, python_files=patterns)
     if len(targets) == 1:
         return targets[0]
     raise UsageError(
@@ -302,12 +307,12 @@ def _whole(text: str, path: str, patterns: Sequence[str]) -> Target:
     )
 
 
-def _nothing_at(text: str, path: str, line: int, patterns: Sequence[str], names: Names) -> UsageError:
-    total = len(definitions.lines(text))
+def _no_target_at(text: str, path: str, line: int, patterns: Sequence[str], names: NamingRules) -> UsageError:
+    total = len(definitions.split_lines(text))
     if line > total:
         return UsageError(f"'{path}' has {total} lines, not {line}.")
     kind = "test" if is_test_file(path, patterns) else "function"
-    targets = all_targets(text, path, python_files=patterns, names=names)
+    targets = list_targets(text, path, python_files=patterns, names=names)
     closest = sorted(targets, key=lambda item: abs(item.name_line - line))[:3]
     hint = (
         f"The nearest: {', '.join(f'{item.selector} (line {item.name_line})' for item in closest)}." if closest else ""
@@ -315,10 +320,10 @@ def _nothing_at(text: str, path: str, line: int, patterns: Sequence[str], names:
     return UsageError(f"There is no {kind} at {path}:{line}.", remedy=hint)
 
 
-def _no_such_name(text: str, path: str, typed: Typed, patterns: Sequence[str], names: Names) -> UsageError:
-    targets = all_targets(text, path, python_files=patterns, names=names)
+def _no_such_name(text: str, path: str, typed: TypedTarget, patterns: Sequence[str], names: NamingRules) -> UsageError:
+    targets = list_targets(text, path, python_files=patterns, names=names)
     selectors = {target.qualname: target.selector for target in targets}
-    similar = nearest(typed.name, selectors) or list(selectors)[:3]
+    similar = nearest_names(typed.name, selectors) or list(selectors)[:3]
     kind = "test" if is_test_file(path, patterns) else "function"
     hint = (
         f"The nearest: {', '.join(selectors[name] for name in similar)}."

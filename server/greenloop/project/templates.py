@@ -2,7 +2,7 @@
 
 `prompts/default/refine.txt` of the package is overridden by `$XDG_CONFIG_HOME/greenloop/prompts/default/refine.txt`,
 `feedback/explain.txt` by `…/prompts/feedback/explain.txt`. A repository cannot override them.
-A user's file that cannot be used (an unknown variable, a stray `$`, not UTF-8) is ignored; `list_unused` says why.
+A user's file that cannot be used (an unknown variable, a stray `$`, not UTF-8) is ignored; `list_unusable` says why.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _OFFERED = {
 _LITERAL = "system"  # sent unchanged, without variables
 
 
-def preset(name: str) -> dict[str, str]:
+def preset_templates(name: str) -> dict[str, str]:
     """All templates of a folder of `prompts/`, by file name without its suffix."""
     return {file.name.removesuffix(".txt"): _text(f"{name}/{file.name}") for file in _texts(_built_in(name))}
 
 
-def part(name: str) -> Template:
+def part_template(name: str) -> Template:
     """The template of a part, such as `feedback/explain`."""
     return Template(_text(f"{name}.txt"))
 
@@ -43,18 +43,18 @@ def user_folder() -> Path:
     return user_file().parent / "prompts"
 
 
-def complaints() -> list[str]:
+def list_unusable() -> list[str]:
     """One sentence for each file in the user's folder that cannot be used."""
     files = sorted(file for file in user_folder().rglob("*.txt") if file.is_file())
-    return [reason for file in files if (reason := _own(file.relative_to(user_folder()).as_posix())[1])]
+    return [reason for file in files if (reason := _read_user_file(file.relative_to(user_folder()).as_posix())[1])]
 
 
 def _text(name: str) -> str:
-    user_text, _why_not = _own(name) if (user_folder() / name).is_file() else (None, "")
+    user_text, _why_not = _read_user_file(name) if (user_folder() / name).is_file() else (None, "")
     return _built_in(name).read_text(encoding="utf-8") if user_text is None else user_text
 
 
-def _own(name: str) -> tuple[str | None, str]:
+def _read_user_file(name: str) -> tuple[str | None, str]:
     """The text of a user's file, or None and the reason why it is ignored."""
     file = user_folder() / name
     if not _built_in(name).is_file():

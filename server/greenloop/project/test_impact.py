@@ -21,7 +21,7 @@ ENTRIES = 200_000
 MOST = 2_000
 
 
-class Reached:
+class Coverage:
     """The workspace functions that each test's last traced run called, by test id.
 
     Bounded: beyond `entries` functions in total, the tests traced longest ago are forgotten.
@@ -37,7 +37,7 @@ class Reached:
     def __contains__(self, case: str) -> bool:
         return case in self._functions
 
-    def put(self, case: str, hits: Sequence[ReachedFunction]) -> None:
+    def record(self, case: str, hits: Sequence[ReachedFunction]) -> None:
         """Replaces the functions that a test reached, nearest first."""
         self._drop(case)
         own_file = case.split("::", 1)[0]
@@ -52,23 +52,23 @@ class Reached:
             self._drop(oldest)
             self._whole.discard(oldest.split("::", 1)[0])
 
-    def through(self, path: str, qualname: str = "") -> list[str]:
+    def tests_through(self, path: str, qualname: str = "") -> list[str]:
         """The tests that reached a file, or one function of it, in the order in which they were traced."""
         if not qualname:
             return [case for case, functions in self._functions.items() if any(hit[0] == path for hit in functions)]
-        exact = self._calling({(path, qualname)})
+        exact = self._tests_calling({(path, qualname)})
         # Before Python 3.11 a code object has only the last part of its qualified name.
-        return exact or self._calling({(path, qualname.rpartition(".")[2])})
+        return exact or self._tests_calling({(path, qualname.rpartition(".")[2])})
 
     def functions(self, path: str) -> Collection[str]:
         """The functions of a file that tests reached. Called at every keystroke."""
         return self._callers.get(path, {}).keys()
 
-    def knows(self, path: str) -> bool:
+    def is_complete(self, path: str) -> bool:
         """Were all tests of a test file traced?"""
         return path in self._whole
 
-    def keep(self, path: str, cases: Collection[str]) -> None:
+    def mark_complete(self, path: str, cases: Collection[str]) -> None:
         """Marks `cases` as all tests of a test file, each traced, and forgets the file's other tests."""
         for case in [case for case in self._functions if case.split("::", 1)[0] == path and case not in cases]:
             self._drop(case)
@@ -77,7 +77,7 @@ class Reached:
         else:
             self._whole.discard(path)
 
-    def _calling(self, functions: set[tuple[str, str]]) -> list[str]:
+    def _tests_calling(self, functions: set[tuple[str, str]]) -> list[str]:
         return [case for case, reached in self._functions.items() if reached & functions]
 
     def _drop(self, case: str) -> None:
@@ -91,7 +91,7 @@ class Reached:
                 del self._callers[path][name]
 
 
-def concerned(root: Path, path: str, reached: Reached, *, inner: bool = False) -> list[str]:
+def affected_tests(root: Path, path: str, coverage: Coverage, *, inside_functions: bool = False) -> list[str]:
     """Selectors of the tests that a change to this file affects: paths of whole test files, ids of single tests.
 
     `inside_functions`: the change lies inside functions, so that traces cover all of it. Otherwise, and if no test was
@@ -102,33 +102,35 @@ def concerned(root: Path, path: str, reached: Reached, *, inner: bool = False) -
         return []
     patterns = sources.file_patterns(root)
     if PurePosixPath(path).name == "conftest.py":
-        return beneath(root, path, patterns)
-    selectors = reached.through(path)
+        return files_below(root, path, patterns)
+    selectors = coverage.tests_through(path)
     if sources.is_test_file(path, patterns):
         return [path, *(case for case in selectors if case.split("::", 1)[0] != path)]
-    if not inner or not selectors:
-        selectors += workspace.importers(root, path, patterns)
+    if not inside_functions or not selectors:
+        selectors += workspace.importing_tests(root, path, patterns)
     return selectors
 
 
-def outline(text: str, path: str) -> int:
+def outline_hash(text: str, path: str) -> int:
     """A hash that stays the same while a file changes only inside its functions."""
-    functions = [each for each in definitions.definitions(text, path) if each.kind == "function"]
+    functions = [each for each in definitions.find_definitions(text, path) if each.kind == "function"]
     covered_lines = {line for each in functions for line in range(each.start, each.end + 1)}
     outer_lines = tuple(
-        row for number, row in enumerate(definitions.lines(text), 1) if number not in covered_lines and row.strip()
+        row
+        for number, row in enumerate(definitions.split_lines(text), 1)
+        if number not in covered_lines and row.strip()
     )
     return hash((outer_lines, tuple(each.qualname for each in functions)))
 
 
-def beneath(root: Path, path: str, patterns: Sequence[str]) -> list[str]:
+def files_below(root: Path, path: str, patterns: Sequence[str]) -> list[str]:
     """The test files in the folder of a conftest and in its subfolders."""
     folder = PurePosixPath(path).parent
     test_files = (file for file in workspace.python_files(root) if sources.is_test_file(file, patterns))
     return [file for file in test_files if PurePosixPath(file).is_relative_to(folder)]
 
 
-def by_file(selectors: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def group_by_file(selectors: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Groups selectors by test file, in order; the selector of a whole file replaces those of its tests."""
     grouped: dict[str, dict[str, None]] = {}
     for selector in selectors:

@@ -20,23 +20,25 @@ _FIXTURE = re.compile(r"(?:\w+\.)*(?:yield_)?fixture\b")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Names:
+class NamingRules:
     """pytest's `python_functions` and `python_classes`: prefixes of names, or glob patterns of whole names."""
 
     functions: tuple[str, ...] = ("test",)
     classes: tuple[str, ...] = ("Test",)
 
 
-USUAL = Names()
+DEFAULT_NAMES = NamingRules()
 
 
-def names_of(root: Path) -> Names:
+def read_names(root: Path) -> NamingRules:
     """Reads the naming rules of a project's pytest configuration."""
     functions, classes = (sources.pytest_option(root, f"python_{kind}") for kind in ("functions", "classes"))
-    return Names(functions=tuple(functions) or USUAL.functions, classes=tuple(classes) or USUAL.classes)
+    return NamingRules(
+        functions=tuple(functions) or DEFAULT_NAMES.functions, classes=tuple(classes) or DEFAULT_NAMES.classes
+    )
 
 
-def is_test(item: Definition, outline: Outline, names: Names = USUAL) -> bool:
+def is_test(item: Definition, outline: Outline, names: NamingRules = DEFAULT_NAMES) -> bool:
     """Is a definition in a test file a test, or a class of tests? Called for every definition at every keystroke."""
     if item.kind == "class":
         return _is_unittest(item, outline.classes) or _is_test_class(item, outline, names)
@@ -60,7 +62,7 @@ def is_stray(item: Definition, outline: Outline) -> bool:
     return owner is not None and _is_unittest(owner, outline.classes)
 
 
-def _is_test_class(item: Definition, outline: Outline, names: Names) -> bool:
+def _is_test_class(item: Definition, outline: Outline, names: NamingRules) -> bool:
     """Is it a test class by pytest's own convention?"""
     if not _matches(item.name, names.classes) or f"{item.qualname}.__init__" in outline.names:
         return False
@@ -82,9 +84,9 @@ def _is_unittest(item: Definition, classes: Mapping[str, Definition], depth: int
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return name.startswith(patterns) or any(fnmatchcase(name, each) for each in _patterns(patterns))
+    return name.startswith(patterns) or any(fnmatchcase(name, each) for each in _glob_patterns(patterns))
 
 
 @cache
-def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+def _glob_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(each for each in patterns if any(mark in each for mark in "*?["))

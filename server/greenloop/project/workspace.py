@@ -17,12 +17,12 @@ from pathlib import Path, PurePosixPath
 
 from greenloop.core.errors import UsageError, WorkspaceError
 from greenloop.project import sources
-from greenloop.project.interpreters import environment as environment  # noqa: PLC0414 - part of the interface
+from greenloop.project.interpreters import find_environment as find_environment  # noqa: PLC0414 - part of the interface
 from greenloop.project.settings import Settings
 from greenloop.project.sources import is_trusted as is_trusted  # noqa: PLC0414
 from greenloop.project.sources import module_name as module_name  # noqa: PLC0414
 from greenloop.project.sources import python_files as python_files  # noqa: PLC0414
-from greenloop.project.sources import read as read  # noqa: PLC0414
+from greenloop.project.sources import read_bytes as read_bytes  # noqa: PLC0414
 
 _MARKS = ("pyproject.toml", "pytest.ini", ".pytest.ini", "setup.cfg", "tox.ini", "setup.py", ".git")
 
@@ -73,17 +73,17 @@ def find_root(start: Path) -> Path:
         raise UsageError(f"There is no folder {folder}.")
     for candidate in (folder, *folder.parents):
         # A marker in the home folder (dotfiles under git) does not make all of it a project.
-        if not _too_wide(candidate) and any((candidate / mark).exists() for mark in _MARKS):
+        if not _is_too_broad(candidate) and any((candidate / mark).exists() for mark in _MARKS):
             return candidate
-    return checked_root(folder)
+    return check_root(folder)
 
 
-def checked_root(root: Path) -> Path:
+def check_root(root: Path) -> Path:
     """The root as an absolute path. Raises `UsageError` if it is not a folder, or is `/` or the home folder."""
     root = Path(os.path.abspath(root))  # noqa: PTH100 - links stay, as above
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder.")
-    if _too_wide(root):
+    if _is_too_broad(root):
         raise UsageError(
             f"{root} is too wide to be a workspace: tests could read everything in it.",
             remedy="Go to the project's folder, or give it a pyproject.toml.",
@@ -91,7 +91,7 @@ def checked_root(root: Path) -> Path:
     return root
 
 
-def _too_wide(folder: Path) -> bool:
+def _is_too_broad(folder: Path) -> bool:
     real = folder.resolve()
     return real == real.parent or real == Path.home().resolve()
 
@@ -99,7 +99,7 @@ def _too_wide(folder: Path) -> bool:
 # -- trusted --------------------------------------------------------------------------------------------------------
 
 
-def trusted(root: Path, patterns: Sequence[str] | None = None) -> list[str]:
+def trusted_files(root: Path, patterns: Sequence[str] | None = None) -> list[str]:
     """The tests, conftests and configuration files of the workspace, sorted. `patterns` is pytest's `python_files`."""
     patterns = sources.file_patterns(root) if patterns is None else patterns
     paths = [path for path in python_files(root) if is_trusted(path, patterns)]
@@ -114,8 +114,8 @@ def fingerprint(
     patterns = sources.file_patterns(root) if patterns is None else patterns
     digest = hashlib.sha256()
     unsaved = {path for path in buffers or () if is_trusted(path, patterns)}
-    for path in sorted({*trusted(root, patterns), *unsaved}):
-        data = read(root, path, buffers) or b""
+    for path in sorted({*trusted_files(root, patterns), *unsaved}):
+        data = read_bytes(root, path, buffers) or b""
         digest.update(f"{path}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
         digest.update(data)
     return digest.hexdigest()
@@ -129,7 +129,7 @@ _SHORTEST = 6  # Shorter values occur everywhere; masking them would garble ever
 _MOST_SECRETS = 200
 
 
-def masked(settings: Settings) -> tuple[str, ...]:
+def masked_patterns(settings: Settings) -> tuple[str, ...]:
     """Glob patterns (of names, at any depth) of files that the sandbox hides from tests."""
     return tuple(item for item in MASKED if not any(_covers(exposed, item) for exposed in settings.sandbox.expose))
 
@@ -143,14 +143,14 @@ def is_masked(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch(part, pattern) for part in PurePosixPath(path).parts for pattern in patterns)
 
 
-def secrets(root: Path, environ: Mapping[str, str]) -> list[str]:
+def find_secrets(root: Path, environ: Mapping[str, str]) -> list[str]:
     """Secret values, longest first: from `.env*` files and from variables named like secrets.
 
     They are redacted from everything that is sent to a model.
     """
     values = {value for name, value in environ.items() if _SECRET_NAME.search(name)}
     for file in sorted(root.glob(".env*"))[:20]:
-        data = read(root, file.name) if file.is_file() else None
+        data = read_bytes(root, file.name) if file.is_file() else None
         for name, value in _ASSIGNMENT.findall((data or b"").decode("utf-8", "replace")):
             value = _unquoted(value)  # noqa: PLW2901
             if _SECRET_NAME.search(name) or _looks_random(value):
@@ -187,7 +187,7 @@ def resolve_module(name: str, root: Path, from_path: str) -> str:
         package = sources.find_module(parent, root, from_path)
         if package is not None and package.endswith("/__init__.py"):
             return f"{package.removesuffix('__init__.py')}{last}.py"
-        for base in sources.bases(root, from_path):
+        for base in sources.import_roots(root, from_path):
             folder = f"{base}/{parent.replace('.', '/')}" if base else parent.replace(".", "/")
             if (root / folder).is_dir():
                 return f"{folder}/{last}.py"
@@ -198,8 +198,8 @@ def resolve_module(name: str, root: Path, from_path: str) -> str:
 def _base_for_new(root: Path, from_path: str) -> str:
     for option in sources.pytest_option(root, "pythonpath"):
         return "" if option in {".", "./"} else option.strip("/").removeprefix("./")
-    text = sources.text(root, from_path) or ""
-    for module, _names, _line in sources.imported(text, from_path):
+    text = sources.read_text(root, from_path) or ""
+    for module, _names, _line in sources.find_imports(text, from_path):
         module_path = sources.find_module(module.partition(".")[0], root, from_path)
         if module_path is not None and not is_trusted(module_path):
             parent = PurePosixPath(module_path).parent
@@ -216,7 +216,7 @@ def _base_for_new(root: Path, from_path: str) -> str:
     return "src" if (root / "src").is_dir() else ""
 
 
-def importers(
+def importing_tests(
     root: Path,
     module_path: str,
     patterns: Sequence[str] | None = None,
@@ -229,7 +229,7 @@ def importers(
     """
     patterns = sources.file_patterns(root) if patterns is None else patterns
     unsaved = buffers or {}
-    importable = {module_path, *_reexporting(root, module_path)}
+    importable = {module_path, *_reexporting_files(root, module_path)}
     module_words = {PurePosixPath(path).stem for path in importable} | {
         PurePosixPath(path).parent.name for path in importable
     }
@@ -240,13 +240,13 @@ def importers(
     for path in sorted({*python_files(root), *unsaved}):
         if not sources.is_test_file(path, patterns):
             continue
-        text = sources.text(root, path, unsaved) or ""
-        if mention.search(text) and _imports_one(text, path, root, importable, unsaved):
+        text = sources.read_text(root, path, unsaved) or ""
+        if mention.search(text) and _imports_any(text, path, root, importable, unsaved):
             test_files.append(path)
     return test_files
 
 
-def _reexporting(root: Path, module_path: str) -> set[str]:
+def _reexporting_files(root: Path, module_path: str) -> set[str]:
     """`__init__` files of enclosing packages that name the module."""
     init_files = set()
     module = PurePosixPath(module_path)
@@ -255,7 +255,7 @@ def _reexporting(root: Path, module_path: str) -> set[str]:
         init = f"{folder}/__init__.py"
         if init == module_path or str(folder) == ".":
             continue
-        text = sources.text(root, init)
+        text = sources.read_text(root, init)
         if text is None:
             break
         if re.search(rf"\b{re.escape(name)}\b", text):
@@ -263,8 +263,8 @@ def _reexporting(root: Path, module_path: str) -> set[str]:
     return init_files
 
 
-def _imports_one(text: str, path: str, root: Path, importable: set[str], unsaved: Container[str]) -> bool:
-    for module, names, _line in sources.imported(text, path):
+def _imports_any(text: str, path: str, root: Path, importable: set[str], unsaved: Container[str]) -> bool:
+    for module, names, _line in sources.find_imports(text, path):
         if sources.find_module(module, root, path, unsaved=unsaved) in importable:
             return True
         submodules = [f"{module}.{name}" for name in names if module]
@@ -298,7 +298,7 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None) -> None:
         temporary = None
         _sync_folder(real.parent)
     except OSError as error:
-        raise WorkspaceError(*_sentence(real, error)) from error
+        raise WorkspaceError(*_write_error(real, error)) from error
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
@@ -345,7 +345,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _sentence(path: Path, error: OSError) -> tuple[str]:
+def _write_error(path: Path, error: OSError) -> tuple[str]:
     reasons = {
         errno.ENOSPC: "the disk is full",
         errno.EDQUOT: "your disk quota is used up",

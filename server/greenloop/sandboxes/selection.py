@@ -70,7 +70,7 @@ async def _open_first(
 
 async def _load_tested(kind: str, settings: Settings, pool: SandboxPool | None = None) -> Sandbox:
     def make() -> Sandbox:
-        back_end: Sandbox = registry.load("sandboxes", kind).create(settings)
+        back_end: Sandbox = registry.load_part("sandboxes", kind).create(settings)
         return back_end
 
     sandbox = pool.back_end((kind, repr(settings.sandbox)), make) if pool is not None else make()
@@ -98,7 +98,7 @@ async def suggest_other(error: SandboxBrokenError, settings: Settings, failed_ki
 
 def clamp_limits(limits: Limits, report_status: ReportStatus) -> Limits:
     """Lowers the memory limit to what this machine or container allows in total; reports limits above that."""
-    allowed = cgroups.allowed()
+    allowed = cgroups.read_limits()
     if allowed.memory is not None and allowed.memory < limits.memory:
         report_status(
             f"this container allows {allowed.memory >> 20} MiB of memory in all, less than sandbox.memory = "

@@ -15,15 +15,15 @@ from greenloop.core.python.ast_source import (
     FUNCTIONS,
     Definition,
     Function,
-    definitions,
-    dump,
+    dump_tree,
+    find_definitions,
+    parse_module,
     plain_name,
-    start_of,
-    tree,
+    start_line,
 )
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,15 +54,18 @@ class Subject:
             if isinstance(item, FUNCTIONS):
                 yield f"The helper `{item.name}`", item
             elif isinstance(item, ast.ClassDef):
-                for name, node in definitions(item.body, f"{item.name}."):
+                for name, node in find_definitions(item.body, f"{item.name}."):
                     if isinstance(node, FUNCTIONS):
                         yield f"The method `{name}`", node
 
 
 def subject(problem: Problem, region: Region, files: Mapping[str, str]) -> Subject | None:
     """Finds a region's changes in the composed texts; None where its file does not parse or no longer defines it."""
-    old_text, text = flat(problem.files.get(region.path, "")), flat(files.get(region.path, problem.files[region.path]))
-    old_tree, new_tree = tree(old_text), tree(text)
+    old_text, text = (
+        with_plain_ends(problem.files.get(region.path, "")),
+        with_plain_ends(files.get(region.path, problem.files[region.path])),
+    )
+    old_tree, new_tree = parse_module(old_text), parse_module(text)
     if isinstance(new_tree, SyntaxError):
         return None
     original_body = [] if isinstance(old_tree, SyntaxError) else old_tree.body
@@ -72,7 +75,7 @@ def subject(problem: Problem, region: Region, files: Mapping[str, str]) -> Subje
     if changed_node is None:
         return None
     kept_ids = {id(new) for _old, new in definitions_of.values() if new is not None}
-    unchanged = original_node is not None and dump(original_node) == dump(changed_node)
+    unchanged = original_node is not None and dump_tree(original_node) == dump_tree(changed_node)
     return Subject(
         region=region,
         text=text,
@@ -85,8 +88,8 @@ def subject(problem: Problem, region: Region, files: Mapping[str, str]) -> Subje
 
 def name_line(problem: Problem, region: Region) -> int:
     """The line of `Problem.files` with the region's name, after any decorators."""
-    text = flat(problem.files[region.path])
-    module = tree(text)
+    text = with_plain_ends(problem.files[region.path])
+    module = parse_module(text)
     body = [] if isinstance(module, SyntaxError) else module.body
     node = _nodes(body, text, (), region)[0]
     return node.lineno if node else region.start
@@ -97,10 +100,10 @@ def _nodes(
 ) -> tuple[Definition | None, Definition | None]:
     """The region before and after; among several definitions of one name (overloads), the one at the same position."""
     name, lines = plain_name(region.qualname), text.split("\n")
-    old_nodes = [node for qualname, node in definitions(old) if qualname == name]
-    new_nodes = [node for qualname, node in definitions(new) if qualname == name]
+    old_nodes = [node for qualname, node in find_definitions(old) if qualname == name]
+    new_nodes = [node for qualname, node in find_definitions(new) if qualname == name]
     position = next(
-        (n for n, node in enumerate(old_nodes) if region.start <= start_of(node, lines) <= region.end), None
+        (n for n, node in enumerate(old_nodes) if region.start <= start_line(node, lines) <= region.end), None
     )
     old_node = old_nodes[position] if position is not None else None
     if not new_nodes:
@@ -110,13 +113,13 @@ def _nodes(
 
 def _added(before: Sequence[ast.stmt], after: Sequence[ast.stmt], kept: set[int]) -> Iterator[ast.stmt]:
     """Yields the new statements; for a class that contains a region, the new statements inside it."""
-    known_dumps = Counter(dump(node) for node in before)
+    known_dumps = Counter(dump_tree(node) for node in before)
     for node in after:
-        node_dump = dump(node)
+        node_dump = dump_tree(node)
         if id(node) in kept or known_dumps[node_dump] > 0:
             known_dumps[node_dump] -= 1
             continue
-        if isinstance(node, DEFINITIONS) and any(id(inner) in kept for _name, inner in definitions(node.body)):
+        if isinstance(node, DEFINITIONS) and any(id(inner) in kept for _name, inner in find_definitions(node.body)):
             old_definition = next(
                 (item for item in before if isinstance(item, DEFINITIONS) and item.name == node.name), None
             )

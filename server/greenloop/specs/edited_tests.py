@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from greenloop.core.generated_tests import Check
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.spec_summary import describe_one
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 # What may be edited here; the user edits tests, doctests and recordings in their own files.
 EDITABLE = (Provenance.EXAMPLE, Provenance.CONFIRMED, Provenance.DESIGNED, Provenance.PROPERTY, Provenance.HINT)
@@ -126,7 +126,7 @@ def _tests(text: str, region: Region) -> dict[str, Written]:
         if not (is_test or is_text or isinstance(node, _HEADS)):
             raise Unreadable(f"line {node.lineno}: only imports and functions named test_… can stand here")
     import_nodes = [node for node in body if isinstance(node, _HEADS)]
-    rows = flat(text).split("\n")
+    rows = with_plain_ends(text).split("\n")
     tests = [node for node in body if isinstance(node, ast.FunctionDef)]
     if duplicate := next((node for node in tests if sum(node.name == other.name for other in tests) > 1), None):
         raise Unreadable(f"line {duplicate.lineno}: there is more than one {duplicate.name}")
@@ -140,7 +140,7 @@ def _ours(text: str, region: Region) -> dict[str, Written]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     import_nodes = [node for node in body if isinstance(node, _HEADS)]
-    rows = flat(text).split("\n")
+    rows = with_plain_ends(text).split("\n")
     return {node.name: _test(node, import_nodes, rows, region) for node in body if isinstance(node, ast.FunctionDef)}
 
 

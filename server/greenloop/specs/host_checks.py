@@ -35,7 +35,7 @@ async def collected(problem: Problem, tools: Tools) -> Spec:
     spec = Spec()
     for name in PARTS:
         if tools.options.get(name):
-            spec += await registry.load("specs", name).collect(problem, tools)
+            spec += await registry.load_part("specs", name).collect(problem, tools)
     return spec
 
 
@@ -96,5 +96,5 @@ async def _results(
     expected_ids = {case.id for case in problem.spec.cases if case.provenance is kind}
     if not expected_ids:
         return ()
-    results: Sequence[CaseResult] = await registry.load("specs", name).judge(problem, files, tools)
+    results: Sequence[CaseResult] = await registry.load_part("specs", name).judge(problem, files, tools)
     return [result for result in results if result.id in expected_ids]

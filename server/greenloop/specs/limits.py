@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.errors import SettingsError
-from greenloop.core.python.ast_source import FUNCTIONS, docstring, dump
+from greenloop.core.python.ast_source import FUNCTIONS, docstring_statement, dump_tree
 from greenloop.specs import metrics
 from greenloop.specs.changed_code import Subject
 
@@ -158,7 +158,11 @@ def _imports(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
 def _signature(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
     old, new = subject.before, subject.node
     if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
-        same = type(old) is type(new) and dump(old.args) == dump(new.args) and dump(old.returns) == dump(new.returns)
+        same = (
+            type(old) is type(new)
+            and dump_tree(old.args) == dump_tree(new.args)
+            and dump_tree(old.returns) == dump_tree(new.returns)
+        )
         if not same:
             message = f"The signature became `{_head(new)}`; it must stay `{_head(old)}`."
             yield Fault(message=message, line=new.lineno)
@@ -211,13 +215,13 @@ def _no_globals(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
 
 
 def _docstring(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    old = docstring(subject.before) if subject.before else None
+    old = docstring_statement(subject.before) if subject.before else None
     if old is None or subject.node is None:
         return
-    new = docstring(subject.node)
+    new = docstring_statement(subject.node)
     if new is None:
         yield Fault(message="The docstring is gone; it must be kept.", line=subject.node.lineno)
-    elif dump(old) != dump(new):
+    elif dump_tree(old) != dump_tree(new):
         yield Fault(message="The docstring was changed; it must be kept.", line=new.lineno)
 
 

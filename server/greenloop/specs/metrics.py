@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from greenloop.core.python.ast_source import FUNCTIONS, Function, blocks, docstring
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, statement_blocks
 from greenloop.core.python.names import import_keys
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -17,7 +17,7 @@ _NESTING = (ast.If, *_LOOPS, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.
 
 def length(node: Function, rows: Sequence[str]) -> int:
     """Lines of code from `def` on; decorators, the docstring, comments and blank lines do not count."""
-    docstring_node = docstring(node)
+    docstring_node = docstring_statement(node)
     skipped = (
         range(docstring_node.lineno, (docstring_node.end_lineno or docstring_node.lineno) + 1)
         if docstring_node
@@ -50,7 +50,7 @@ def _branches(body: Sequence[ast.stmt]) -> int:
         if isinstance(node, ast.ClassDef):
             count += _branches([item for item in node.body if isinstance(item, FUNCTIONS)])
         else:
-            count += sum(_branches(block) for block in blocks(node))
+            count += sum(_branches(block) for block in statement_blocks(node))
     return count
 
 
@@ -59,7 +59,7 @@ def nesting(body: Sequence[ast.stmt]) -> int:
     deepest = 0
     for node in body:
         is_nested = isinstance(node, _NESTING)
-        for block in blocks(node):
+        for block in statement_blocks(node):
             is_elif = isinstance(node, ast.If) and block is node.orelse and _is_elif(node)
             deepest = max(deepest, nesting(block) + (is_nested and not is_elif))
     return deepest

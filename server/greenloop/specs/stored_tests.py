@@ -254,11 +254,11 @@ def _others(spec: Spec) -> list[str]:
 
 def _digest(text: str, region: Region) -> str:
     """Hashes what the function should do: its header and docstring, regardless of layout."""
-    definition = definitions.lookup(definitions.definitions(text), region.qualname)
+    definition = definitions.find_by_qualname(definitions.find_definitions(text), region.qualname)
     if definition is None:
         return _sha("")
-    header = "".join(definitions.span(text, definition.name_line, definition.header_end).split())
-    docstring = definitions.span(text, *definition.docstring) if definition.docstring else ""
+    header = "".join(definitions.line_span(text, definition.name_line, definition.header_end).split())
+    docstring = definitions.line_span(text, *definition.docstring) if definition.docstring else ""
     return _sha("\n".join([header, *(row.strip() for row in docstring.strip().splitlines())]))
 
 

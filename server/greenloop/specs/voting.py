@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from greenloop.core.compose import compose
-from greenloop.core.docstrings.literal_input import expression
+from greenloop.core.docstrings.literal_input import parse_literal_input
 from greenloop.core.election import Election, elect_nearest
 from greenloop.core.fingerprint import fingerprint
 from greenloop.core.generated_tests import (
@@ -29,7 +29,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.core.text.diff import changed
+from greenloop.core.text.diff import count_changed_lines
 from greenloop.core.votes import Ballot, Poll, Ruling
 from greenloop.specs.edited_tests import written
 
@@ -198,7 +198,7 @@ def ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]
             texts = compose(problem, attempt.candidate)
             results = {case.id: behaviour(case, sources[case.id]) for case in verdict.cases if case.id in sources}
             weight = votes[fingerprints[attempt.number]]
-            size = changed(problem.files, texts)
+            size = count_changed_lines(problem.files, texts)
             cast.append(Ballot(attempt=attempt.number, passed=passed, observed=results, weight=weight, size=size))
     return tuple(cast)
 
@@ -270,7 +270,7 @@ def _others(case: Case, known: Equation, found: Sequence[Ballot]) -> dict[str, s
 def _typed(text: str | None) -> str:
     """A typed value as source; empty where it cannot be read."""
     try:
-        return expression(text or "")
+        return parse_literal_input(text or "")
     except ValueError:
         return ""
 

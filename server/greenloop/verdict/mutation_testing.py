@@ -16,13 +16,20 @@ from time import monotonic
 from greenloop.core.compose import compose
 from greenloop.core.fingerprint import is_same_code
 from greenloop.core.ports import Session
-from greenloop.core.python.ast_source import DEFINITIONS, blocks, compiled, definitions, plain_name, tree
+from greenloop.core.python.ast_source import (
+    DEFINITIONS,
+    compile_error,
+    find_definitions,
+    parse_module,
+    plain_name,
+    statement_blocks,
+)
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun, WatchedLines
 from greenloop.core.report import LineTrace, case_results, line_traces
 from greenloop.core.selectors import fit_selectors
-from greenloop.core.text.diff import flat, hunks
+from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.drafting.candidates.mutate import changes
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
@@ -117,18 +124,20 @@ def mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
     by_line: dict[tuple[str, int], list[Mutant]] = {}
     known = {tuple(sorted(whole.items()))}
     for region, text in candidate.texts.items():
-        for change in changes(flat(text)):
+        for change in changes(with_plain_ends(text)):
             other = replace(candidate, texts={**candidate.texts, region: change.text})
             files = compose(problem, other)
             key = tuple(sorted(files.items()))
             if key in known:
                 continue
             known.add(key)
-            hunk = next(iter(hunks(flat(whole[region.path]), flat(files[region.path]))))
-            old = flat(whole[region.path]).split("\n")[hunk.start]
+            hunk = next(iter(diff_hunks(with_plain_ends(whole[region.path]), with_plain_ends(files[region.path]))))
+            old = with_plain_ends(whole[region.path]).split("\n")[hunk.start]
             new = "".join(hunk.lines).split("\n")[0] if hunk.lines else None
             made = Mutant(path=region.path, line=hunk.start + 1, old=old, new=new, files=files)
-            if compiled(flat(files[region.path])) is None and not is_same_code(problem, other, candidate):
+            if compile_error(with_plain_ends(files[region.path])) is None and not is_same_code(
+                problem, other, candidate
+            ):
                 by_line.setdefault((made.path, made.line), []).append(made)
     return list(_spread(by_line))
 
@@ -212,9 +221,9 @@ def _bodies(candidate: Candidate, accepted: Mapping[str, str]) -> list[tuple[str
     """For each region its file and the lines on which statements of it begin, docstrings and definitions left out."""
     found = []
     for region in candidate.texts:
-        module = tree(flat(accepted[region.path]))
+        module = parse_module(with_plain_ends(accepted[region.path]))
         body = module.body if isinstance(module, ast.Module) else []
-        nodes = [node for name, node in definitions(body) if name == plain_name(region.qualname)]
+        nodes = [node for name, node in find_definitions(body) if name == plain_name(region.qualname)]
         inside = [each for node in nodes[-1:] for each in ast.walk(node) if isinstance(each, ast.stmt)]
         plain = [each for each in inside if not isinstance(each, DEFINITIONS) and not _says_nothing(each)]
         found.append((region.path, sorted({each.lineno for each in plain})))
@@ -228,10 +237,10 @@ def _says_nothing(node: ast.stmt) -> bool:
 def _reached(text: str, path: str, seen: Iterable[LineTrace]) -> frozenset[int]:
     """Lines of the file that a case runs; a statement of several lines counts as a whole."""
     ran = {line for each in seen for line in each.lines.get(path, ())}
-    module = tree(flat(text))
+    module = parse_module(with_plain_ends(text))
     for node in ast.walk(module) if isinstance(module, ast.Module) else ():
         if isinstance(node, ast.stmt):
-            inner = [block[0].lineno for block in blocks(node) if block]
+            inner = [block[0].lineno for block in statement_blocks(node) if block]
             span = range(node.lineno, min(inner, default=(node.end_lineno or node.lineno) + 1) or node.lineno + 1)
             if ran & {*span}:
                 ran |= {*span}

@@ -16,19 +16,19 @@ from pathlib import PurePosixPath
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.ports import Session
-from greenloop.core.python.ast_source import plain_name, tree
+from greenloop.core.python.ast_source import parse_module, plain_name
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.spec import Provenance
 from greenloop.core.report import case_results
-from greenloop.core.testfiles.append import Kind, appended, fresh, style
-from greenloop.core.testfiles.imports import Access, access
-from greenloop.core.testfiles.naming import title_of
-from greenloop.core.testfiles.render import KINDS, remarked, retold
-from greenloop.core.text.diff import flat
-from greenloop.core.text.encoding import declared, encodable
+from greenloop.core.testfiles.append import FileForm, append_tests, detect_style, new_tests
+from greenloop.core.testfiles.imports import TargetImports, resolve_imports
+from greenloop.core.testfiles.naming import class_name
+from greenloop.core.testfiles.render import KINDS, render_case, without_repeated_remarks
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.project import sources
 
 SECONDS = 60.0  # for the written tests together
@@ -79,29 +79,29 @@ def written(
     path, model = chosen(problem, text_of)
     before = text_of(path)
     text = before or ""
-    if isinstance(tree(flat(text)), SyntaxError):
+    if isinstance(parse_module(with_plain_ends(text)), SyntaxError):
         return Addition(left_out=(f"No tests are written: {path} cannot be parsed.",))
-    hand = style(text) if before is not None else style(model)
+    hand = detect_style(text) if before is not None else detect_style(model)
     taken = set(re.findall(r"\b\w+\b", text))
     tests = []
     for case in sorted(known, key=lambda each: list(KINDS).index(each.provenance)):
-        test = retold(case, problem.spec.files, module, name, taken, attempts)
-        if test is None or encodable(test.body, declared(text)):
+        test = render_case(case, problem.spec.files, module, name, taken, attempts)
+        if test is None or why_not_encodable(test.body, declared_encoding(text)):
             left.append(f"`{case.source}` is not written: it does not fit into {path}.")
             continue
         taken.add(test.name)
         tests.append(test)
     names = sorted({each for test in tests for each in test.uses})
     reached = _access(text, path, module, names, problem)
-    tests = fresh(text, hand, reached, tests)
+    tests = new_tests(text, hand, reached, tests)
     if not tests:
         return Addition(left_out=tuple(left))
-    title = title_of(name, taken)
-    prefix = path if hand.kind is Kind.FUNCTIONS else f"{path}::{title}"
+    title = class_name(name, taken)
+    prefix = path if hand.kind is FileForm.FUNCTIONS else f"{path}::{title}"
     return Addition(
         path=path,
         before=before,
-        after=appended(text, hand, reached, remarked(tests), title),
+        after=append_tests(text, hand, reached, without_repeated_remarks(tests), title),
         ids={test.case: f"{prefix}::{test.name}" for test in tests},
         left_out=tuple(left),
     )
@@ -205,7 +205,9 @@ def chosen(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str,
     stem = PurePosixPath(target).stem
     found = [path for path in {*sources.python_files(root), *problem.buffers} if sources.is_test_file(path, patterns)]
     tests = {path: text for path in sorted(found) if (text := text_of(path)) is not None and path != target}
-    tests = {path: text for path, text in tests.items() if not isinstance(tree(flat(text)), SyntaxError)}
+    tests = {
+        path: text for path, text in tests.items() if not isinstance(parse_module(with_plain_ends(text)), SyntaxError)
+    }
     importing = {path: text for path, text in tests.items() if _imports(problem, path, text)}
     if importing:
         own = {path for path in importing if stem in PurePosixPath(path).stem.replace("test", "").strip("_").split(".")}
@@ -221,7 +223,7 @@ def chosen(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str,
 
 
 def _imports(problem: Problem, path: str, text: str) -> bool:
-    for module, names, _line in sources.imported(flat(text), path):
+    for module, names, _line in sources.find_imports(with_plain_ends(text), path):
         for each in (module, *(f"{module}.{name}" for name in names)):
             if each and sources.find_module(each, problem.root, path) == problem.regions[0].path:
                 return True
@@ -253,10 +255,10 @@ def _new(folder: str, problem: Problem, patterns: Sequence[str], tests: Collecti
     return name if folder == "." else f"{folder}/{name}"
 
 
-def _access(text: str, path: str, module: str, names: Sequence[str], problem: Problem) -> Access:
+def _access(text: str, path: str, module: str, names: Sequence[str], problem: Problem) -> TargetImports:
     """All ways in which the file spells the module: as it imports it already, else as the project does."""
     own, seen = [module], {module}
-    for node in ast.walk(tree(flat(text))):  # type: ignore[arg-type]
+    for node in ast.walk(parse_module(with_plain_ends(text))):  # type: ignore[arg-type]
         spelled: list[str] = []
         if isinstance(node, ast.ImportFrom):
             whole = "." * node.level + (node.module or "")
@@ -266,8 +268,8 @@ def _access(text: str, path: str, module: str, names: Sequence[str], problem: Pr
             spelled = [each.name for each in node.names]
         for each in spelled:
             level = len(each) - len(each.lstrip("."))
-            absolute = sources.absolute(each.lstrip("."), level, path)
+            absolute = sources.absolute_module(each.lstrip("."), level, path)
             if each not in seen and sources.find_module(absolute, problem.root, path) == problem.regions[0].path:
                 own.append(each)
             seen.add(each)
-    return access(text, module, own, names)
+    return resolve_imports(text, module, own, names)

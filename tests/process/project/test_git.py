@@ -71,7 +71,7 @@ def against(root: Path, revision: str = "HEAD", **more):
 
 def test_a_clean_tree_differs_in_nothing(work):
     found = against(work)
-    assert (found.files, found.without, found.old_code, found.new_code) == ({}, (), {}, ())
+    assert (found.files, found.removed_paths, found.old_code, found.new_code) == ({}, (), {}, ())
     assert found.paths == FILES.keys()
     assert found.trusted == {"tests/test_m.py", "pytest.ini"}
     assert not found.code_changed
@@ -304,7 +304,7 @@ def test_what_is_trusted_comes_from_the_revision_and_the_rest_from_the_working_t
     assert found.removed == ("tests/test_m.py",)
     assert found.added == ("conftest.py", "evil.pth", "sitecustomize.py", "tests/helper.py", "tests/test_new.py")
     caches = ("__pycache__/m.cpython-311.pyc", "tests/__pycache__/test_m.cpython-311.pyc")
-    assert found.without == tuple(sorted((*found.added, *caches)))
+    assert found.removed_paths == tuple(sorted((*found.added, *caches)))
     assert found.old_code == {"m.py": b"A = 1\n"}
     assert found.new_code == ("n.py",)
 
@@ -321,7 +321,7 @@ def test_the_revision_says_what_a_test_file_is(work):
 def test_kept_files_stay(work):
     write(work, {"pkg/_version.py": "", "tests/data/generated.json": ""})
     found = against(work, keep=("pkg/_version.py", "tests/data/*"))
-    assert found.new_code == found.without == ()
+    assert found.new_code == found.removed_paths == ()
     assert found.kept == ("pkg/_version.py", "tests/data/generated.json")
 
 
@@ -332,7 +332,7 @@ def test_hidden_files_are_left_alone(work):
     write(work, {".env": "A=2\n", "tests/.env.local": ""})
     found = against(work, masked=(".env*",))
     assert found.old_code == {}
-    assert found.without == ()
+    assert found.removed_paths == ()
 
 
 @pytest.mark.parametrize("name", ["conftest.py", "tests/test_m.py", "tests"])

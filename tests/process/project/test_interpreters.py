@@ -17,7 +17,7 @@ NOTHING = {"PATH": "/nonexistent", "HOME": "/nonexistent"}
 
 
 def environment(root, environ=None, **settings):
-    return interpreters.environment(root, Settings(**settings), environ={**NOTHING, **(environ or {})})
+    return interpreters.find_environment(root, Settings(**settings), environ={**NOTHING, **(environ or {})})
 
 
 def test_the_system_is_asked_when_nothing_else_is_there(tmp_path):

@@ -122,9 +122,9 @@ def machine(project, monkeypatch):
             raise state["environment"]
         return state["environment"]
 
-    monkeypatch.setattr(registry, "names", lambda _part: list(state["walls"]))
-    monkeypatch.setattr(registry, "load", lambda _part, name: Part(name))
-    monkeypatch.setattr("greenloop.project.workspace.environment", found)
+    monkeypatch.setattr(registry, "list_parts", lambda _part: list(state["walls"]))
+    monkeypatch.setattr(registry, "load_part", lambda _part, name: Part(name))
+    monkeypatch.setattr("greenloop.project.workspace.find_environment", found)
     monkeypatch.setattr("greenloop.models.embedded.default_model.ollama_models", ollama)
     monkeypatch.setattr("greenloop.models.embedded.weights.present", lambda: state["weights"])
     monkeypatch.setattr("greenloop.models.embedded.hardware.engine_present", lambda: True)

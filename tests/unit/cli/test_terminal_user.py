@@ -12,7 +12,7 @@ from greenloop.cli.live_table import LiveTable
 from greenloop.cli.main import main
 from greenloop.cli.screen import View
 from greenloop.cli.terminal_user import TerminalUser
-from greenloop.core.docstrings.literal_input import expression
+from greenloop.core.docstrings.literal_input import parse_literal_input
 
 QUESTION = 'Is `rle("") == []` right?'
 OPTIONS = ("Yes", "No", "It is [('', 0)]", "The right value is …", "Skip")
@@ -83,7 +83,7 @@ async def test_a_value_that_is_none_is_asked_for_once_more(typed, words, value, 
 )
 def test_what_is_no_value_is_told_in_one_sentence(text):
     with pytest.raises(ValueError, match=r"^[^\n]{10,200}\.$"):
-        expression(text)
+        parse_literal_input(text)
 
 
 async def test_the_live_table_stands_still_while_it_is_asked(typed):

@@ -8,7 +8,7 @@ from greenloop.core.compose import before_after, compose, region_text
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.text.diff import lines
+from greenloop.core.text.diff import split_lines
 
 NEW = "def f(x):\n    return 2\n"
 
@@ -152,7 +152,7 @@ def test_all_lines_outside_the_region_stay_byte_for_byte(data, above, below, fin
     rows = [row + data.draw(ENDS) for row in [*above, "def f(x):", "    return 1", *below]]
     rows[-1] = rows[-1].rstrip("\r\n") + data.draw(st.sampled_from(["", final]))
     text = "".join(rows)
-    rows = lines(text)
+    rows = split_lines(text)
     start = next(n for n, row in enumerate(rows) if row.startswith("def f(x)"))
     region = Region(path="m.py", qualname="f", start=start + 1, end=start + 2)
     case = Problem(
@@ -165,10 +165,10 @@ def test_all_lines_outside_the_region_stay_byte_for_byte(data, above, below, fin
     composed = compose(case, Candidate(texts={region: NEW}))["m.py"]
     assert composed.startswith("".join(rows[:start]))
     assert composed.endswith("".join(rows[start + 2 :]))
-    assert len(lines(composed)) == len(rows)
+    assert len(split_lines(composed)) == len(rows)
     with_extras = compose(case, Candidate(texts={region: NEW}, imports=("import zlib",), helpers=(HELPER,)))["m.py"]
-    kept = [row.rstrip("\r\n") for row in lines(with_extras)]
+    kept = [row.rstrip("\r\n") for row in split_lines(with_extras)]
     position = 0
-    for row in (row.rstrip("\r\n") for row in lines(composed)):
+    for row in (row.rstrip("\r\n") for row in split_lines(composed)):
         position = kept.index(row, position) + 1
     assert with_extras.count("import zlib") == 1

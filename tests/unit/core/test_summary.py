@@ -21,7 +21,12 @@ def evidence(**fields) -> Evidence:
 
 def outcome(found: Evidence) -> Outcome:
     return Outcome(
-        solved=True, verified=trust(found), reason=StopReason.SOLVED, message="", attempts=(), evidence=found
+        solved=True,
+        verified=verification_level(found),
+        reason=StopReason.SOLVED,
+        message="",
+        attempts=(),
+        evidence=found,
     )
 
 
@@ -51,7 +56,7 @@ def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown
 
 
 def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
-    assert trust(evidence(sandbox="none", neighbours_unchanged=100)) is Verified.UNVERIFIED
+    assert verification_level(evidence(sandbox="none", neighbours_unchanged=100)) is Verified.UNVERIFIED
     assert not outcome(evidence(sandbox="none")).applicable
 
 
@@ -74,7 +79,7 @@ def test_holes_beside_each_other_share_a_row():
         tried(5, Move.DRAFT, "TypeError"),
         replace(tried(6, Move.INFILL, ""), accepted=True),
     ]
-    rows = folded(attempts)
+    rows = fold_attempts(attempts)
     assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
     assert of_holes(rows[1]) == "3 infills: AssertionError 2, Unchanged 1"
     assert spent(rows[1]).tokens == 30
@@ -98,7 +103,7 @@ def test_an_attempt_says_where_it_goes_on_from(number, parent, move, shown):
         draft=Draft(parent=parent, move=move, role=Role.DRAFTER),
         verdict=Verdict(status=Status.FAILED),
     )
-    assert label(attempt) == shown
+    assert attempt_label(attempt) == shown
 
 
 def proved(cases: dict[str, tuple[int, int]], **fields) -> Evidence:
@@ -108,7 +113,7 @@ def proved(cases: dict[str, tuple[int, int]], **fields) -> Evidence:
 @pytest.mark.parametrize("word", ["user", "doctest", "example", "trace", "confirmed"])
 def test_what_the_user_said_himself_verifies(word):
     found = proved({"designed": (7, 8), "property": (2, 2), word: (1, 1)})
-    assert trust(found) is Verified.VERIFIED
+    assert verification_level(found) is Verified.VERIFIED
     assert outcome(found).verified is Verified.VERIFIED
 
 
@@ -125,7 +130,7 @@ def test_what_the_user_said_himself_verifies(word):
 )
 def test_what_somebody_else_made_up_never_verifies(cases):
     found = proved(cases)
-    assert trust(found) is Verified.PARTIALLY
+    assert verification_level(found) is Verified.PARTIALLY
     assert not replace(outcome(found), after={"m.py": "x"}).applicable
 
 

@@ -25,7 +25,7 @@ def poll(*ballots: Ballot, cases: str = "abcde", **more) -> Poll:
 
 
 def rule(name: str):
-    return registry.load("trust", name).rule
+    return registry.load_part("trust", name).rule
 
 
 def test_candidates_that_behave_alike_are_one_cluster():

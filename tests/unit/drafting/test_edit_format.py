@@ -9,7 +9,7 @@ import pytest
 from doubling import PROBLEM, STUB, TESTS
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import hunks
+from greenloop.core.text.diff import diff_hunks
 from greenloop.drafting.edit_format import asking, chosen
 from greenloop.project import templates
 from theatre import Theatre
@@ -44,7 +44,7 @@ async def test_one_form_is_asked_for_and_every_form_is_read(form, answered):
     told = "\n".join(message.content for message in theatre.log[0][1].messages)
     assert [words for words in ASKED.values() if words in told] == [ASKED[form]]
     candidate = outcome.attempts[outcome.best].candidate
-    (hunk,) = hunks(CODE, "".join(candidate.texts.values()))
+    (hunk,) = diff_hunks(CODE, "".join(candidate.texts.values()))
     assert (hunk.start, hunk.lines) == (2, ("    twice = 2 * x\n",))
 
 
@@ -88,7 +88,7 @@ def test_auto_asks_for_edits_where_the_whole_does_not_fit_into_an_answer():
 @pytest.mark.parametrize("preset", ["default", "plain", "self_critique"])
 @pytest.mark.parametrize("form", ["search_replace", "unified_diff"])
 def test_no_template_asks_for_two_forms(preset, form):
-    asked = asking(templates.preset(preset), templates.preset(form))
+    asked = asking(templates.preset_templates(preset), templates.preset_templates(form))
     for name, text in asked.items():
         if name not in ("task", "infill", "reask"):
             assert "code block" not in text, name

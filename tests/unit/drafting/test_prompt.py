@@ -12,8 +12,8 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.text.tokens import estimate
-from greenloop.core.text.truncate import cut
+from greenloop.core.text.tokens import estimate_tokens
+from greenloop.core.text.truncate import truncate
 from greenloop.drafting.prompt import assemble, earlier, fenced, fit
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
@@ -109,7 +109,7 @@ def test_ten_attempts_with_long_tracebacks_stay_within_the_budget(room):
 
 
 COUNTS = {
-    "estimate": estimate,
+    "estimate": estimate_tokens,
     "characters": len,
     "thirds": lambda text: len(text) // 3,
     "words": lambda t: len(t.split()),
@@ -193,7 +193,7 @@ def test_ten_megabytes_are_cut_after_a_bounded_number_of_characters_was_counted(
         counted += len(part)
         return COUNTS[count](part)
 
-    assert COUNTS[count](cut(text, 300, counting)) <= 300
+    assert COUNTS[count](truncate(text, 300, counting)) <= 300
     assert counted < 400_000
 
 
@@ -215,7 +215,7 @@ def test_fences_are_longer_than_what_they_hold():
 
 
 def test_cut_keeps_head_and_tail():
-    text = cut("\n".join(map(str, range(100))), 30, lambda text: len(text) // 3)
+    text = truncate("\n".join(map(str, range(100))), 30, lambda text: len(text) // 3)
     assert text.startswith("0\n")
     assert text.endswith("99")
     assert "left out" in text
@@ -282,7 +282,7 @@ def test_ten_megabytes_are_not_counted(text):
         counted += len(part)
         return len(part) // 4
 
-    assert len(cut(text, 300, count)) <= 1200
+    assert len(truncate(text, 300, count)) <= 1200
     assert counted < 500_000
 
 

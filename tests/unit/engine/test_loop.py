@@ -20,7 +20,7 @@ from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Budget, Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Status, Verdict
 from greenloop.core.run_state import RunState
-from greenloop.core.summary import spent
+from greenloop.core.summary import total_usage
 from greenloop.drafting.search import chain
 from greenloop.drafting.search.published import restart_on_repeat
 from greenloop.engine import loop
@@ -406,7 +406,7 @@ async def test_what_parts_ask_is_billed():
 
     stage.describe = describe
     outcome = await stage.run(attempts=1)
-    assert spent(outcome.attempts).tokens == 27
+    assert total_usage(outcome.attempts).tokens == 27
 
 
 async def test_a_failing_model_ends_the_whole_round():

@@ -79,9 +79,9 @@ async def test_runs_differ_in_the_recorded_confidence_alone():
     assert blank(sure) == blank(unsure)
 
 
-@pytest.mark.parametrize("name", registry.names("search"))
+@pytest.mark.parametrize("name", registry.list_parts("search"))
 async def test_no_search_reads_it(name):
-    plan = registry.load("search", name).plan
+    plan = registry.load_part("search", name).plan
     attempts = list((await ran([*WRONG[:3], HALF], 0.5, 4)).attempts)
     assert attempts[1].verdict.status is Status.FAILED
 

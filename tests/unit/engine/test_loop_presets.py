@@ -75,7 +75,10 @@ class Play:
             rng=random.Random(0),
         )
         return tuple(
-            [await registry.load("feedback", name).describe(problem, attempts, tools) for name in self.preset.feedback]
+            [
+                await registry.load_part("feedback", name).describe(problem, attempts, tools)
+                for name in self.preset.feedback
+            ]
         )
 
     def assemble(self, problem, draft, attempts) -> ChatRequest:
@@ -97,7 +100,7 @@ class Play:
             number=0, verdict=unwritten(), error_class="NotImplementedError", group=ErrorGroup.RUNTIME, notes=notes
         )
         parts = loop.Parts(
-            plan=registry.load("search", self.preset.search).plan,
+            plan=registry.load_part("search", self.preset.search).plan,
             assemble=self.assemble,
             ask=self.ask,
             verify=self.verify,

@@ -85,7 +85,7 @@ def failure(kind, message, *frames):
     ],
 )
 def test_faults(tmp_path, kind, message, frames, sentence, remedy):
-    fault = regions.environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path)
+    fault = regions.find_environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path)
     assert fault is not None
     assert sentence in fault.sentence
     assert remedy in fault.remedy
@@ -105,17 +105,17 @@ def test_faults(tmp_path, kind, message, frames, sentence, remedy):
 )
 def test_what_code_can_cure_is_no_fault(tmp_path, kind, message, frames):
     (tmp_path / "m.py").touch()
-    assert regions.environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path) is None
+    assert regions.find_environment_fault([failure(kind, message, *frames)], PYTHON, root=tmp_path) is None
 
 
 def test_one_failure_of_the_codes_own_is_enough_to_go_on(tmp_path):
     network = failure("gaierror", "[Errno -3] Temporary failure in name resolution")
-    assert regions.environment_fault([network, failure("AssertionError", "")], PYTHON, root=tmp_path) is None
-    assert regions.environment_fault([], PYTHON) is None
+    assert regions.find_environment_fault([network, failure("AssertionError", "")], PYTHON, root=tmp_path) is None
+    assert regions.find_environment_fault([], PYTHON) is None
 
 
 def test_with_the_network_open_the_cure_is_another():
     network = failure("gaierror", "[Errno -2] Name or service not known")
-    fault = regions.environment_fault([network], PYTHON, network=True)
+    fault = regions.find_environment_fault([network], PYTHON, network=True)
     assert fault is not None
     assert "sandbox.network" not in fault.remedy

@@ -25,12 +25,12 @@ def failure(message, *frames, kind="ImportError"):
 
 def ask(root, message, test="test_m.py", *frames, kind="ImportError"):
     return regions.missing(
-        [failure(message, *(frames or (test,)), kind=kind)], lambda path: sources.text(root, path), root, test
+        [failure(message, *(frames or (test,)), kind=kind)], lambda path: sources.read_text(root, path), root, test
     )
 
 
 def stubbed(root, found):
-    files, created = regions.stub(found, lambda path: sources.text(root, path))
+    files, created = regions.stub(found, lambda path: sources.read_text(root, path))
     (path,) = files
     for region in created:
         rows = files[path].replace("\r\n", "\n").split("\n")
@@ -233,7 +233,7 @@ def test_the_message_may_be_in_the_rendering_only(tmp_path):
     lay(tmp_path, {"m.py": "", "test_m.py": "from m import f\n"})
     text = "test_m.py:1: in <module>\n    from m import f\nE   ImportError: cannot import name 'f' from 'm' (/w/m.py)\n"
     shown = Failure(type="CollectError", message="", text=text)
-    found = regions.missing([shown], lambda path: sources.text(tmp_path, path), tmp_path, "test_m.py")
+    found = regions.missing([shown], lambda path: sources.read_text(tmp_path, path), tmp_path, "test_m.py")
     assert found is not None
     assert found.names == ("f",)
 
@@ -243,7 +243,7 @@ def test_a_second_miss_builds_on_the_first_stub(tmp_path):
     laid = {}
 
     def text_of(path):
-        return laid.get(path) or sources.text(tmp_path, path)
+        return laid.get(path) or sources.read_text(tmp_path, path)
 
     found = regions.missing([failure("No module named 'm'", "test_m.py")], text_of, tmp_path, "test_m.py")
     files, first = regions.stub(found, text_of)

@@ -11,7 +11,7 @@ import pytest
 
 from greenloop.models.embedded import hardware
 from greenloop.project import cgroups
-from greenloop.project.cgroups import Allowed
+from greenloop.project.cgroups import CgroupLimits
 
 MIB = 1 << 20
 NO_LIMIT = "9223372036854771712\n"
@@ -31,7 +31,7 @@ TREES = {
             "sys/fs/cgroup/memory.events": EVENTS,
             "sys/fs/cgroup/pids.max": "100\n",
         },
-        Allowed(memory=512 * MIB, free=312 * MIB, processes=100, killed=2),
+        CgroupLimits(memory=512 * MIB, free_memory=312 * MIB, processes=100, oom_kills=2),
     ),
     # version 2, a systemd machine: the user's slice is tighter than the session's own scope
     "v2 with a limit above": (
@@ -45,7 +45,7 @@ TREES = {
             "sys/fs/cgroup/user.slice/user-1000.slice/session-3.scope/memory.current": f"{40 * MIB}\n",
             "sys/fs/cgroup/user.slice/user-1000.slice/session-3.scope/pids.max": "max\n",
         },
-        Allowed(memory=2048 * MIB, free=2000 * MIB, processes=10813),
+        CgroupLimits(memory=2048 * MIB, free_memory=2000 * MIB, processes=10813),
     ),
     "v2 without a limit": (
         {
@@ -54,7 +54,7 @@ TREES = {
             "sys/fs/cgroup/init.scope/memory.current": "4096\n",
             "sys/fs/cgroup/init.scope/pids.max": "max\n",
         },
-        Allowed(),
+        CgroupLimits(),
     ),
     # version 1, Docker: the path is the host's, and the mount shows the container's own group as its root
     "v1 in a container": (
@@ -65,7 +65,7 @@ TREES = {
             "sys/fs/cgroup/memory/memory.stat": f"inactive_file 4096\ntotal_inactive_file {20 * MIB}\n",
             "sys/fs/cgroup/pids/pids.max": "64\n",
         },
-        Allowed(memory=256 * MIB, free=76 * MIB, processes=64),
+        CgroupLimits(memory=256 * MIB, free_memory=76 * MIB, processes=64),
     ),
     "v1 on the host": (
         {
@@ -76,7 +76,7 @@ TREES = {
             "sys/fs/cgroup/memory/docker/4f0c/memory.usage_in_bytes": f"{80 * MIB}\n",
             "sys/fs/cgroup/pids/docker/4f0c/pids.max": "max\n",
         },
-        Allowed(memory=64 * MIB, free=0),
+        CgroupLimits(memory=64 * MIB, free_memory=0),
     ),
     # both: version 1 has the controllers, version 2 is mounted beside it without any
     "hybrid": (
@@ -86,12 +86,12 @@ TREES = {
             "sys/fs/cgroup/memory/jobs/7/memory.usage_in_bytes": "0\n",
             "sys/fs/cgroup/unified/jobs/7/cgroup.procs": "1\n",
         },
-        Allowed(memory=128 * MIB, free=128 * MIB),
+        CgroupLimits(memory=128 * MIB, free_memory=128 * MIB),
     ),
-    "no control groups": ({}, Allowed()),
+    "no control groups": ({}, CgroupLimits()),
     "rubbish": (
         {OWN: "nonsense\n::\n0::/../../etc\n", "sys/fs/cgroup/memory.max": "many\n", "sys/fs/cgroup/pids.max": ""},
-        Allowed(),
+        CgroupLimits(),
     ),
 }
 
@@ -103,15 +103,15 @@ def test_the_tightest_limit_on_the_way_holds(tmp_path, name):
         file = tmp_path / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    assert cgroups.allowed(tmp_path) == expected
+    assert cgroups.read_limits(tmp_path) == expected
 
 
 def test_this_machine_can_be_read():
-    found = cgroups.allowed()
+    found = cgroups.read_limits()
     assert found.memory is None or found.memory > 0
-    assert Path("/proc/self/cgroup").exists() or found == Allowed()
+    assert Path("/proc/self/cgroup").exists() or found == CgroupLimits()
 
 
 def test_the_embedded_model_sees_what_the_container_has_left(monkeypatch):
-    monkeypatch.setattr(cgroups, "allowed", lambda: Allowed(memory=512 * MIB, free=100 * MIB))
+    monkeypatch.setattr(cgroups, "read_limits", lambda: CgroupLimits(memory=512 * MIB, free_memory=100 * MIB))
     assert hardware.memory() == 100 * MIB

@@ -34,7 +34,7 @@ def make_venv(folder, *, version=VERSION, home=HOME, key="version", extra="", py
 
 
 def environment(root, environ=None, **settings):
-    return interpreters.environment(root, Settings(**settings), environ={**NOTHING, **(environ or {})})
+    return interpreters.find_environment(root, Settings(**settings), environ={**NOTHING, **(environ or {})})
 
 
 @pytest.mark.parametrize(("key", "version"), [("version", f"{VERSION}.2"), ("version_info", f"{VERSION}.2.final.0")])

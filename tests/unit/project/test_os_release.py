@@ -45,22 +45,22 @@ def test_the_remedy_is_the_distributions_own_command(release, name):
 @pytest.mark.parametrize("text", ["", "ID=plan9\n", "no fields at all"])
 def test_an_unknown_system_gets_every_command(release, text):
     release(text)
-    remedy = os_release.install("bubblewrap")
+    remedy = os_release.install_command("bubblewrap")
     for command in ("apt install", "dnf install", "pacman -S", "apk add", "zypper install"):
         assert f"`{command} bubblewrap`" in remedy
 
 
 def test_without_any_release_file(monkeypatch, tmp_path):
     monkeypatch.setattr(os_release, "RELEASE", (tmp_path / "none",))
-    assert os_release.release() == {}
+    assert os_release.read_release() == {}
     assert not os_release.restricts_namespaces()
 
 
 def test_a_package_of_another_name(release):
     release(RELEASES["Debian"][0])
-    assert os_release.install("docker", apt="docker.io") == "`apt install docker.io`"
+    assert os_release.install_command("docker", apt="docker.io") == "`apt install docker.io`"
     release(RELEASES["Arch"][0])
-    assert os_release.install("docker", apt="docker.io") == "`pacman -S docker`"
+    assert os_release.install_command("docker", apt="docker.io") == "`pacman -S docker`"
 
 
 @pytest.mark.parametrize(("version", "restricted"), [("22.04", False), ("24.04", True), ("26.04", True)])

@@ -9,7 +9,7 @@ import pytest
 from greenloop.core.errors import UsageError
 from greenloop.core.records.spec import Target, TargetKind
 from greenloop.project import targets
-from greenloop.project.test_naming import Names
+from greenloop.project.test_naming import NamingRules
 
 TESTS = '''\
 import pytest
@@ -146,7 +146,7 @@ def line_of(text, part):
     ],
 )
 def test_at_in_a_test_file(part, selector):
-    target = targets.at(TESTS, "tests/test_m.py", line_of(TESTS, part))
+    target = targets.target_at(TESTS, "tests/test_m.py", line_of(TESTS, part))
     assert (target and target.selector) == (selector and f"tests/test_m.py::{selector}")
     assert target is None or target.kind is TargetKind.TEST
 
@@ -168,7 +168,7 @@ def test_at_in_a_test_file(part, selector):
     ],
 )
 def test_at_in_other_files(part, qualname):
-    target = targets.at(CODE, "m.py", line_of(CODE, part))
+    target = targets.target_at(CODE, "m.py", line_of(CODE, part))
     assert (target and target.selector) == (qualname and f"m.py::{qualname}")
     assert target is None or target.kind is TargetKind.FUNCTION
 
@@ -261,7 +261,7 @@ class TestOuter:
 )
 @pytest.mark.parametrize("damage", ["", "\n\ndef broken(:\n    x = [\n"])
 def test_at_everywhere_also_in_broken_files(part, selector, damage):
-    target = targets.at(MORE + damage, "tests/test_more.py", line_of(MORE, part))
+    target = targets.target_at(MORE + damage, "tests/test_more.py", line_of(MORE, part))
     assert (target and target.selector) == (selector and f"tests/test_more.py::{selector}")
 
 
@@ -299,34 +299,34 @@ class Box:
     ],
 )
 def test_setters_and_conditional_definitions(part, qualname, start):
-    target = targets.at(SETTERS, "m.py", line_of(SETTERS, part))
+    target = targets.target_at(SETTERS, "m.py", line_of(SETTERS, part))
     assert (target and (target.qualname, target.start)) == (qualname and (qualname, start))
 
 
 def test_headings_are_all_targets():
     for text, path in ((TESTS, "test_m.py"), (MORE, "test_m.py"), (CODE, "m.py"), (SETTERS, "m.py")):
-        found = [(item.kind, item.qualname, item.selector, item.line) for item in targets.headings(text, path)]
-        expected = targets.all_targets(text, path)
+        found = [(item.kind, item.qualname, item.selector, item.line) for item in targets.list_headings(text, path)]
+        expected = targets.list_targets(text, path)
         assert found == [(item.kind, item.qualname, item.selector, item.start) for item in expected]
-    examples = {item.qualname: (item.is_class, item.examples) for item in targets.headings(CODE, "m.py")}
+    examples = {item.qualname: (item.is_class, item.examples) for item in targets.list_headings(CODE, "m.py")}
     assert examples["area"] == (False, True)
     assert examples["Box"] == (True, True)
     assert examples["Box.size"] == (False, False)
 
 
 def test_at_gives_lines_and_region():
-    target = targets.at(TESTS, "test_m.py", line_of(TESTS, "def test_plain"))
+    target = targets.target_at(TESTS, "test_m.py", line_of(TESTS, "def test_plain"))
     assert (target.start, target.end, target.name_line) == (10, 14, 11)
-    function = targets.at(CODE, "m.py", line_of(CODE, "def area"))
+    function = targets.target_at(CODE, "m.py", line_of(CODE, "def area"))
     region = targets.region_for(function, CODE)
     assert (region.path, region.qualname, region.start, region.end, region.created) == ("m.py", "area", 5, 14, False)
 
 
 def test_patterns_of_the_project_decide_what_a_test_file_is():
     text = "def test_a():\n    pass\n"
-    assert targets.at(text, "check_m.py", 1).kind is TargetKind.FUNCTION
-    assert targets.at(text, "check_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.TEST
-    assert targets.at(text, "test_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.FUNCTION
+    assert targets.target_at(text, "check_m.py", 1).kind is TargetKind.FUNCTION
+    assert targets.target_at(text, "check_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.TEST
+    assert targets.target_at(text, "test_m.py", 1, python_files=("check_*.py",)).kind is TargetKind.FUNCTION
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_patterns_of_the_project_decide_what_a_test_file_is():
     ],
 )
 def test_a_test_is_no_fixture_for_what_its_marks_speak_of(mark, is_test):
-    assert bool(targets.at(f"@{mark}\ndef test_a(x):\n    pass\n", "test_m.py", 2)) == is_test
+    assert bool(targets.target_at(f"@{mark}\ndef test_a(x):\n    pass\n", "test_m.py", 2)) == is_test
 
 
 def test_names_of_the_project_decide_what_a_test_is():
@@ -351,10 +351,10 @@ def test_names_of_the_project_decide_what_a_test_is():
         "def check_a(): pass\n"
         "class Old(unittest.TestCase):\n    def test_b(self): pass\n    def it_b(self): pass\n"
     )
-    names = Names(functions=("it_", "check*a"), classes=("Test", "*Spec"))
-    found = [each.selector.partition("::")[2] for each in targets.all_targets(text, "test_m.py", names=names)]
+    names = NamingRules(functions=("it_", "check*a"), classes=("Test", "*Spec"))
+    found = [each.selector.partition("::")[2] for each in targets.list_targets(text, "test_m.py", names=names)]
     assert found == ["ListSpec", "ListSpec::it_works", "check_a", "Old", "Old::test_b"]
-    usual = [each.qualname for each in targets.all_targets(text, "test_m.py")]
+    usual = [each.qualname for each in targets.list_targets(text, "test_m.py")]
     assert usual == ["Old", "Old.test_b"]
 
 
@@ -382,24 +382,24 @@ def double(x):
 
 @pytest.mark.parametrize("line", [4, 5, 6, 7, 8, 9])
 def test_an_overload_stands_for_its_function(line):
-    target = targets.at(OVERLOADS, "m.py", line)
+    target = targets.target_at(OVERLOADS, "m.py", line)
     assert (target.qualname, target.start, target.end) == ("double", 8, 9)
-    assert [each.start for each in targets.all_targets(OVERLOADS, "m.py")] == [8]
-    assert [each.line for each in targets.headings(OVERLOADS, "m.py")] == [8]
+    assert [each.start for each in targets.list_targets(OVERLOADS, "m.py")] == [8]
+    assert [each.line for each in targets.list_headings(OVERLOADS, "m.py")] == [8]
 
 
 def test_a_test_of_unittest_is_no_function_where_its_file_is_none_of_tests():
     """As in a Django project's `tests.py`: to refine it would be to change the test."""
     text = "class Tests(TestCase):\n    def test_a(self):\n        pass\n    def made(self):\n        pass\n"
-    assert [targets.at(text, "app/tests.py", line) for line in (1, 2, 3)] == [None] * 3
-    assert targets.at(text, "app/tests.py", 4).qualname == "Tests.made"
-    assert [each.qualname for each in targets.all_targets(text, "app/tests.py")] == ["Tests.made"]
-    assert targets.at(text, "app/tests.py", 3, python_files=("tests.py",)).kind is TargetKind.TEST
+    assert [targets.target_at(text, "app/tests.py", line) for line in (1, 2, 3)] == [None] * 3
+    assert targets.target_at(text, "app/tests.py", 4).qualname == "Tests.made"
+    assert [each.qualname for each in targets.list_targets(text, "app/tests.py")] == ["Tests.made"]
+    assert targets.target_at(text, "app/tests.py", 3, python_files=("tests.py",)).kind is TargetKind.TEST
 
 
 def test_a_byte_order_mark_hides_nothing():
-    assert targets.at("\ufeffdef first():\n    pass\n", "m.py", 1).qualname == "first"
-    assert targets.at("\ufeffclass TestA:\n    def test_b(self):\n        pass\n", "test_m.py", 2).end == 3
+    assert targets.target_at("\ufeffdef first():\n    pass\n", "m.py", 1).qualname == "first"
+    assert targets.target_at("\ufeffclass TestA:\n    def test_b(self):\n        pass\n", "test_m.py", 2).end == 3
 
 
 @pytest.mark.parametrize(
@@ -434,12 +434,12 @@ def test_is_test_file(path, patterns, expected):
     ],
 )
 def test_find_in_a_test_file(name, selector):
-    target = targets.find(TESTS, "test_m.py", name)
+    target = targets.find_target(TESTS, "test_m.py", name)
     assert (target and target.selector) == (selector and f"test_m.py::{selector}")
 
 
 def test_all_targets():
-    names = [target.qualname for target in targets.all_targets(TESTS, "test_m.py")]
+    names = [target.qualname for target in targets.list_targets(TESTS, "test_m.py")]
     assert names == [
         "test_plain",
         "test_async",
@@ -452,7 +452,7 @@ def test_all_targets():
         "Derived",
         "Derived.test_derived",
     ]
-    functions = [target.qualname for target in targets.all_targets(CODE, "m.py")]
+    functions = [target.qualname for target in targets.list_targets(CODE, "m.py")]
     assert functions == ["area", "Box", "Box.__init__", "Box.size", "test_drive"]
 
 
@@ -465,7 +465,7 @@ def test_all_targets():
     ],
 )
 def test_nearest(name, candidates, expected):
-    assert targets.nearest(name, candidates) == expected
+    assert targets.nearest_names(name, candidates) == expected
 
 
 # -- as typed -------------------------------------------------------------------------------------------------------
@@ -487,7 +487,7 @@ def test_nearest(name, candidates, expected):
     ],
 )
 def test_split(text, parts):
-    typed = targets.split(text)
+    typed = targets.split_target(text)
     assert (typed.path, typed.name, typed.params, typed.line) == parts
 
 
@@ -508,7 +508,7 @@ def test_split(text, parts):
     ],
 )
 def test_relative(path, root, windows, expected):
-    assert targets.relative(path, root, windows=windows) == expected
+    assert targets.relative_path(path, root, windows=windows) == expected
 
 
 @pytest.fixture
@@ -576,7 +576,7 @@ def test_what_does_not_exist_is_named_with_the_nearest(root, typed, sentence, re
 
 def test_resolve_takes_unsaved_texts(root):
     texts = {"new.py": "def fresh():\n    pass\n"}
-    target = targets.resolve("new.py::fresh", root, texts.get)
+    target = targets.resolve_target("new.py::fresh", root, texts.get)
     assert target.selector == "new.py::fresh"
-    assert targets.resolve(target, Path("/nowhere"), texts.get) is target
+    assert targets.resolve_target(target, Path("/nowhere"), texts.get) is target
     assert isinstance(target, Target)

@@ -43,17 +43,21 @@ def built_in() -> list[str]:
 
 
 def test_built_in_prompts_are_read(own):
-    assert templates.preset("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
-    assert templates.complaints() == []
+    assert (
+        templates.preset_templates("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
+    )
+    assert templates.list_unusable() == []
 
 
 def test_a_users_prompt_takes_the_place_of_the_built_in_one(own):
     own("default/draft.txt", "Mine: $feedback")
     own("feedback/explain.txt", "Mine too: $code $failures")
-    assert templates.preset("default")["draft"] == "Mine: $feedback"
-    assert templates.preset("default")["refine"] == (PACKAGE / "drafting/prompts/default/refine.txt").read_text()
-    assert templates.part("feedback/explain").template == "Mine too: $code $failures"
-    assert templates.complaints() == []
+    assert templates.preset_templates("default")["draft"] == "Mine: $feedback"
+    assert (
+        templates.preset_templates("default")["refine"] == (PACKAGE / "drafting/prompts/default/refine.txt").read_text()
+    )
+    assert templates.part_template("feedback/explain").template == "Mine too: $code $failures"
+    assert templates.list_unusable() == []
 
 
 @pytest.mark.parametrize(
@@ -67,29 +71,31 @@ def test_a_users_prompt_takes_the_place_of_the_built_in_one(own):
 )
 def test_a_prompt_that_cannot_be_used_is_named_and_the_built_in_one_serves(own, text, said):
     file = own("default/draft.txt", text)
-    (sentence,) = templates.complaints()
+    (sentence,) = templates.list_unusable()
     assert str(file) in sentence
     assert said in sentence
     assert sentence.endswith("the built-in prompt is used.")
-    assert templates.preset("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
+    assert (
+        templates.preset_templates("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
+    )
 
 
 def test_a_prompt_that_takes_the_place_of_none_is_named(own):
     own("defualt/draft.txt", "$feedback")
-    (sentence,) = templates.complaints()
+    (sentence,) = templates.list_unusable()
     assert sentence.endswith("defualt/draft.txt takes the place of none; did you mean default/draft.txt?")
 
 
 def test_the_system_prompt_is_sent_as_it_stands(own):
     own("default/system.txt", "Earn 5 $ by $nothing")
-    assert templates.complaints() == []
-    assert templates.preset("default")["system"] == "Earn 5 $ by $nothing"
+    assert templates.list_unusable() == []
+    assert templates.preset_templates("default")["system"] == "Earn 5 $ by $nothing"
 
 
 def test_every_built_in_prompt_may_stand_in_the_users_folder(own):
     for name in built_in():
         own(name, (PACKAGE / "drafting/prompts" / name).read_text())
-    assert templates.complaints() == []
+    assert templates.list_unusable() == []
 
 
 def test_what_templates_of_moves_may_use_is_what_a_prompt_offers():
@@ -142,4 +148,6 @@ def test_a_repository_has_no_say_in_prompts(own, tmp_path, monkeypatch):
     found, warnings = settings.load(workspace, environ={})
     assert found.feedback.logic == []
     assert len(warnings) == 2
-    assert templates.preset("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
+    assert (
+        templates.preset_templates("default")["draft"] == (PACKAGE / "drafting/prompts/default/draft.txt").read_text()
+    )

@@ -45,7 +45,7 @@ def test_home_and_top_are_refused(tmp_path, monkeypatch):
         workspace.find_root(tmp_path)
     for wide in (tmp_path, Path("/")):
         with pytest.raises(UsageError, match="too wide"):
-            workspace.checked_root(wide)
+            workspace.check_root(wide)
     # Dotfiles under git in the home folder do not make the home folder the project.
     assert workspace.find_root(tmp_path / "project") == tmp_path / "project"
 
@@ -53,7 +53,7 @@ def test_home_and_top_are_refused(tmp_path, monkeypatch):
 def test_a_root_that_is_no_folder(tmp_path):
     lay(tmp_path, {"m.py": ""})
     with pytest.raises(UsageError, match="not a folder"):
-        workspace.checked_root(tmp_path / "m.py")
+        workspace.check_root(tmp_path / "m.py")
 
 
 # -- files ----------------------------------------------------------------------------------------------------------
@@ -91,13 +91,13 @@ def test_read_prefers_buffers_and_stays_inside(tmp_path):
     lay(tmp_path, {"secret.py": "x"})
     (tmp_path / "w" / "link.py").symlink_to(tmp_path / "secret.py")
     root = tmp_path / "w"
-    assert workspace.read(root, "m.py", {"m.py": b"buffer"}) == b"buffer"
-    assert workspace.read(root, "m.py", {}) == b"disk"
-    assert workspace.read(root, "link.py") is None
-    assert workspace.read(root, "../secret.py") is None
-    assert workspace.read(root, "none.py") is None
-    assert workspace.read(root, ".") is None
-    assert workspace.read(root, "m.py/x") is None
+    assert workspace.read_bytes(root, "m.py", {"m.py": b"buffer"}) == b"buffer"
+    assert workspace.read_bytes(root, "m.py", {}) == b"disk"
+    assert workspace.read_bytes(root, "link.py") is None
+    assert workspace.read_bytes(root, "../secret.py") is None
+    assert workspace.read_bytes(root, "none.py") is None
+    assert workspace.read_bytes(root, ".") is None
+    assert workspace.read_bytes(root, "m.py/x") is None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_is_trusted(path, trusted):
 
 def test_trusted_and_fingerprint_follow_the_tests(tmp_path):
     lay(tmp_path, {"m.py": "1", "test_m.py": "2", "conftest.py": "", "pyproject.toml": "", "check_x.py": "3"})
-    assert workspace.trusted(tmp_path) == ["conftest.py", "pyproject.toml", "test_m.py"]
+    assert workspace.trusted_files(tmp_path) == ["conftest.py", "pyproject.toml", "test_m.py"]
     before = workspace.fingerprint(tmp_path)
     lay(tmp_path, {"m.py": "changed"})
     assert workspace.fingerprint(tmp_path) == before
@@ -149,7 +149,7 @@ def test_trusted_and_fingerprint_follow_the_tests(tmp_path):
     lay(tmp_path, {"test_m.py": "changed"})
     assert workspace.fingerprint(tmp_path) != before
     lay(tmp_path, {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['check_*.py']\n"})
-    assert workspace.trusted(tmp_path) == ["check_x.py", "conftest.py", "pyproject.toml"]
+    assert workspace.trusted_files(tmp_path) == ["check_x.py", "conftest.py", "pyproject.toml"]
 
 
 @pytest.mark.parametrize(
@@ -178,9 +178,9 @@ def test_a_broken_configuration_means_the_defaults(tmp_path, text):
 
 
 def test_masked_less_what_is_exposed():
-    everything = workspace.masked(Settings())
+    everything = workspace.masked_patterns(Settings())
     assert {".env*", "*.pem", ".git", ".ssh", "credentials*"} <= set(everything)
-    shown = workspace.masked(Settings(sandbox=SandboxSettings(expose=[".env*", ".git"])))
+    shown = workspace.masked_patterns(Settings(sandbox=SandboxSettings(expose=[".env*", ".git"])))
     assert set(everything) - set(shown) == {".env*", ".git"}
 
 
@@ -202,7 +202,7 @@ def test_secrets(tmp_path):
         },
     )
     environ = {"OPENAI_API_KEY": "sk-environ", "HOME": "/home/user1", "DB_PASSWORD": "swordfish", "PWD": "/home/user1"}
-    found = workspace.secrets(tmp_path, environ)
+    found = workspace.find_secrets(tmp_path, environ)
     assert set(found) == {
         "s3cret-value",
         "tok_123456",
@@ -272,12 +272,12 @@ def test_importers(tmp_path):
         },
     )
     names = ["broken", "from", "import", "inside", "package", "reexport"]
-    assert workspace.importers(tmp_path, "src/pkg/text.py") == [f"tests/test_{name}.py" for name in names]
+    assert workspace.importing_tests(tmp_path, "src/pkg/text.py") == [f"tests/test_{name}.py" for name in names]
 
 
 def test_importers_beside_the_module(tmp_path):
     lay(tmp_path, {"a/m.py": "", "a/test_m.py": "import m\n", "b/m.py": "", "b/test_m.py": "import m\n"})
-    assert workspace.importers(tmp_path, "a/m.py") == ["a/test_m.py"]
+    assert workspace.importing_tests(tmp_path, "a/m.py") == ["a/test_m.py"]
 
 
 # -- writing --------------------------------------------------------------------------------------------------------

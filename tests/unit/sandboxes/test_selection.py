@@ -49,7 +49,7 @@ class Wall:
 def back_ends(monkeypatch):
     def put(**found: Wall) -> None:
         modules = {name: SimpleNamespace(create=lambda _settings, wall=wall: wall) for name, wall in found.items()}
-        monkeypatch.setattr(selection.registry, "load", lambda _kind, name: modules[name])
+        monkeypatch.setattr(selection.registry, "load_part", lambda _kind, name: modules[name])
 
     return put
 
@@ -106,7 +106,9 @@ async def test_another_one_that_does_not_work_is_not_offered(back_ends):
 
 def test_limits_are_no_more_than_the_container_allows(monkeypatch):
     said: list[str] = []
-    monkeypatch.setattr(cgroups, "allowed", lambda: cgroups.Allowed(memory=256 << 20, free=0, processes=20))
+    monkeypatch.setattr(
+        cgroups, "read_limits", lambda: cgroups.CgroupLimits(memory=256 << 20, free_memory=0, processes=20)
+    )
     limits = selection.clamp_limits(Limits(memory=1 << 30, processes=64), said.append)
     assert limits.memory == 256 << 20
     assert len(said) == 2
@@ -116,6 +118,6 @@ def test_limits_are_no_more_than_the_container_allows(monkeypatch):
 
 def test_limits_that_fit_stay(monkeypatch):
     said: list[str] = []
-    monkeypatch.setattr(cgroups, "allowed", lambda: cgroups.Allowed(memory=2 << 30, free=1 << 30))
+    monkeypatch.setattr(cgroups, "read_limits", lambda: cgroups.CgroupLimits(memory=2 << 30, free_memory=1 << 30))
     assert selection.clamp_limits(Limits(), said.append) == Limits()
     assert not said

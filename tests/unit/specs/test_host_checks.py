@@ -12,7 +12,7 @@ from greenloop.core.errors import CannotVerifyError, SettingsError
 from greenloop.core.records.outcome import Evidence, Verified
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.summary import trust
+from greenloop.core.summary import verification_level
 from greenloop.project.settings import SpecSettings
 from greenloop.specs import host_checks
 from greenloop.specs.kinds import human, score
@@ -118,8 +118,10 @@ async def test_an_accepted_candidate_passes_and_no_answer_leaves_it_partial(tmp_
     unanswered = await judged(tmp_path, GOOD, PASSED, final=True, human=True)
     assert (unanswered.status, unanswered.cases[-1].outcome) == (Status.PASSED, "skipped")
     everything = {"user": (1, 1), "human": (1, 1)}
-    assert trust(Evidence(sandbox="bubblewrap", cases=everything)) is Verified.VERIFIED
-    assert trust(Evidence(sandbox="bubblewrap", cases={**everything, "human": (0, 1)})) is Verified.PARTIALLY
+    assert verification_level(Evidence(sandbox="bubblewrap", cases=everything)) is Verified.VERIFIED
+    assert (
+        verification_level(Evidence(sandbox="bubblewrap", cases={**everything, "human": (0, 1)})) is Verified.PARTIALLY
+    )
 
 
 async def test_a_rejection_without_words_is_one(tmp_path):

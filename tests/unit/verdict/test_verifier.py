@@ -14,7 +14,7 @@ from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.verdict import Status
 from greenloop.core.run_state import RunState
-from greenloop.core.summary import solved, trust
+from greenloop.core.summary import summarize_solved, verification_level
 from greenloop.verdict.inputs import ACCEPTING
 from greenloop.verdict.verifier import Verifier
 

@@ -25,7 +25,7 @@ from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
-from greenloop.core.summary import spent
+from greenloop.core.summary import total_usage
 from greenloop.engine import refine
 from greenloop.models.embedded.default_model import choose
 from greenloop.notebook import adapter, cell_targets
@@ -209,7 +209,7 @@ def _fix_one(job: FixJob, target: str) -> int:
 def _cancelled_outcome(attempts: Sequence[Attempt]) -> Outcome:
     best = best_attempt(attempts)
     outcome = _empty_outcome(StopReason.CANCELLED, "cancelled")
-    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=spent(attempts))
+    return replace(outcome, attempts=tuple(attempts), best=best.number if best else None, usage=total_usage(attempts))
 
 
 def _write_event(write_json: Callable[[dict[str, Any]], None], event: Event, target: str) -> bool:

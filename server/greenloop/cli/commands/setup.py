@@ -14,7 +14,7 @@ from greenloop.cli import exit_codes, render
 from greenloop.cli.editors import EDITORS, Editor, command, installed_editors
 from greenloop.cli.screen import View
 from greenloop.core.errors import UsageError, WorkspaceError
-from greenloop.core.text.diff import unified
+from greenloop.core.text.diff import unified_diff
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,7 @@ def write(editor: Editor, *, yes: bool) -> int:
     if after == present:
         print(f"{path} holds the lines already.")
         return exit_codes.VERIFIED
-    print(render.escape_controls(unified(present, after, path.as_posix().lstrip("/"))), end="")
+    print(render.escape_controls(unified_diff(present, after, path.as_posix().lstrip("/"))), end="")
     if not yes and not View.can_ask():
         raise UsageError("Nobody is there to say yes.", remedy="Add --yes.")
     if not yes and not View.ask_yes_no(f"write {path}?"):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from greenloop.core.docstrings.sections import MOST, sections
+from greenloop.core.docstrings.sections import MOST, parse_sections
 
 REMEDY = "Say what it returns for which input, or add a `>>>` example with its result."
 FOREIGN = 0.3  # share of non-ASCII letters above which a text is not English
@@ -104,7 +104,7 @@ _TYPES = frozenset(
 )
 
 
-def unusable(name: str, docstring: str | None) -> str:
+def why_unusable(name: str, docstring: str | None) -> str:
     """Why the docstring allows no test, in one sentence; "" where it says something.
 
     It says nothing when it is missing, empty, or only repeats the words of the function's name.
@@ -124,7 +124,7 @@ _PATTERNS = tuple(
 )
 
 
-def effects(signature: str, docstring: str) -> tuple[Effect, ...]:
+def find_effects(signature: str, docstring: str) -> tuple[Effect, ...]:
     """Input, output, time, randomness and network calls that a docstring describes; denied ones are left out."""
     text = docstring[:MOST]
     found = []
@@ -139,29 +139,29 @@ def effects(signature: str, docstring: str) -> tuple[Effect, ...]:
     return tuple(found)
 
 
-def designable(signature: str, docstring: str) -> bool:
+def is_testable(signature: str, docstring: str) -> bool:
     """May generated tests be believed? Not where the result is random or needs the network."""
-    return all(effect.testable for effect in effects(signature, docstring))
+    return all(effect.testable for effect in find_effects(signature, docstring))
 
 
-def doubts(signature: str, docstring: str, known: Collection[str] | None = None) -> tuple[str, ...]:
+def find_doubts(signature: str, docstring: str, known_names: Collection[str] | None = None) -> tuple[str, ...]:
     """One sentence for each doubt: language, effects, undefined names.
 
     `signature` is the source from `def` to the colon; `known_names` are those of the module (None: not checked).
     """
     text = docstring[:MOST]
     sentences = []
-    if language := foreign(text):
+    if language := foreign_language(text):
         sentences.append(f"The docstring seems to be in {language}; models understand English best.")
-    sentences += [effect.sentence for effect in effects(signature, text)]
-    if known is not None and (missing := list(dict.fromkeys(_undefined(signature, text, known)))):
+    sentences += [effect.sentence for effect in find_effects(signature, text)]
+    if known_names is not None and (missing := list(dict.fromkeys(_undefined_names(signature, text, known_names)))):
         names = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
         verb = "is" if len(missing) == 1 else "are"
         sentences.append(f"The docstring mentions {names}, which {verb} not defined or imported in the module.")
     return tuple(sentences)
 
 
-def foreign(text: str) -> str:
+def foreign_language(text: str) -> str:
     """The language that a text seems to be in where it is certainly not English, else ""."""
     letters = [letter for letter in _without_code(text) if letter.isalpha()]
     if len(letters) > FEW and sum(not letter.isascii() for letter in letters) > FOREIGN * len(letters):
@@ -186,10 +186,10 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[^\W\d_]+(?:'[a-z]+)?", text[:MOST])]
 
 
-def _undefined(signature: str, text: str, known: Collection[str]) -> Iterator[str]:
+def _undefined_names(signature: str, text: str, known: Collection[str]) -> Iterator[str]:
     """Capitalised names in code marks, and types in sections, that are defined nowhere."""
     defined = set(re.findall(r"\w+", signature)) | set(known) | set(vars(builtins)) | _TYPES
-    parsed_sections = sections(text)
+    parsed_sections = parse_sections(text)
     defined |= {param.name for param in parsed_sections.params}
     for match in _MARKED.finditer(text):
         name = (match[1] or match[2] or match[3]).partition(".")[0]

@@ -15,8 +15,8 @@ from textwrap import dedent
 
 from greenloop.core import generated_tests
 from greenloop.core.docstrings import literals
-from greenloop.core.docstrings.call_lines import Subject, arguments, plain
-from greenloop.core.docstrings.equations import Stated, is_governed, stated
+from greenloop.core.docstrings.call_lines import DocumentedFunction, find_plain_call, header_parameters
+from greenloop.core.docstrings.equations import Requirement, is_governed, make_requirement
 
 ROWS = 8  # maximum of one statement
 BLOCK = 30  # rows above a statement that may belong to it
@@ -33,13 +33,13 @@ _RAISES = re.compile(r"\bwith raises\(")
 _PLAIN = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Assert)
 
 
-def asserts(rows: Sequence[str], subject: Subject) -> Iterator[Stated]:
+def find_asserts(rows: Sequence[str], subject: DocumentedFunction) -> Iterator[Requirement]:
     """Yields each `assert` and `with pytest.raises(...)` statement of a text."""
     at = 0
     while at < len(rows):
         match = _STARTS.match(rows[at])
         size, code = _statement(rows, at, match.end()) if match else (1, "")
-        if code and not is_governed(rows, at) and (statement := _checked(rows, at, code, subject)):
+        if code and not is_governed(rows, at) and (statement := _checked_statement(rows, at, code, subject)):
             yield statement
         at += size
 
@@ -64,16 +64,16 @@ def _tree(code: str) -> ast.Module | None:
         return None
 
 
-def _checked(rows: Sequence[str], at: int, code: str, subject: Subject) -> Stated | None:
+def _checked_statement(rows: Sequence[str], at: int, code: str, subject: DocumentedFunction) -> Requirement | None:
     allowed_names = {subject.name, *subject.exceptions}
-    for body in (code, f"{_above(rows, at)}\n{code}"):
+    for body in (code, f"{_setup_above(rows, at)}\n{code}"):
         tree = _tree(body)
-        if tree is not None and subject.called_in(tree) and not literals.unknown(tree, allowed_names):
-            return _from_code(at, body.lstrip("\n"), code, subject)
+        if tree is not None and subject.is_called_in(tree) and not literals.unknown_names(tree, allowed_names):
+            return _requirement_from_code(at, body.lstrip("\n"), code, subject)
     return None
 
 
-def _above(rows: Sequence[str], at: int) -> str:
+def _setup_above(rows: Sequence[str], at: int) -> str:
     """Source of the assignments and imports above a row in its block; "" where none can be parsed."""
     for start in range(max(at - BLOCK, 0), at):
         if not rows[start].strip():
@@ -94,47 +94,51 @@ def _is_plain(node: ast.stmt) -> bool:
     return True
 
 
-def _from_code(row: int, body: str, shown: str, subject: Subject) -> Stated:
+def _requirement_from_code(row: int, body: str, shown: str, subject: DocumentedFunction) -> Requirement:
     body, shown = (_RAISES.sub("with pytest.raises(", text) for text in (body, shown))
     equation = generated_tests.parse_equation(shown)
-    call = literals.parsed(equation.call) if equation else None
-    call_equation = equation if plain(call, subject) else None
-    return Stated(
+    call = literals.parse_expression(equation.call) if equation else None
+    call_equation = equation if find_plain_call(call, subject) else None
+    return Requirement(
         row=row,
         body=body,
         shown=" ".join(ast.unparse(ast.parse(shown)).split("\n    ")) if "\n" in shown else shown,
         call=ast.unparse(call) if call and call_equation else "",
         expected=call_equation.expected if call_equation else "",
         raises=call_equation.raises if call_equation else "",
-        imports=literals.imports(ast.parse(body)),
+        imports=literals.required_imports(ast.parse(body)),
     )
 
 
-def compared(rows: Sequence[str], subject: Subject) -> Iterator[Stated]:
+def find_comparisons(rows: Sequence[str], subject: DocumentedFunction) -> Iterator[Requirement]:
     """Yields rows that compare by `==` and are more than one call and its value: `len(f(2)) == 3`, `f(2) == f(-2)`."""
     for at, row in enumerate(rows):
         match = _ROW.match(row) if subject.name in row and "==" in row else None
-        node = literals.parsed(match["code"]) if match else None
+        node = literals.parse_expression(match["code"]) if match else None
         if not isinstance(node, ast.Compare) or len(node.ops) > 1 or not isinstance(node.ops[0], ast.Eq):
             continue
-        if plain(node.left, subject) and literals.is_value(node.comparators[0]):
+        if find_plain_call(node.left, subject) and literals.is_value(node.comparators[0]):
             continue  # a plain equation
-        if subject.called_in(node) and not literals.unknown(node, {subject.name}) and not is_governed(rows, at):
+        if (
+            subject.is_called_in(node)
+            and not literals.unknown_names(node, {subject.name})
+            and not is_governed(rows, at)
+        ):
             code = f"assert {ast.unparse(node)}"
-            yield _from_code(at, code, code, subject)
+            yield _requirement_from_code(at, code, code, subject)
 
 
-def cells(rows: Sequence[str], subject: Subject) -> Iterator[Stated]:
+def find_notebook_cells(rows: Sequence[str], subject: DocumentedFunction) -> Iterator[Requirement]:
     """Yields `In [1]: f(2)` with `Out[1]: 4` below it."""
     for at, (input_row, output_row) in enumerate(pairwise(rows)):
         code, value = _CELL.match(input_row), _OUT.match(output_row)
         if code and value:
-            yield from _equated(at, literals.parsed(code["code"]), value["value"], subject)
+            yield from _requirement_from_call(at, literals.parse_expression(code["code"]), value["value"], subject)
 
 
-def pairs(rows: Sequence[str], subject: Subject, header: str) -> Iterator[Stated]:
+def find_input_output_pairs(rows: Sequence[str], subject: DocumentedFunction, header: str) -> Iterator[Requirement]:
     """Yields `Input: 3` with `Output: 9` after or below it, where the parameters are unambiguous."""
-    parameters = arguments(header)
+    parameters = header_parameters(header)
     if parameters is None or parameters.vararg or parameters.kwarg or subject.method:
         return
     positional = [*parameters.posonlyargs, *parameters.args]
@@ -145,29 +149,31 @@ def pairs(rows: Sequence[str], subject: Subject, header: str) -> Iterator[Stated
         output_match = _OUTPUT.match(both["output"] if both else below)
         if input_match is None or output_match is None or is_governed(rows, at):
             continue
-        call = _call_of(
+        call = _parse_call(
             input_match["value"],
             subject.name,
             [item.arg for item in positional],
             len(positional) - len(parameters.defaults),
         )
-        yield from _equated(at, call, output_match["value"], subject)
+        yield from _requirement_from_call(at, call, output_match["value"], subject)
 
 
-def _call_of(given: str, name: str, places: Sequence[str], needed: int) -> ast.expr | None:
-    keyword_call = literals.parsed(f"{name}({given})")
+def _parse_call(arguments: str, name: str, places: Sequence[str], needed: int) -> ast.expr | None:
+    keyword_call = literals.parse_expression(f"{name}({arguments})")
     if isinstance(keyword_call, ast.Call) and keyword_call.keywords and not keyword_call.args:
         keyword_names = {key.arg for key in keyword_call.keywords}
         return keyword_call if keyword_names <= set(places) and keyword_names >= set(places[:needed]) else None
-    value = literals.parsed(given)
+    value = literals.parse_expression(arguments)
     if value is None or needed != 1 or isinstance(value, ast.Tuple):
         return None  # `3, 4` may be two arguments or one tuple
-    return literals.parsed(f"{name}({given})")
+    return literals.parse_expression(f"{name}({arguments})")
 
 
-def _equated(row: int, call: ast.expr | None, written: str, subject: Subject) -> Iterator[Stated]:
-    value = literals.parsed(written)
+def _requirement_from_call(
+    row: int, call: ast.expr | None, written: str, subject: DocumentedFunction
+) -> Iterator[Requirement]:
+    value = literals.parse_expression(written)
     if value is None or not literals.is_value(value):
         return
-    if (literal := plain(call, subject)) is not None:
-        yield stated(row, literal, written, "")
+    if (literal := find_plain_call(call, subject)) is not None:
+        yield make_requirement(row, literal, written, "")

@@ -17,14 +17,14 @@ _QUOTED = re.compile(r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
+class DocumentedFunction:
     """The function under test: the name that a test imports, a method's own name, exceptions of its module."""
 
     name: str
     method: str = ""
     exceptions: frozenset[str] = frozenset()
 
-    def called_in(self, node: ast.AST) -> bool:
+    def is_called_in(self, node: ast.AST) -> bool:
         """Is it called there? For a method, its class must be named too."""
         names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         called = {ast.unparse(inner.func) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
@@ -33,19 +33,19 @@ class Subject:
 
     def is_callee(self, call: ast.Call) -> bool:
         """Is the function itself called, and not another one around it?"""
-        return self.called_in(call.func) or (self.called_in(call) and _callee(call) == (self.method or self.name))
+        return self.is_called_in(call.func) or (self.is_called_in(call) and _callee(call) == (self.method or self.name))
 
 
 def _callee(call: ast.Call) -> str:
     return ast.unparse(call.func).rpartition(".")[2]
 
 
-def plain(node: ast.AST | None, subject: Subject) -> ast.Call | None:
+def find_plain_call(node: ast.AST | None, subject: DocumentedFunction) -> ast.Call | None:
     """The node where it calls the function itself with literal arguments, else None."""
     return node if isinstance(node, ast.Call) and subject.is_callee(node) and is_literal(node, subject) else None
 
 
-def named(text: str, subject: Subject) -> Iterator[re.Match[str]]:
+def find_names(text: str, subject: DocumentedFunction) -> Iterator[re.Match[str]]:
     pattern = re.compile(rf"(?<![\w.]){re.escape(subject.name)}(?=[.(\[])")
     for number, match in enumerate(pattern.finditer(text)):
         if number == CALLS:
@@ -53,11 +53,11 @@ def named(text: str, subject: Subject) -> Iterator[re.Match[str]]:
         yield match
 
 
-def primary(text: str, end: int) -> int:
+def primary_end(text: str, end: int) -> int:
     """The end of a name with its calls, subscripts and attributes."""
     while True:
         if text[end : end + 1] in ("(", "["):
-            after_bracket = close(text, end)
+            after_bracket = closing_position(text, end)
             if after_bracket is None:
                 return end
             end = after_bracket
@@ -67,13 +67,13 @@ def primary(text: str, end: int) -> int:
             return end
 
 
-def close(text: str, start: int) -> int | None:
+def closing_position(text: str, start: int) -> int | None:
     """The position after the bracket that closes the one at `start`."""
     depth, position = 0, start
     while position < min(len(text), start + LONGEST):
         character = text[position]
         if character in "\"'":
-            position = quoted(text, position)
+            position = string_end(text, position)
             continue
         depth += (character in OPEN) - (character in CLOSED)
         position += 1
@@ -82,13 +82,13 @@ def close(text: str, start: int) -> int | None:
     return None
 
 
-def quoted(text: str, start: int) -> int:
+def string_end(text: str, start: int) -> int:
     """The position after the string that begins at `start`; after its quote where it is not closed in its row."""
     match = _QUOTED.match(text, start)
     return match.end() if match else start + 1
 
 
-def is_literal(node: ast.Call, subject: Subject) -> bool:
+def is_literal(node: ast.Call, subject: DocumentedFunction) -> bool:
     """Are all arguments literals, or calls of the function with literals?"""
     parts = (*node.args, *(key.value for key in node.keywords))
     if any(key.arg is None for key in node.keywords):
@@ -96,12 +96,12 @@ def is_literal(node: ast.Call, subject: Subject) -> bool:
     inner_call = node.func.value if isinstance(node.func, ast.Attribute) else None
     if isinstance(inner_call, ast.Call) and not is_literal(inner_call, subject):
         return False
-    return all(literals.is_value(part) or (plain(part, subject) is not None) for part in parts)
+    return all(literals.is_value(part) or (find_plain_call(part, subject) is not None) for part in parts)
 
 
-def fits(header: str, call: ast.Call) -> bool:
+def is_call_allowed(header: str, call: ast.Call) -> bool:
     """Does the header allow this call? True where the header cannot be parsed or does not decide it."""
-    parameters = arguments(header)
+    parameters = header_parameters(header)
     if (
         parameters is None
         or not isinstance(call.func, ast.Name)
@@ -124,7 +124,7 @@ def fits(header: str, call: ast.Call) -> bool:
     )
 
 
-def arguments(header: str) -> ast.arguments | None:
+def header_parameters(header: str) -> ast.arguments | None:
     """The parameters in a function's header; None for a class or a header that cannot be parsed."""
     try:
         node = ast.parse(f"{header} ...").body[0]

@@ -12,9 +12,9 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.docstrings.sections import dedented
-from greenloop.core.python.stubs import unwritten
-from greenloop.core.text.diff import flat
+from greenloop.core.docstrings.sections import dedent_rows
+from greenloop.core.python.stubs import is_unwritten
+from greenloop.core.text.diff import with_plain_ends
 
 NEAR = 20  # lines searched for a row of a docstring
 _SKIPPED = frozenset({tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.COMMENT})
@@ -22,7 +22,7 @@ _MARK = re.compile(r"[ \t]*#+:?[ ]?")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class TextBlock:
     """Rows of text that belong together, each with its line in the file."""
 
     rows: tuple[str, ...]
@@ -30,7 +30,7 @@ class Page:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Documented:
+class Documentation:
     """Header, docstring and comments of a function or class.
 
     `header` is its source from `def` or `class` up to the colon, on one line; `docstring` is the value or None.
@@ -39,28 +39,30 @@ class Documented:
 
     header: str = ""
     docstring: str | None = None
-    pages: tuple[Page, ...] = ()
+    blocks: tuple[TextBlock, ...] = ()
     written: bool = True
 
 
-def read(text: str, start: int, end: int) -> Documented:
+def read_documentation(text: str, start: int, end: int) -> Documentation:
     """The documentation at the lines `start`..`end` of a file (decorators included) and directly above them."""
-    rows = flat(text).split("\n")
+    rows = with_plain_ends(text).split("\n")
     region = "\n".join(rows[start - 1 : end])
-    header, docstring, first, last = _opening(region)
-    is_stub = unwritten(region)
+    header, docstring, first, last = _read_opening(region)
+    is_stub = is_unwritten(region)
     blocks = []
     if docstring is not None:
-        docstring_rows = dedented(docstring)
-        is_verbatim = flat(docstring).count("\n") == last - first
+        docstring_rows = dedent_rows(docstring)
+        is_verbatim = with_plain_ends(docstring).count("\n") == last - first
         lines = _lines(docstring_rows, rows, start + first - 1, start + last - 1, whole=is_verbatim)
-        blocks.append(Page(rows=tuple(docstring_rows), lines=lines))
+        blocks.append(TextBlock(rows=tuple(docstring_rows), lines=lines))
     if is_stub:
-        blocks += _comments(rows, start, end, besides=range(start + first - 1, start + last) if first else range(0))
-    return Documented(header=header, docstring=docstring, pages=tuple(blocks), written=not is_stub)
+        blocks += _comments(
+            rows, start, end, skipped_lines=range(start + first - 1, start + last) if first else range(0)
+        )
+    return Documentation(header=header, docstring=docstring, blocks=tuple(blocks), written=not is_stub)
 
 
-def _opening(region: str) -> tuple[str, str | None, int, int]:
+def _read_opening(region: str) -> tuple[str, str | None, int, int]:
     """Header, docstring, and the docstring's first and last line, counted from 1 in the region (0: no docstring)."""
     header: list[str] = []
     strings: list[tokenize.TokenInfo] = []
@@ -94,19 +96,21 @@ def _opening(region: str) -> tuple[str, str | None, int, int]:
     return header_text, value, strings[0].start[0], strings[-1].end[0]
 
 
-def _lines(found: Sequence[str], rows: Sequence[str], first: int, last: int, *, whole: bool) -> tuple[int, ...]:
+def _lines(
+    docstring_rows: Sequence[str], rows: Sequence[str], first: int, last: int, *, whole: bool
+) -> tuple[int, ...]:
     """The line of each row of a docstring; searched for where it has escapes or continued lines (not `is_verbatim`)."""
     if whole:
-        return tuple(range(first, first + len(found)))
+        return tuple(range(first, first + len(docstring_rows)))
     result, at = [], first
-    for row in found:
+    for row in docstring_rows:
         near = range(at, min(at + NEAR, last) + 1) if row.strip() else ()
         at = next((line for line in near if row.strip() in rows[line - 1]), at)
         result.append(at)
     return tuple(result)
 
 
-def _comments(rows: Sequence[str], start: int, end: int, *, besides: range) -> Iterator[Page]:
+def _comments(rows: Sequence[str], start: int, end: int, *, skipped_lines: range) -> Iterator[TextBlock]:
     """Yields comments on their own rows or after code; consecutive comment rows are one block."""
     first_line = start
     while first_line > 1 and rows[first_line - 2].lstrip().startswith("#"):
@@ -118,19 +122,19 @@ def _comments(rows: Sequence[str], start: int, end: int, *, besides: range) -> I
     consecutive: list[tuple[int, str]] = []
     for line in range(first_line, last_line + 1):
         row = rows[line - 1]
-        whole = line not in besides and row.lstrip().startswith("#")
-        trailing = line not in besides and not whole and re.search(r"^[^#'\"]*(#.*)$", row)
+        whole = line not in skipped_lines and row.lstrip().startswith("#")
+        trailing = line not in skipped_lines and not whole and re.search(r"^[^#'\"]*(#.*)$", row)
         if whole:
             consecutive.append((line, _MARK.sub("", row, count=1).rstrip()))
             continue
         if consecutive:
-            yield _page(consecutive)
+            yield _text_block(consecutive)
             consecutive = []
         if trailing:
-            yield _page([(line, _MARK.sub("", trailing[1], count=1).rstrip())])
+            yield _text_block([(line, _MARK.sub("", trailing[1], count=1).rstrip())])
     if consecutive:
-        yield _page(consecutive)
+        yield _text_block(consecutive)
 
 
-def _page(found: Sequence[tuple[int, str]]) -> Page:
-    return Page(rows=tuple(row for _line, row in found), lines=tuple(line for line, _row in found))
+def _text_block(comment_rows: Sequence[tuple[int, str]]) -> TextBlock:
+    return TextBlock(rows=tuple(row for _line, row in comment_rows), lines=tuple(line for line, _row in comment_rows))

@@ -18,19 +18,19 @@ from greenloop.core.docstrings.call_lines import (
     CLOSED,
     LONGEST,
     OPEN,
-    Subject,
-    close,
+    DocumentedFunction,
+    closing_position,
+    find_names,
     is_literal,
-    named,
-    primary,
-    quoted,
+    primary_end,
+    string_end,
 )
 
 NEAR = 40  # rows above a row that are searched for its heading
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stated:
+class Requirement:
     """A requirement in a text. `body` is the code of its test, `shown` the line that the user reads.
 
     `call` and `expected` (or `raises`) are the two sides of an equation; `row` counts from 0.
@@ -83,17 +83,17 @@ _GIVEN = re.compile(
 _STOP = re.compile(r"\s+(?:and|because|since|but|while|whereas|--|\u2013|\u2014)(?=\s)|\s+\(")
 
 
-def equations(rows: Sequence[str], subject: Subject) -> Iterator[Stated]:
+def find_equations(rows: Sequence[str], subject: DocumentedFunction) -> Iterator[Requirement]:
     """Yields each equation of a text, in order."""
     text = "\n".join(rows)
     row_starts = [0, *(match.end() for match in re.finditer("\n", text))]
     read_end = unread_end = 0
-    for match in named(text, subject):
+    for match in find_names(text, subject):
         if match.start() < read_end:
             continue
-        end = primary(text, match.end())
-        node = literals.parsed(text[match.start() : end])
-        if not isinstance(node, ast.Call) or not subject.called_in(node):
+        end = primary_end(text, match.end())
+        node = literals.parse_expression(text[match.start() : end])
+        if not isinstance(node, ast.Call) or not subject.is_called_in(node):
             continue
         row = bisect_right(row_starts, match.start()) - 1
         is_precise = is_literal(node, subject) and not is_governed(rows, row)
@@ -102,15 +102,15 @@ def equations(rows: Sequence[str], subject: Subject) -> Iterator[Stated]:
             unread_end = end
             continue
         read_end, expected, raises = reading
-        yield stated(row, node, expected, raises)
+        yield make_requirement(row, node, expected, raises)
 
 
-def raising(text: str, subject: Subject) -> ast.Call | None:
+def find_raising_call(text: str, subject: DocumentedFunction) -> ast.Call | None:
     """The call that an entry of a `Raises` section has as its example (`ValueError: e.g. f(-1)`)."""
-    for match in named(text, subject):
-        end = primary(text, match.end())
-        node = literals.parsed(text[match.start() : end])
-        is_precise = isinstance(node, ast.Call) and subject.called_in(node) and is_literal(node, subject)
+    for match in find_names(text, subject):
+        end = primary_end(text, match.end())
+        node = literals.parse_expression(text[match.start() : end])
+        is_precise = isinstance(node, ast.Call) and subject.is_called_in(node) and is_literal(node, subject)
         if is_precise and _GIVEN.search(text[: match.start()]) and re.fullmatch(r"[`)]*(?:[.,;)].*)?", text[end:]):
             return node if isinstance(node, ast.Call) else None
     return None
@@ -119,18 +119,22 @@ def raising(text: str, subject: Subject) -> ast.Call | None:
 # -- the words around a call --------------------------------------------------------------------------------------
 
 
-def _read(text: str, start: int, end: int, subject: Subject, *, since: int, loose: int) -> tuple[int, str, str] | None:
+def _read(
+    text: str, start: int, end: int, subject: DocumentedFunction, *, since: int, loose: int
+) -> tuple[int, str, str] | None:
     """End of the equation, value and exception that a text states for the call at `start`..`end`."""
     row_start = text.rfind("\n", 0, start) + 1
     symbol = _SYMBOL.match(text, end) if "\n" not in text[end : end + 3].strip(" ") else None
     is_alone = bool(_LEAD.fullmatch(text[max(row_start, since) : start])) and loose <= row_start
-    if not (is_alone and (symbol or _begins(text, row_start, since))) and not _is_led(text, start, since, loose):
+    if not (is_alone and (symbol or _begins_sentence(text, row_start, since))) and not _begins_statement(
+        text, start, since, loose
+    ):
         return None
-    before = text[max(row_start if is_alone else _sentence(text, start), since) : start]
+    before = text[max(row_start if is_alone else _sentence_start(text, start), since) : start]
     if CONDITION.search(before):
         return None
     if raises_match := _RAISES.match(text, end):
-        return _raised(text, raises_match.end(), raises_match["name"], subject)
+        return _read_exception(text, raises_match.end(), raises_match["name"], subject)
     relation_match = symbol or _WORDS.match(text, end)
     if relation_match is None:
         return None
@@ -138,34 +142,38 @@ def _read(text: str, start: int, end: int, subject: Subject, *, since: int, loos
     if empty_match := _EMPTY.match(text, value_start):
         return (
             (empty_match.end(), _EMPTIES[empty_match["kind"].lower()], "")
-            if _ends(text, empty_match.end(), subject)
+            if _is_complete(text, empty_match.end(), subject)
             else None
         )
     value_stop = _value_end(text, value_start)
     value_text = text[value_start:value_stop].strip()
     if symbol and value_text in literals.EXCEPTIONS | subject.exceptions:
-        return _raised(text, value_stop, value_text, subject)
-    node = literals.parsed(value_text) if value_text else None
+        return _read_exception(text, value_stop, value_text, subject)
+    node = literals.parse_expression(value_text) if value_text else None
     if node is None or not literals.is_value(node) or _is_annotation(text[start:end], symbol, node):
         return None
-    return (value_stop, value_text, "") if _ends(text, value_stop, subject, alone=bool(is_alone and symbol)) else None
+    return (
+        (value_stop, value_text, "")
+        if _is_complete(text, value_stop, subject, is_alone=bool(is_alone and symbol))
+        else None
+    )
 
 
-def _raised(text: str, end: int, name: str, subject: Subject) -> tuple[int, str, str] | None:
+def _read_exception(text: str, end: int, name: str, subject: DocumentedFunction) -> tuple[int, str, str] | None:
     is_known = name in literals.EXCEPTIONS or name in subject.exceptions
-    return (end, "", name) if is_known and (text[end : end + 1] == ":" or _ends(text, end, subject)) else None
+    return (end, "", name) if is_known and (text[end : end + 1] == ":" or _is_complete(text, end, subject)) else None
 
 
 def _is_annotation(call: str, symbol: re.Match[str] | None, value: ast.expr) -> bool:
     """`f() -> None` and `f(x=1) -> None` are signatures."""
-    node = literals.parsed(call)
+    node = literals.parse_expression(call)
     has_no_arguments = isinstance(node, ast.Call) and not node.args
     return bool(
         symbol and "=" not in symbol[0] and has_no_arguments and isinstance(value, ast.Constant) and value.value is None
     )
 
 
-def _begins(text: str, begin: int, since: int) -> bool:
+def _begins_sentence(text: str, begin: int, since: int) -> bool:
     """Does a sentence begin at this row?"""
     lines_above = text[:begin].rstrip(" \t")
     text_above = lines_above.rstrip()
@@ -178,7 +186,7 @@ def _begins(text: str, begin: int, since: int) -> bool:
     )
 
 
-def _sentence(text: str, start: int) -> int:
+def _sentence_start(text: str, start: int) -> int:
     """The start of the sentence that contains a position."""
     breaks = list(
         re.finditer(
@@ -188,9 +196,9 @@ def _sentence(text: str, start: int) -> int:
     return max(0, start - LONGEST) + breaks[-1].end() if breaks else max(0, start - LONGEST)
 
 
-def _is_led(text: str, start: int, since: int, loose: int) -> bool:
+def _begins_statement(text: str, start: int, since: int, loose: int) -> bool:
     """Does a call inside a sentence begin a new statement?"""
-    sentence_start = max(_sentence(text, start), since)
+    sentence_start = max(_sentence_start(text, start), since)
     if loose > sentence_start:  # follows another call without a value: "the sum of f(1) and f(2) is 5"
         return False
     words_before = text[sentence_start:start]
@@ -228,7 +236,7 @@ def _value_end(text: str, start: int) -> int:
     while position < min(len(text), start + LONGEST):
         character = text[position]
         if character in "\"'":
-            position = quoted(text, position)
+            position = string_end(text, position)
         elif character in OPEN:
             if (
                 position > start
@@ -236,7 +244,7 @@ def _value_end(text: str, start: int) -> int:
                 and not text[start:position].strip().endswith(("+", "-", "*", ","))
             ):
                 return position
-            after_bracket = close(text, position)
+            after_bracket = closing_position(text, position)
             if after_bracket is None:
                 return position
             position = after_bracket
@@ -251,7 +259,7 @@ def _value_end(text: str, start: int) -> int:
     return position
 
 
-def _ends(text: str, end: int, subject: Subject, *, alone: bool = False) -> bool:
+def _is_complete(text: str, end: int, subject: DocumentedFunction, *, is_alone: bool = False) -> bool:
     """Is the statement complete after the value? `is_alone`: the whole row is an equation in symbols."""
     closing_match = re.compile(r"[`\"'*]*\)?[`\"'*]*").match(text, end)
     position = closing_match.end() if closing_match else end
@@ -261,7 +269,7 @@ def _ends(text: str, end: int, subject: Subject, *, alone: bool = False) -> bool
     if DOUBTED.search(re.split(r"[.!?;](?:\s|$)", rest_of_row)[0]):
         return False
     if not remark:
-        return alone or closes_bracket or _paragraph_ends(text, position + len(rest_of_row))
+        return is_alone or closes_bracket or _paragraph_ends(text, position + len(rest_of_row))
     if remark[0] in ".;!#":
         return not remark.startswith("..")
     if remark[0] == "(" or remark.startswith(("--", "\u2013", "\u2014")):
@@ -283,22 +291,22 @@ def _paragraph_ends(text: str, at: int) -> bool:
     return not next_row or bool(re.match(r"[A-Z\-*\u2022`:>#\d]", next_row)) or "(" in next_row.split(" ")[0]
 
 
-def stated(row: int, node: ast.Call, expected: str, raises: str) -> Stated:
+def make_requirement(row: int, node: ast.Call, expected: str, raises: str) -> Requirement:
     call = ast.unparse(node)
     if raises:
-        return Stated(
+        return Requirement(
             row=row,
             body=f"with pytest.raises({raises}):\n    {call}",
             shown=f"with pytest.raises({raises}): {call}",
             call=call,
             raises=raises,
-            imports=("import pytest", *literals.imports(node)),
+            imports=("import pytest", *literals.required_imports(node)),
         )
-    value = literals.parsed(expected)
-    expected_source = literals.expectation(expected) or ast.unparse(value) if value else expected
-    value_imports = literals.imports(ast.Tuple(elts=[node, value], ctx=ast.Load())) if value else ()
+    value = literals.parse_expression(expected)
+    expected_source = literals.expected_source(expected) or ast.unparse(value) if value else expected
+    value_imports = literals.required_imports(ast.Tuple(elts=[node, value], ctx=ast.Load())) if value else ()
     shown = f"assert {call} == {expected_source}"
-    return Stated(
+    return Requirement(
         row=row,
         body=shown,
         shown=shown,

@@ -9,7 +9,7 @@ LONGEST = 2_000  # characters
 _LIVE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
-def expression(text: str) -> str:
+def parse_literal_input(text: str) -> str:
     """The value as one line of source. Raises `ValueError` with one sentence where it is not an expression."""
     text = text.strip()
     if not text:

@@ -53,7 +53,7 @@ EXCEPTIONS = frozenset(
 )
 
 
-def parsed(text: str) -> ast.expr | None:
+def parse_expression(text: str) -> ast.expr | None:
     """The text as an expression; None where it is not one."""
     if len(text) > MOST:
         return None
@@ -68,7 +68,9 @@ def is_value(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is not Ellipsis
     if isinstance(node, ast.Call):
-        return made_by(node) and all(is_value(part) for part in (*node.args, *(key.value for key in node.keywords)))
+        return is_constructor_call(node) and all(
+            is_value(part) for part in (*node.args, *(key.value for key in node.keywords))
+        )
     if isinstance(node, ast.Attribute):  # math.pi
         return isinstance(node.value, ast.Name) and node.value.id == "math"
     if isinstance(node, ast.UnaryOp) and not isinstance(node.op, _SIGNS):
@@ -84,7 +86,7 @@ def is_value(node: ast.AST) -> bool:
     )
 
 
-def made_by(node: ast.Call) -> bool:
+def is_constructor_call(node: ast.Call) -> bool:
     """Is it the call of a well-known constructor?"""
     if any(key.arg is None for key in node.keywords):
         return False
@@ -102,7 +104,7 @@ def _is_small_power(node: ast.BinOp) -> bool:
     )
 
 
-def imports(node: ast.AST) -> tuple[str, ...]:
+def required_imports(node: ast.AST) -> tuple[str, ...]:
     """The import statements that an expression or statement needs."""
     statements = {}
     for inner in ast.walk(node):
@@ -114,7 +116,7 @@ def imports(node: ast.AST) -> tuple[str, ...]:
     return tuple(statements.values())
 
 
-def unknown(node: ast.AST, known: Collection[str]) -> set[str]:
+def unknown_names(node: ast.AST, known_names: Collection[str]) -> set[str]:
     """Names that the code reads and that are neither bound in it, nor in `known_names`, nor Python's own."""
     used: set[str] = set()
     bound: set[str] = set()
@@ -125,18 +127,18 @@ def unknown(node: ast.AST, known: Collection[str]) -> set[str]:
             bound.add(inner.arg)
         elif isinstance(inner, ast.alias):
             bound.add((inner.asname or inner.name).partition(".")[0])
-    return {name for name in used - bound - set(known) - _MODULES - _MADE.keys() if not hasattr(builtins, name)}
+    return {name for name in used - bound - set(known_names) - _MODULES - _MADE.keys() if not hasattr(builtins, name)}
 
 
 # -- comparing ----------------------------------------------------------------------------------------------------
 
 
-def expectation(source: str) -> str | None:
+def expected_source(source: str) -> str | None:
     """The source to compare a value with: decimal fractions hold to the precision that their digits state.
 
     Whole numbers such as `2.0` and `1e3` hold to 1e-9. None where the comparison cannot be written.
     """
-    node = parsed(source)
+    node = parse_expression(source)
     if node is None or not is_value(node):
         return None
     digit_units = [_step(ast.get_source_segment(source.strip(), inner) or "") for inner in _floats(node)]
@@ -182,11 +184,11 @@ def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
-def agree(one: str, other: str) -> bool:
+def are_compatible(first: str, second: str) -> bool:
     """Are two expected values compatible? Numbers may have more or fewer digits."""
-    left_node, right_node = (_bare(parsed(text)) for text in (one, other))
+    left_node, right_node = (_without_approx(parse_expression(text)) for text in (first, second))
     if left_node is None or right_node is None:
-        return one == other
+        return first == second
     if ast.dump(left_node) == ast.dump(right_node):
         return True
     try:
@@ -201,7 +203,7 @@ def agree(one: str, other: str) -> bool:
     return bool(abs(left - right) <= max(step or 0.0 for step in digit_units) * (0.5 + _CLOSE))
 
 
-def _bare(node: ast.expr | None) -> ast.expr | None:
+def _without_approx(node: ast.expr | None) -> ast.expr | None:
     """The node without `pytest.approx` around it."""
     if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "approx" and node.args:
         return node.args[0]

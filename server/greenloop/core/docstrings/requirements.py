@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from greenloop.core.docstrings.sections import dedented, kind_of, sections
+from greenloop.core.docstrings.sections import dedent_rows, parse_sections, section_kind
 
-MOST = 12  # items
+MAX_ITEMS = 12  # items
 LONGEST = 200  # characters of one item
 _DEMAND = r"(?:must|should|shall|has to|have to|needs? to|may not|cannot|returns?|raises?|yields?)"
 _SAYS = re.compile(rf"\b{_DEMAND}\b", re.IGNORECASE)
@@ -24,10 +24,10 @@ _CLAUSE = re.compile(
 _FIELD = re.compile(r"\s*[:@]\w+[^:]*:")
 
 
-def checklist(docstring: str) -> tuple[str, ...]:
+def list_demands(docstring: str) -> tuple[str, ...]:
     """The demands in the docstring's own words, in order, without repetitions; at most `MAX_ITEMS`."""
     demands = [clause for sentence in _sentences(docstring) for clause in _clauses(sentence)]
-    parsed_sections = sections(docstring)
+    parsed_sections = parse_sections(docstring)
     if parsed_sections.returns and (parsed_sections.returns.text or parsed_sections.returns.type):
         result_text = " ".join(
             " ".join((parsed_sections.returns.text or parsed_sections.returns.type).split())[:LONGEST].split()
@@ -36,7 +36,7 @@ def checklist(docstring: str) -> tuple[str, ...]:
     demands += [
         f"raises {' '.join(f'{each.name}: {each.text}'.split())}".rstrip(": ") for each in parsed_sections.raises
     ]
-    return tuple(dict.fromkeys(item[:LONGEST].rstrip(".") for item in demands))[:MOST]
+    return tuple(dict.fromkeys(item[:LONGEST].rstrip(".") for item in demands))[:MAX_ITEMS]
 
 
 def _clauses(sentence: str) -> Iterator[str]:
@@ -63,9 +63,9 @@ def _sentences(docstring: str) -> Iterator[str]:
 
 def _prose(docstring: str) -> Iterator[str]:
     example = False
-    for row in dedented(docstring):
+    for row in dedent_rows(docstring):
         text = row.strip()
-        if kind_of(row):
+        if section_kind(row):
             return
         example = text.startswith(">>>") or (example and bool(text))
         if not example and not _FIELD.match(row):

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 MOST = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Param:
+class DocumentedParameter:
     """A documented parameter. `type` is as written, without `optional` and `default …`; `line` counts from 1."""
 
     name: str
@@ -27,7 +27,7 @@ class Param:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Returned:
+class DocumentedResult:
     """The documented result; `name` only where numpy's style gives it one."""
 
     type: str = ""
@@ -37,7 +37,7 @@ class Returned:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Raised:
+class DocumentedException:
     """A documented exception, and when it is raised."""
 
     name: str
@@ -49,9 +49,9 @@ class Raised:
 class Sections:
     """The content of the sections. `yields`: there is a section on yielded values, so a call returns a generator."""
 
-    params: tuple[Param, ...] = ()
-    returns: Returned | None = None
-    raises: tuple[Raised, ...] = ()
+    params: tuple[DocumentedParameter, ...] = ()
+    returns: DocumentedResult | None = None
+    raises: tuple[DocumentedException, ...] = ()
     yields: bool = False
 
 
@@ -78,41 +78,41 @@ _TYPED = re.compile(r"(?P<type>[\w.]+(?:\[.*\])?(?:\s*(?:\||or|,)\s*[\w.]+(?:\[.
 _OPTIONAL = re.compile(r",?\s*(?:\boptional\b|\bdefault\b.*|\bkeyword-only\b).*$", re.IGNORECASE)
 
 
-def sections(docstring: str) -> Sections:
+def parse_sections(docstring: str) -> Sections:
     """Parameters, result and exceptions of all sections; of several result sections, the first counts."""
-    rows = dedented(docstring)
+    rows = dedent_rows(docstring)
     parsed = Sections()
     types: dict[str, str] = {}
     number = 0
     while number < len(rows):
         kind, last = _heading(rows, number)
         if kind:
-            end = _end(rows, number, last)
-            parsed = _joined(parsed, _read(kind, rows, number, last, end))
+            end = _section_end(rows, number, last)
+            parsed = _join_sections(parsed, _read_section(kind, rows, number, last, end))
             number = end
         elif match := _FIELD.match(rows[number].strip()):
-            end = _below(rows, number)
+            end = _field_end(rows, number)
             text = _text([match["text"] or "", *rows[number + 1 : end]])
             field_argument = (match["about"] or "").strip()
             if match["tag"] == "type" or (match["tag"] == "rtype"):
                 types[field_argument if match["tag"] == "type" else "return"] = text
             else:
-                parsed = _joined(parsed, _field(match["tag"], field_argument, text, number + 1))
+                parsed = _join_sections(parsed, _field(match["tag"], field_argument, text, number + 1))
             number = end
         else:
             number += 1
-    return _typed(parsed, types)
+    return _with_types(parsed, types)
 
 
-def dedented(docstring: str) -> list[str]:
+def dedent_rows(docstring: str) -> list[str]:
     """The rows of a docstring without their common indentation, as `inspect.cleandoc`, but without dropping rows."""
-    rows = flat(docstring[:MOST]).expandtabs().split("\n")
+    rows = with_plain_ends(docstring[:MOST]).expandtabs().split("\n")
     margins = [len(row) - len(row.lstrip()) for row in rows[1:] if row.strip()]
     margin = min(margins, default=0)
     return [rows[0].strip(), *(row[margin:].rstrip() for row in rows[1:])]
 
 
-def kind_of(heading: str) -> str:
+def section_kind(heading: str) -> str:
     """The section that a row begins: params, returns, yields, raises, other; "" where it is not a heading."""
     row = heading.strip()
     marked = _MARKED.match(row)
@@ -122,19 +122,19 @@ def kind_of(heading: str) -> str:
 def _heading(rows: Sequence[str], number: int) -> tuple[str, int]:
     """The kind of section that begins at a row, and the last row of its heading."""
     row = rows[number].strip()
-    kind = kind_of(row) if len(row) < 40 else ""  # no heading is longer
+    kind = section_kind(row) if len(row) < 40 else ""  # no heading is longer
     next_row = rows[number + 1] if number + 1 < len(rows) else ""
     if kind and _RULE.match(next_row.strip()) and _margin(next_row) == _margin(rows[number]):
         return kind, number + 1
     if kind and (_MARKED.match(row) or row.endswith(":")):
         return kind, number
     heading_text, colon, rest = row.partition(":")
-    if colon and rest.startswith(" ") and kind_of(heading_text) == "returns" and heading_text[0].isupper():
+    if colon and rest.startswith(" ") and section_kind(heading_text) == "returns" and heading_text[0].isupper():
         return "returns", number
     return "", number
 
 
-def _end(rows: Sequence[str], number: int, last: int) -> int:
+def _section_end(rows: Sequence[str], number: int, last: int) -> int:
     """The row after a section, which ends at a heading or at a row that is not below its own heading."""
     margin = _margin(rows[number])
     is_marked = last > number or _MARKED.match(rows[number].strip())  # its rows have the same indentation
@@ -153,7 +153,7 @@ def _end(rows: Sequence[str], number: int, last: int) -> int:
     return len(rows)
 
 
-def _below(rows: Sequence[str], number: int) -> int:
+def _field_end(rows: Sequence[str], number: int) -> int:
     """The row after a field; indented rows below it belong to it."""
     position = number + 1
     while position < len(rows) and rows[position].strip() and _margin(rows[position]) > _margin(rows[number]):
@@ -161,7 +161,7 @@ def _below(rows: Sequence[str], number: int) -> int:
     return position
 
 
-def _read(kind: str, rows: Sequence[str], number: int, last: int, end: int) -> Sections:
+def _read_section(kind: str, rows: Sequence[str], number: int, last: int, end: int) -> Sections:
     inline = rows[number].partition(":")[2].strip() if last == number else ""
     if kind == "yields":
         return Sections(yields=True)
@@ -193,70 +193,74 @@ def _entries(rows: Sequence[str], first: int, end: int) -> Iterator[tuple[int, s
         position = next_entry
 
 
-def _params(rows: Sequence[str], first: int, end: int) -> Iterator[Param]:
+def _params(rows: Sequence[str], first: int, end: int) -> Iterator[DocumentedParameter]:
     for line, head, indented in _entries(rows, first, end):
         match = _ENTRY.match(head) or _BARE.match(head)
         names, colon, type_text = head.partition(" : ")
         if colon or (not match and "," in head):
             names, type_text = (names, type_text) if colon else (head, "")
             for name in names.split(","):
-                yield Param(name=_plain(name), type=_type(type_text), text=indented, line=line)
+                yield DocumentedParameter(name=_plain(name), type=_type(type_text), text=indented, line=line)
         elif match:
             text = " ".join(filter(None, (match.groupdict().get("text"), indented)))
-            yield Param(name=_plain(match["name"]), type=_type(match["type"] or ""), text=text, line=line)
+            yield DocumentedParameter(name=_plain(match["name"]), type=_type(match["type"] or ""), text=text, line=line)
 
 
-def _raises(rows: Sequence[str], first: int, end: int) -> Iterator[Raised]:
+def _raises(rows: Sequence[str], first: int, end: int) -> Iterator[DocumentedException]:
     for line, head, indented in _entries(rows, first, end):
         names, colon, text = head.partition(":")
         if not colon and not re.fullmatch(r"[\w.`, ]+", head):
             names, text = "", head
         for name in re.split(r",| or ", names):
             if re.fullmatch(r"[\w.]+", _plain(name)):
-                yield Raised(name=_plain(name), text=" ".join(filter(None, (text.strip(), indented))), line=line)
+                yield DocumentedException(
+                    name=_plain(name), text=" ".join(filter(None, (text.strip(), indented))), line=line
+                )
 
 
-def _result(inline: str, rows: Sequence[str], line: int, *, ruled: bool) -> Returned:
+def _result(inline: str, rows: Sequence[str], line: int, *, ruled: bool) -> DocumentedResult:
     filled = [row for row in rows if row.strip()]
     if ruled and filled:
         head, text = filled[0].strip(), _text(filled[1:])
         name, colon, type_ = head.partition(" : ")
         if colon or text or _is_type(head):
-            return Returned(name=name if colon else "", type=_type(type_ if colon else head), text=text, line=line)
+            return DocumentedResult(
+                name=name if colon else "", type=_type(type_ if colon else head), text=text, line=line
+            )
     text = _text([inline, *rows])
     if (match := _TYPED.match(text)) and _is_type(match["type"]):
-        return Returned(type=_type(match["type"]), text=match["text"], line=line)
-    return Returned(text=text, line=line)
+        return DocumentedResult(type=_type(match["type"]), text=match["text"], line=line)
+    return DocumentedResult(text=text, line=line)
 
 
-def _field(tag: str, about: str, text: str, line: int) -> Sections:
-    if tag in ("param", "parameter", "arg", "argument", "keyword", "kwarg", "key") and about:
-        type_, _space, name = about.rpartition(" ")
-        return Sections(params=(Param(name=_plain(name), type=_type(type_), text=text, line=line),))
+def _field(tag: str, subject: str, text: str, line: int) -> Sections:
+    if tag in ("param", "parameter", "arg", "argument", "keyword", "kwarg", "key") and subject:
+        type_, _space, name = subject.rpartition(" ")
+        return Sections(params=(DocumentedParameter(name=_plain(name), type=_type(type_), text=text, line=line),))
     if tag in ("return", "returns"):
-        return Sections(returns=Returned(text=text, line=line))
+        return Sections(returns=DocumentedResult(text=text, line=line))
     if tag in ("raise", "raises", "except", "exception", "throws"):
-        names = [_plain(name) for name in re.split(r",| or ", about) if name.strip()]
-        return Sections(raises=tuple(Raised(name=name, text=text, line=line) for name in names))
+        names = [_plain(name) for name in re.split(r",| or ", subject) if name.strip()]
+        return Sections(raises=tuple(DocumentedException(name=name, text=text, line=line) for name in names))
     return Sections(yields=tag in ("yield", "yields"))
 
 
-def _joined(one: Sections, other: Sections) -> Sections:
+def _join_sections(first: Sections, second: Sections) -> Sections:
     return Sections(
-        params=one.params + other.params,
-        returns=one.returns or other.returns,
-        raises=one.raises + other.raises,
-        yields=one.yields or other.yields,
+        params=first.params + second.params,
+        returns=first.returns or second.returns,
+        raises=first.raises + second.raises,
+        yields=first.yields or second.yields,
     )
 
 
-def _typed(found: Sections, types: dict[str, str]) -> Sections:
+def _with_types(sections: Sections, types: dict[str, str]) -> Sections:
     """Adds the types that have fields of their own (`:type x:`, `:rtype:`)."""
-    params = tuple(replace(param, type=param.type or _type(types.get(param.name, ""))) for param in found.params)
-    returns = found.returns
+    params = tuple(replace(param, type=param.type or _type(types.get(param.name, ""))) for param in sections.params)
+    returns = sections.returns
     if "return" in types:
-        returns = replace(returns or Returned(), type=_type(types["return"]))
-    return replace(found, params=params, returns=returns)
+        returns = replace(returns or DocumentedResult(), type=_type(types["return"]))
+    return replace(sections, params=params, returns=returns)
 
 
 def _is_type(text: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 _SILENT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})  # implied by the position, or without meaning
 
 
-def told(body: Sequence[ast.AST], *, constants: bool = True, docstrings: bool = True) -> Iterator[str]:
+def dump_words(body: Sequence[ast.AST], *, constants: bool = True, docstrings: bool = True) -> Iterator[str]:
     """Yields types, names and constants from the outside in, without positions: equal words, equal code.
 
     Without `constants`, only the types of constants; without `docstrings`, no docstrings of functions and classes.

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from greenloop.core.python.ast_dump import told
-from greenloop.core.text.diff import flat
+from greenloop.core.python.ast_dump import dump_words
+from greenloop.core.text.diff import with_plain_ends
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -32,7 +32,7 @@ _QUOTED = ("FSTRING", "TSTRING")  # token families that newer tokenizers split i
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class Fragment:
     """Parsed code. `lines[node.lineno - 1]` is a node's first line; the first `shift` lines are not in the text."""
 
     lines: tuple[str, ...]
@@ -41,7 +41,7 @@ class Piece:
 
 
 @lru_cache(maxsize=16)  # reading, checking and composing a candidate parse the same few modules
-def tree(text: str) -> ast.Module | SyntaxError:
+def parse_module(text: str) -> ast.Module | SyntaxError:
     """The syntax tree of a module, or the error: whatever the parser raises is returned.
 
     Trees are shared: callers must not change them.
@@ -56,7 +56,7 @@ def tree(text: str) -> ast.Module | SyntaxError:
         return SyntaxError(str(error) or type(error).__name__)
 
 
-def compiled(text: str) -> SyntaxError | None:
+def compile_error(text: str) -> SyntaxError | None:
     """The error that keeps a module from compiling, also where the parser misses it (`return` outside a function)."""
     try:
         with _QUIET, warnings.catch_warnings():
@@ -69,19 +69,19 @@ def compiled(text: str) -> SyntaxError | None:
     return None
 
 
-def piece(text: str) -> Piece | SyntaxError:
+def parse_fragment(text: str) -> Fragment | SyntaxError:
     """Parses code that may be indented as a whole (a method cut out of its class). Errors count lines of `text`."""
-    text = flat(text)
+    text = with_plain_ends(text)
     first_code_line = next(
         (line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")), ""
     )
     if first_code_line[:1] not in (" ", "\t"):
-        module = tree(text)
+        module = parse_module(text)
         if isinstance(module, SyntaxError):
             return module
-        return Piece(lines=tuple(text.split("\n")), body=tuple(module.body))
+        return Fragment(lines=tuple(text.split("\n")), body=tuple(module.body))
     wrapped_text = "if 1:\n" + text
-    module = tree(wrapped_text)
+    module = parse_module(wrapped_text)
     if isinstance(module, SyntaxError):
         error = type(module)(module.msg)
         error.lineno = max((module.lineno or 1) - 1, 1)
@@ -89,10 +89,10 @@ def piece(text: str) -> Piece | SyntaxError:
     block = module.body[0]
     if len(module.body) > 1 or not isinstance(block, ast.If):
         return SyntaxError("unindent does not match any outer indentation level")
-    return Piece(lines=tuple(wrapped_text.split("\n")), body=tuple(block.body), shift=1)
+    return Fragment(lines=tuple(wrapped_text.split("\n")), body=tuple(block.body), shift=1)
 
 
-def definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition]]:
+def find_definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition]]:
     """Yields every function and class with its qualified name (`outer.inner`, without `<locals>`), in source order."""
     waiting = [(node, prefix) for node in reversed(body)]  # not recursive: each `elif` nests one level deeper
     while waiting:
@@ -101,10 +101,10 @@ def definitions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[st
             yield above + node.name, node
             waiting += [(inner, f"{above}{node.name}.") for inner in reversed(node.body)]
             continue
-        waiting += [(inner, above) for block in reversed(list(blocks(node))) for inner in reversed(block)]
+        waiting += [(inner, above) for block in reversed(list(statement_blocks(node))) for inner in reversed(block)]
 
 
-def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+def statement_blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The statement lists in a compound statement that share its scope."""
     for name in ("body", "orelse", "finalbody"):
         if isinstance(inner := getattr(node, name, None), list):
@@ -118,7 +118,7 @@ def plain_name(qualname: str) -> str:
     return qualname.replace(".<locals>", "")
 
 
-def role(node: ast.AST) -> str:
+def decorator_role(node: ast.AST) -> str:
     """The decorator that distinguishes functions of one name: overload, getter, setter, deleter, register, or ""."""
     for decorator in getattr(node, "decorator_list", []):
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -128,7 +128,7 @@ def role(node: ast.AST) -> str:
     return ""
 
 
-def start_of(node: ast.stmt, lines: Sequence[str]) -> int:
+def start_line(node: ast.stmt, lines: Sequence[str]) -> int:
     """The 1-based line a statement begins on, decorators included."""
     line: int = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
     while line < node.lineno and not lines[line - 1].lstrip(MARGIN).startswith("@"):
@@ -136,7 +136,7 @@ def start_of(node: ast.stmt, lines: Sequence[str]) -> int:
     return line
 
 
-def text_of(node: ast.AST, lines: Sequence[str]) -> str:
+def source_of(node: ast.AST, lines: Sequence[str]) -> str:
     """The exact source of an expression or statement, without decorators. Columns of `ast` count UTF-8 bytes."""
     first_index, last_index = node.lineno - 1, node.end_lineno - 1  # type: ignore[attr-defined]
     rows = [line.encode() for line in lines[first_index : last_index + 1]]
@@ -145,7 +145,7 @@ def text_of(node: ast.AST, lines: Sequence[str]) -> str:
     return b"\n".join(rows).decode()
 
 
-def docstring(node: ast.AST) -> ast.Expr | None:
+def docstring_statement(node: ast.AST) -> ast.Expr | None:
     """The statement that is a function's, class's or module's docstring."""
     body = getattr(node, "body", None)
     if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
@@ -155,37 +155,37 @@ def docstring(node: ast.AST) -> ast.Expr | None:
     return None
 
 
-def dump(node: ast.AST | None) -> str:
+def dump_tree(node: ast.AST | None) -> str:
     """A tree as words, without positions: equal dumps, equal code."""
-    return " ".join(told([node])) if node is not None else ""
+    return " ".join(dump_words([node])) if node is not None else ""
 
 
 # -- indentation ------------------------------------------------------------------------------------------------
 
 
-def margin(line: str) -> str:
+def indentation_of(line: str) -> str:
     return line[: len(line) - len(line.lstrip(MARGIN))]
 
 
-def unit_of(text: str, default: str = "    ") -> str:
+def indentation_unit(text: str, default: str = "    ") -> str:
     """The step of indentation that a text uses most: a tab, two spaces, four."""
     counts: Counter[str] = Counter()
     previous = ""
-    for line in flat(text).split("\n"):
+    for line in with_plain_ends(text).split("\n"):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        previous_indent = margin(previous)
+        previous_indent = indentation_of(previous)
         if (
             re.search(r":\s*(#.*)?$", previous)
-            and margin(line).startswith(previous_indent)
-            and len(margin(line)) > len(previous_indent)
+            and indentation_of(line).startswith(previous_indent)
+            and len(indentation_of(line)) > len(previous_indent)
         ):
-            counts[margin(line)[len(previous_indent) :]] += 1
+            counts[indentation_of(line)[len(previous_indent) :]] += 1
         previous = line
     return counts.most_common(1)[0][0] if counts else default
 
 
-def reindent(source: Piece, first: int, last: int, base: str, unit: str) -> list[str]:
+def reindent(source: Fragment, first: int, last: int, base_indent: str, unit: str) -> list[str]:
     """The lines `first`..`last` (1-based, inclusive) indented from `base_indent` in steps of `unit`.
 
     The contents of strings stay unchanged; continuation lines move with the line they continue.
@@ -194,7 +194,7 @@ def reindent(source: Piece, first: int, last: int, base: str, unit: str) -> list
     # Leading comments come before the first logical line.
     first_logical = next((number for number in range(first, last + 1) if number in depths), first)
     top_depth = depths.setdefault(first_logical, 0)
-    step = _step(source.lines, depths, first_logical, last, unit)
+    step = _indentation_step(source.lines, depths, first_logical, last, unit)
     result: list[str] = []
     old_indent = new_indent = ""
     for number in range(first, last + 1):
@@ -205,13 +205,13 @@ def reindent(source: Piece, first: int, last: int, base: str, unit: str) -> list
         elif not code:
             result.append(line.strip(" \t"))
         elif number in depths:
-            old_indent, new_indent = margin(line), base + unit * max(depths[number] - top_depth, 0)
+            old_indent, new_indent = indentation_of(line), base_indent + unit * max(depths[number] - top_depth, 0)
             result.append(new_indent + code)
         elif number in continuations:
-            result.append(_moved(margin(line), old_indent, new_indent, step, unit) + code)
+            result.append(_move_indent(indentation_of(line), old_indent, new_indent, step, unit) + code)
         else:
             depth = _comment_depth(source.lines, number, depths)
-            result.append(base + unit * max(depth - top_depth, 0) + code)
+            result.append(base_indent + unit * max(depth - top_depth, 0) + code)
     return result
 
 
@@ -244,21 +244,21 @@ def _layout(lines: Sequence[str]) -> tuple[dict[int, int], set[int], set[int]]:
     return depths, verbatim, continuations - verbatim
 
 
-def _step(lines: Sequence[str], depths: dict[int, int], first: int, last: int, default: str) -> str:
+def _indentation_step(lines: Sequence[str], depths: dict[int, int], first: int, last: int, default: str) -> str:
     """The step of indentation that the lines `first`..`last` use."""
     previous = first
     for number in range(first + 1, last + 1):
         if number in depths:
             if depths[number] == depths[previous] + 1:
-                return margin(lines[number - 1])[len(margin(lines[previous - 1])) :] or default
+                return indentation_of(lines[number - 1])[len(indentation_of(lines[previous - 1])) :] or default
             previous = number
     return default
 
 
-def _moved(here: str, old: str, new: str, step: str, unit: str) -> str:
-    if not here.startswith(old):
-        return here
-    extra = here[len(old) :]
+def _move_indent(indent: str, old: str, new: str, step: str, unit: str) -> str:
+    if not indent.startswith(old):
+        return indent
+    extra = indent[len(old) :]
     if step != unit and extra in (step, step * 2):  # a hanging indent; any other is aligned with a bracket
         extra = unit * (len(extra) // len(step))
     return new + extra
@@ -266,11 +266,11 @@ def _moved(here: str, old: str, new: str, step: str, unit: str) -> str:
 
 def _comment_depth(lines: Sequence[str], number: int, depths: dict[int, int]) -> int:
     """The depth of the line below where its indentation is the same, else of the nearest such line above."""
-    comment_indent = margin(lines[number - 1])
+    comment_indent = indentation_of(lines[number - 1])
     below = next((line for line in range(number + 1, len(lines) + 1) if line in depths), None)
     above = [line for line in range(number - 1, 0, -1) if line in depths]
     for line in [*([below] if below else []), *above]:
-        if margin(lines[line - 1]) == comment_indent:
+        if indentation_of(lines[line - 1]) == comment_indent:
             return depths[line]
     nearest = below or (above[0] if above else None)
     return depths[nearest] if nearest else 0

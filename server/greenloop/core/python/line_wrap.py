@@ -9,7 +9,7 @@ from collections.abc import Iterator
 _OPEN, _CLOSE = "([{", ")]}"
 
 
-def wrapped(line: str, width: int, unit: str) -> list[str]:
+def wrap_line(line: str, width: int, unit: str) -> list[str]:
     """The lines of one statement, without line ends; a statement without a bracket stays long."""
     if len(line) <= width:
         return [line]
@@ -25,9 +25,9 @@ def wrapped(line: str, width: int, unit: str) -> list[str]:
     parts = list(_parts(body))
     has_commas = len(parts) > 1 or line[end - 1] == ","
     if len(inner[0]) > width and has_commas:
-        inner = [row for part in parts for row in wrapped(f"{deeper}{part},", width, unit)]
+        inner = [row for part in parts for row in wrap_line(f"{deeper}{part},", width, unit)]
     elif len(inner[0]) > width:
-        inner = wrapped(inner[0], width, unit)
+        inner = wrap_line(inner[0], width, unit)
     return [line[: start + 1], *inner, margin + line[end:]]
 
 

@@ -8,8 +8,8 @@ import re
 import symtable
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.python.ast_source import DEFINITIONS, Piece, blocks, piece, tree
-from greenloop.core.text.diff import flat
+from greenloop.core.python.ast_source import DEFINITIONS, Fragment, parse_fragment, parse_module, statement_blocks
+from greenloop.core.text.diff import with_plain_ends
 
 # Builtins of this interpreter, and names that other supported versions, `site` or notebooks add.
 KNOWN = set(dir(builtins)) | {
@@ -34,40 +34,40 @@ def import_keys(node: ast.stmt) -> dict[str, str]:
     return {}
 
 
-def bindings(text: str) -> dict[str, set[str]]:
+def module_bindings(text: str) -> dict[str, set[str]]:
     """Names that a module binds at its top level, each with its import keys, or `here` for its own definitions.
 
     Imports for type checkers only do not count. A broken module is parsed as far as possible; its definitions are also
     found by a pattern.
     """
-    text = flat(text)
+    text = with_plain_ends(text)
     keys_by_name: dict[str, set[str]] = {}
-    module = tree(text)
+    module = parse_module(text)
     if isinstance(module, SyntaxError):
         for match in _TOP_DEFINITION.finditer(text):
             keys_by_name.setdefault(match[1] or match[2], set()).add("here")
         module = parsable_prefix(text)
-    for node in _top(module.body):
+    for node in _import_time_statements(module.body):
         for name, key in import_keys(node).items():
             keys_by_name.setdefault(name, set()).add(key)
         if not isinstance(node, ast.Import | ast.ImportFrom):
-            for name in bound_by(node):
+            for name in bound_names(node):
                 keys_by_name.setdefault(name, set()).add("here")
     return keys_by_name
 
 
 def parsable_prefix(text: str) -> ast.Module:
     """The tree of the leading part of a broken module that parses."""
-    lines = flat(text).split("\n")
+    lines = with_plain_ends(text).split("\n")
     while lines:
-        module = tree("\n".join(lines))
+        module = parse_module("\n".join(lines))
         if isinstance(module, ast.Module):
             return module
         lines = lines[: min(max((module.lineno or 1) - 1, 0), len(lines) - 1)]
     return ast.Module(body=[], type_ignores=[])
 
 
-def bound_by(node: ast.stmt) -> set[str]:
+def bound_names(node: ast.stmt) -> set[str]:
     """Names that a top-level statement binds in its own scope."""
     if isinstance(node, DEFINITIONS):
         return {node.name}
@@ -91,7 +91,7 @@ def bound_by(node: ast.stmt) -> set[str]:
 
 def free_names(text: str) -> set[str]:
     """Names that code takes from its module, an enclosing scope or the builtins."""
-    fragment = piece(text)
+    fragment = parse_fragment(text)
     if isinstance(fragment, SyntaxError):
         return set()
     try:
@@ -102,10 +102,10 @@ def free_names(text: str) -> set[str]:
     return names | _names_in_text_annotations(fragment)
 
 
-def undefined(text: str) -> dict[str, int]:
+def undefined_names(text: str) -> dict[str, int]:
     """Names that a module uses but never binds, each with its first line. Empty where this is not certain."""
-    text = flat(text)
-    module = tree(text)
+    text = with_plain_ends(text)
+    module = parse_module(text)
     if isinstance(module, SyntaxError) or _DYNAMIC.search(text):
         return {}
     try:
@@ -119,20 +119,20 @@ def undefined(text: str) -> dict[str, int]:
     missing = {name for name in used - bound - KNOWN if not (name.startswith("__") and name.endswith("__"))}
     if not missing:
         return {}
-    lines = _evaluated(module, missing)
+    lines = _looked_up_lines(module, missing)
     return {name: lines[name] for name in sorted(lines, key=lambda missing_name: (lines[missing_name], missing_name))}
 
 
-def _top(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def _import_time_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Yields the statements that run when a module is imported, also those inside `if`, `try` and `with`."""
     for node in body:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            yield from _top(node.orelse)
+            yield from _import_time_statements(node.orelse)
             continue
         yield node
         if not isinstance(node, DEFINITIONS):
-            for inner in blocks(node):
-                yield from _top(inner)
+            for inner in statement_blocks(node):
+                yield from _import_time_statements(inner)
 
 
 def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
@@ -153,9 +153,9 @@ def _global_references(table: symtable.SymbolTable) -> Iterator[tuple[str, symta
                 yield item.get_name(), inner
 
 
-def _names_in_text_annotations(found: Piece) -> set[str]:
+def _names_in_text_annotations(tree: Fragment) -> set[str]:
     names: set[str] = set()
-    for node in (inner for item in found.body for inner in ast.walk(item)):
+    for node in (inner for item in tree.body for inner in ast.walk(item)):
         annotations = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         for annotation in (inner for root in annotations if isinstance(root, ast.AST) for inner in ast.walk(root)):
             if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
@@ -163,7 +163,7 @@ def _names_in_text_annotations(found: Piece) -> set[str]:
     return names
 
 
-def _evaluated(module: ast.Module, missing: set[str]) -> dict[str, int]:
+def _looked_up_lines(module: ast.Module, missing: set[str]) -> dict[str, int]:
     """First lines of the missing names that Python really looks up.
 
     Ignores annotations of local variables and, with the future import, all annotations; also anything under a `try`

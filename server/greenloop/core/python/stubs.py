@@ -11,8 +11,8 @@ import re
 import tokenize
 from collections.abc import Collection, Iterator
 
-from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring, piece
-from greenloop.core.text.diff import flat
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, parse_fragment
+from greenloop.core.text.diff import with_plain_ends
 
 _TODO = re.compile(r"#+:?\s*(?:TODO|FIXME|XXX)\b(?:\([^)]*\))?\s*[:\-]?\s*", re.IGNORECASE)
 _REMARK = re.compile(rf"{_TODO.pattern}|#+:?\s*REVIEW(?:\([^)]*\))?\s*:\s*", re.IGNORECASE)
@@ -27,45 +27,47 @@ def is_stub(node: Function, todo: Collection[int] = ()) -> bool:
     or `assert False` that says "not implemented" or "todo", and `return None` with a TODO comment. `todo_lines` are the
     lines of TODO comments, as the node counts lines.
     """
-    statements = node.body[1:] if docstring(node) else node.body
-    if statements and _refuses(statements[-1]):
-        return all(isinstance(item, _ASSIGNING) or _empty(item) for item in statements[:-1])
+    statements = node.body[1:] if docstring_statement(node) else node.body
+    if statements and _raises_not_implemented(statements[-1]):
+        return all(isinstance(item, _ASSIGNING) or _is_empty(item) for item in statements[:-1])
     last_line = node.end_lineno or node.lineno
     if statements and _returns_none(statements[-1]) and any(node.lineno <= line <= last_line for line in todo):
         statements = statements[:-1]
-    return all(_empty(item) for item in statements)
+    return all(_is_empty(item) for item in statements)
 
 
-def unwritten(text: str) -> bool:
+def is_unwritten(text: str) -> bool:
     """Is the source of a function (also an indented one) only a stub?
 
     A header with only comments below it counts too, although Python cannot parse it.
     """
-    text = flat(text)
-    fragment = piece(text)
+    text = with_plain_ends(text)
+    fragment = parse_fragment(text)
     if isinstance(fragment, SyntaxError):
-        fragment = piece(f"{text.rstrip()}\n{_deepest(text)}pass\n") if _is_bare(text) else fragment
+        fragment = (
+            parse_fragment(f"{text.rstrip()}\n{_deeper_indent(text)}pass\n") if _ends_with_header(text) else fragment
+        )
     if isinstance(fragment, SyntaxError):
         return False
     functions = [node for node in fragment.body if isinstance(node, FUNCTIONS)]
-    todo_lines = {line + fragment.shift for line, comment in comments(text) if _TODO.match(comment)}
+    todo_lines = {line + fragment.shift for line, comment in find_comments(text) if _TODO.match(comment)}
     return bool(functions) and all(is_stub(node, todo_lines) for node in functions)
 
 
-def todo(text: str) -> str:
+def todo_text(text: str) -> str:
     """The texts of the TODO comments in a piece of source, one a row; comment lines that follow one belong to it."""
-    return _said(_TODO, text)
+    return _comment_texts(_TODO, text)
 
 
-def remarks(text: str) -> str:
+def remark_text(text: str) -> str:
     """The texts of the TODO and `# review:` comments, in the form of `todo_text`."""
-    return _said(_REMARK, text)
+    return _comment_texts(_REMARK, text)
 
 
-def _said(pattern: re.Pattern[str], text: str) -> str:
+def _comment_texts(pattern: re.Pattern[str], text: str) -> str:
     texts: list[str] = []
     last_line = 0
-    for line, comment in comments(flat(text)):
+    for line, comment in find_comments(with_plain_ends(text)):
         if match := pattern.match(comment):
             texts.append(comment[match.end() :].strip())
             last_line = line
@@ -75,7 +77,7 @@ def _said(pattern: re.Pattern[str], text: str) -> str:
     return "\n".join(row for row in texts if row)
 
 
-def comments(text: str) -> Iterator[tuple[int, str]]:
+def find_comments(text: str) -> Iterator[tuple[int, str]]:
     """Yields line and text of each comment in a text with plain line ends, up to the first tokenizer error."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -85,12 +87,12 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
         return
 
 
-def _empty(node: ast.stmt) -> bool:
+def _is_empty(node: ast.stmt) -> bool:
     is_dots = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is Ellipsis
     return isinstance(node, ast.Pass) or is_dots
 
 
-def _refuses(node: ast.stmt) -> bool:
+def _raises_not_implemented(node: ast.stmt) -> bool:
     """Does the statement only say that the function is not implemented?"""
     if isinstance(node, ast.Assert):
         never = isinstance(node.test, ast.Constant) and not node.test.value
@@ -113,13 +115,13 @@ def _returns_none(node: ast.stmt) -> bool:
     return node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
 
 
-def _is_bare(text: str) -> bool:
+def _ends_with_header(text: str) -> bool:
     """Does the last row with code end a header?"""
     rows = [row.partition("#")[0].rstrip() for row in text.split("\n")]
     return next((row for row in reversed(rows) if row), "").endswith(":")
 
 
-def _deepest(text: str) -> str:
+def _deeper_indent(text: str) -> str:
     """An indentation deeper than that of the header."""
     header = next((row for row in reversed(text.split("\n")) if row.partition("#")[0].strip()), "")
     return header[: len(header) - len(header.lstrip())] + "    "

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from greenloop.core.compose import insert_imports
-from greenloop.core.python.ast_source import FUNCTIONS, tree, unit_of
-from greenloop.core.python.line_wrap import wrapped
-from greenloop.core.testfiles.imports import Access
-from greenloop.core.text.diff import flat, lines, newline_of
+from greenloop.core.python.ast_source import FUNCTIONS, indentation_unit, parse_module
+from greenloop.core.python.line_wrap import wrap_line
+from greenloop.core.testfiles.imports import TargetImports
+from greenloop.core.text.diff import main_line_end, split_lines, with_plain_ends
 
 WIDTH = 88  # columns, the default of black
 WIDEST = 120
 
 
-class Kind(StrEnum):
+class FileForm(StrEnum):
     """The form of a file's tests: functions, methods of plain classes, or methods of `unittest.TestCase`s."""
 
     FUNCTIONS = "functions"
@@ -33,10 +33,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Style:
+class FileStyle:
     """The style of a test file. `base` is its spelling of the base class of unittest classes."""
 
-    kind: Kind = Kind.FUNCTIONS
+    kind: FileForm = FileForm.FUNCTIONS
     unit: str = "    "
     quote: str = '"'
     width: int = WIDTH
@@ -44,7 +44,7 @@ class Style:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class RenderedTest:
     """A test to append: its name, its statements without imports of the module, and what these need.
 
     `uses` are names of the module under test; `imports` whole import statements; `remark` is its origin.
@@ -60,22 +60,22 @@ class Written:
     remark: str = ""
 
 
-def style(text: str) -> Style:
+def detect_style(text: str) -> FileStyle:
     """The style of a file; black's for an empty file."""
-    module = tree(flat(text))
+    module = parse_module(with_plain_ends(text))
     if isinstance(module, SyntaxError) or not module.body:
-        return Style()
+        return FileStyle()
     classes = [node for node in module.body if isinstance(node, ast.ClassDef) and any(map(_is_test, node.body))]
     bases = [ast.unparse(base) for node in classes for base in node.bases if ast.unparse(base).endswith("TestCase")]
     function_count = sum(_is_test(node) for node in module.body)
     method_count = sum(_is_test(item) for node in classes for item in node.body)
-    kind = Kind.FUNCTIONS if function_count >= method_count else Kind.UNITTEST if bases else Kind.CLASSES
-    longest = max((len(line.rstrip()) for line in flat(text).split("\n")), default=0)
+    kind = FileForm.FUNCTIONS if function_count >= method_count else FileForm.UNITTEST if bases else FileForm.CLASSES
+    longest = max((len(line.rstrip()) for line in with_plain_ends(text).split("\n")), default=0)
     # A base class of the project may require set-up that these tests do not have.
     plain_bases = [base for base in bases if base in ("TestCase", "unittest.TestCase")]
-    return Style(
+    return FileStyle(
         kind=kind,
-        unit=unit_of(text),
+        unit=indentation_unit(text),
         quote=_quote(text),
         width=WIDTH if longest <= WIDTH else min(longest, WIDEST),
         base=plain_bases[0] if plain_bases else "unittest.TestCase",
@@ -88,7 +88,7 @@ def _is_test(node: ast.AST) -> bool:
 
 def _quote(text: str) -> str:
     counts: Counter[str] = Counter()
-    for token in _tokens(flat(text)):
+    for token in _tokens(with_plain_ends(text)):
         if token.type == tokenize.STRING and (match := re.match(r"[a-zA-Z]*(['\"])(?!\1\1)", token.string)):
             counts[match[1]] += 1
     return "'" if counts["'"] > counts['"'] else '"'
@@ -107,36 +107,38 @@ def _tokens(text: str) -> list[tokenize.TokenInfo]:
 # -- new tests ----------------------------------------------------------------------------------------------------
 
 
-def appended(text: str, hand: Style, reached: Access, tests: Sequence[Written], title: str) -> str:
+def append_tests(
+    text: str, style: FileStyle, spellings: TargetImports, tests: Sequence[RenderedTest], title: str
+) -> str:
     """The file with these tests at its end; `title` names the class where tests are methods.
 
     An `if __name__ == "__main__"` block stays last.
     """
     if not tests:
         return text
-    blocks = [_test(test, hand, reached) for test in tests]
-    if hand.kind is Kind.FUNCTIONS:
+    blocks = [_render_test(test, style, spellings) for test in tests]
+    if style.kind is FileForm.FUNCTIONS:
         rows = [row for block in blocks for row in ["", "", *block]][2:]
     else:
-        header = f"class {title}({hand.base}):" if hand.kind is Kind.UNITTEST else f"class {title}:"
-        class_rows = [row for block in blocks for row in ["", *(hand.unit + row if row else "" for row in block)]]
+        header = f"class {title}({style.base}):" if style.kind is FileForm.UNITTEST else f"class {title}:"
+        class_rows = [row for block in blocks for row in ["", *(style.unit + row if row else "" for row in block)]]
         rows = [header, *class_rows[1:]]
-    required_imports = dict.fromkeys([*(line for test in tests for line in test.imports), *reached.imports])
-    if hand.kind is Kind.UNITTEST:
+    required_imports = dict.fromkeys([*(line for test in tests for line in test.imports), *spellings.imports])
+    if style.kind is FileForm.UNITTEST:
         required_imports |= dict.fromkeys(
-            ["from unittest import TestCase" if hand.base == "TestCase" else "import unittest"]
+            ["from unittest import TestCase" if style.base == "TestCase" else "import unittest"]
         )
         required_imports.pop("import pytest", None)
-    return _put(text, rows, [line for line in required_imports if not _imported(text, line)])
+    return _insert_rows(text, rows, [line for line in required_imports if not _is_imported(text, line)])
 
 
-def _put(text: str, rows: Sequence[str], imports: Sequence[str]) -> str:
-    newline = newline_of(text)
-    old_lines = lines(text)
-    parsed = tree(flat(text))
+def _insert_rows(text: str, rows: Sequence[str], imports: Sequence[str]) -> str:
+    newline = main_line_end(text)
+    old_lines = split_lines(text)
+    parsed = parse_module(with_plain_ends(text))
     assert isinstance(parsed, ast.Module)
     bare_rows = [line.rstrip("\r\n") for line in old_lines]
-    position = _end(parsed, bare_rows)
+    position = _insertion_line(parsed, bare_rows)
     if position and not old_lines[position - 1].endswith(("\n", "\r")):
         old_lines[position - 1] += newline
     blank_rows = next((number for number in range(position) if bare_rows[position - 1 - number].strip()), position)
@@ -153,7 +155,7 @@ def _put(text: str, rows: Sequence[str], imports: Sequence[str]) -> str:
     return "".join(new_lines)
 
 
-def _end(module: ast.Module, bare: Sequence[str]) -> int:
+def _insertion_line(module: ast.Module, bare: Sequence[str]) -> int:
     """0-based line at which tests are inserted: the end, or the start of an `if __name__ == "__main__"` block."""
     if module.body and isinstance(last := module.body[-1], ast.If) and "__name__" in ast.unparse(last.test):
         at = last.lineno - 1
@@ -163,15 +165,17 @@ def _end(module: ast.Module, bare: Sequence[str]) -> int:
     return len(bare)
 
 
-def _imported(text: str, line: str) -> bool:
+def _is_imported(text: str, line: str) -> bool:
     """Does the file already import all of this at its top level?"""
-    wanted_module, parsed = tree(line), tree(flat(text))
+    wanted_module, parsed = parse_module(line), parse_module(with_plain_ends(text))
     if isinstance(parsed, SyntaxError) or isinstance(wanted_module, SyntaxError):
         return False
     present = {
         ast.unparse(ast.Import([alias])) for node in parsed.body if isinstance(node, ast.Import) for alias in node.names
     }
-    present |= {_one(node, alias) for node in parsed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    present |= {
+        _import_text(node, alias) for node in parsed.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
     needed = {
         ast.unparse(ast.Import([alias]))
         for node in wanted_module.body
@@ -179,58 +183,63 @@ def _imported(text: str, line: str) -> bool:
         for alias in node.names
     }
     needed |= {
-        _one(node, alias) for node in wanted_module.body if isinstance(node, ast.ImportFrom) for alias in node.names
+        _import_text(node, alias)
+        for node in wanted_module.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
     }
     return needed <= present
 
 
-def _one(node: ast.ImportFrom, alias: ast.alias) -> str:
+def _import_text(node: ast.ImportFrom, alias: ast.alias) -> str:
     return f"from {'.' * node.level}{node.module or ''} import {alias.name} as {alias.asname}"
 
 
-def fresh(text: str, hand: Style, reached: Access, tests: Sequence[Written]) -> list[Written]:
+def new_tests(
+    text: str, style: FileStyle, spellings: TargetImports, tests: Sequence[RenderedTest]
+) -> list[RenderedTest]:
     """The tests whose body no function of the file already has."""
-    parsed = tree(flat(text))
+    parsed = parse_module(with_plain_ends(text))
     nodes = [] if isinstance(parsed, SyntaxError) else [*ast.walk(parsed)]
-    existing = {_meant(node.body) for node in nodes if isinstance(node, FUNCTIONS)}
-    return [test for test in tests if _meant(_body(test, hand, reached)) not in existing]
+    existing = {_body_key(node.body) for node in nodes if isinstance(node, FUNCTIONS)}
+    return [test for test in tests if _body_key(_body(test, style, spellings)) not in existing]
 
 
-def _meant(body: Sequence[ast.stmt]) -> str:
+def _body_key(body: Sequence[ast.stmt]) -> str:
     return "\n".join(ast.unparse(ast.fix_missing_locations(node)) for node in body)
 
 
-def _body(test: Written, hand: Style, reached: Access) -> list[ast.stmt]:
+def _body(test: RenderedTest, style: FileStyle, spellings: TargetImports) -> list[ast.stmt]:
     module = ast.parse(test.body)
-    _Spelled(reached.spelled).visit(module)
-    return [_asserting(node) for node in module.body] if hand.kind is Kind.UNITTEST else module.body
+    _SpellingTransformer(spellings.spellings).visit(module)
+    return [_to_unittest_assertion(node) for node in module.body] if style.kind is FileForm.UNITTEST else module.body
 
 
-def _test(test: Written, hand: Style, reached: Access) -> list[str]:
-    body_rows = _meant(_body(test, hand, reached)).split("\n")
-    self_parameter = [] if hand.kind is Kind.FUNCTIONS else ["self"]
+def _render_test(test: RenderedTest, style: FileStyle, spellings: TargetImports) -> list[str]:
+    body_rows = _body_key(_body(test, style, spellings)).split("\n")
+    self_parameter = [] if style.kind is FileForm.FUNCTIONS else ["self"]
     rows = [f"# {test.remark}"] if test.remark else []
     rows += [f"@{each}" for each in test.decorators]
     rows += [f"def {test.name}({', '.join([*self_parameter, *test.parameters])}):"]
-    rows += [_stepped(row, hand.unit) for row in body_rows]
-    class_indent = 0 if hand.kind is Kind.FUNCTIONS else len(hand.unit.expandtabs(4))
+    rows += [_with_unit(row, style.unit) for row in body_rows]
+    class_indent = 0 if style.kind is FileForm.FUNCTIONS else len(style.unit.expandtabs(4))
     return [
         each
         for row in rows
         for each in (
             [row]
             if row.lstrip().startswith("#")
-            else wrapped(_quoted(row, hand.quote), hand.width - class_indent, hand.unit)
+            else wrap_line(_with_quotes(row, style.quote), style.width - class_indent, style.unit)
         )
     ]
 
 
-def _stepped(row: str, unit: str) -> str:
+def _with_unit(row: str, unit: str) -> str:
     depth = (len(row) - len(row.lstrip(" "))) // 4
     return unit * (depth + 1) + row.lstrip(" ")
 
 
-def _quoted(row: str, quote: str) -> str:
+def _with_quotes(row: str, quote: str) -> str:
     """The row with simple strings in these quotes, where that needs no escaping."""
     margin = row[: len(row) - len(row.lstrip())]
     text, shift = row[len(margin) :], 0
@@ -244,7 +253,7 @@ def _quoted(row: str, quote: str) -> str:
     return margin + text
 
 
-class _Spelled(ast.NodeTransformer):
+class _SpellingTransformer(ast.NodeTransformer):
     """Replaces names of the module under test by their spelling in the file."""
 
     def __init__(self, spelled: Mapping[str, str]) -> None:
@@ -258,7 +267,7 @@ class _Spelled(ast.NodeTransformer):
         return expression
 
 
-def _asserting(node: ast.stmt) -> ast.stmt:
+def _to_unittest_assertion(node: ast.stmt) -> ast.stmt:
     """Translates a plain assertion to a unittest method call."""
     if isinstance(node, ast.With) and isinstance(call := node.items[0].context_expr, ast.Call):
         if ast.unparse(call.func).rpartition(".")[2] == "raises":
@@ -272,15 +281,15 @@ def _asserting(node: ast.stmt) -> ast.stmt:
             type(test.ops[0])
         )
         if method and "approx" not in ast.unparse(test):
-            return _called(method, [test.left, test.comparators[0]])
+            return _method_call(method, [test.left, test.comparators[0]])
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _called("assertFalse", [test.operand, *([node.msg] if node.msg else [])])
-    return _called("assertTrue", [test, *([node.msg] if node.msg else [])])
+        return _method_call("assertFalse", [test.operand, *([node.msg] if node.msg else [])])
+    return _method_call("assertTrue", [test, *([node.msg] if node.msg else [])])
 
 
 def _attribute(name: str) -> ast.Attribute:
     return ast.Attribute(value=ast.Name(id="self", ctx=ast.Load()), attr=name, ctx=ast.Load())
 
 
-def _called(method: str, arguments: list[ast.expr]) -> ast.stmt:
+def _method_call(method: str, arguments: list[ast.expr]) -> ast.stmt:
     return ast.Expr(value=ast.Call(func=_attribute(method), args=arguments, keywords=[]))

@@ -6,37 +6,37 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import tree
-from greenloop.core.python.names import bound_by
-from greenloop.core.text.diff import flat
+from greenloop.core.python.ast_source import parse_module
+from greenloop.core.python.names import bound_names
+from greenloop.core.text.diff import with_plain_ends
 
 
 @dataclass(frozen=True, kw_only=True)
-class Access:
+class TargetImports:
     """The spelling of the module's names in a file (`m.f`), by name, and the imports that it still needs."""
 
-    spelled: Mapping[str, str]
+    spellings: Mapping[str, str]
     imports: tuple[str, ...]
 
 
-def access(text: str, module: str, own: Sequence[str], names: Sequence[str]) -> Access:
+def resolve_imports(text: str, module: str, own_names: Sequence[str], names: Sequence[str]) -> TargetImports:
     """How this file imports `names` of `module`; `own_names` are its possible spellings there (`.m`, `pkg.m`)."""
-    parsed = tree(flat(text))
+    parsed = parse_module(with_plain_ends(text))
     body = [] if isinstance(parsed, SyntaxError) else parsed.body
     spelled: dict[str, str] = {}
     prefix = source = ""
     for node in body:
         if isinstance(node, ast.ImportFrom):
             imported_from = "." * node.level + (node.module or "")
-            if imported_from in own:
+            if imported_from in own_names:
                 source = source or imported_from
                 spelled |= {alias.name: alias.asname or alias.name for alias in node.names}
             for alias in node.names:
-                if f"{imported_from}{'' if imported_from.endswith('.') else '.'}{alias.name}" in own:
+                if f"{imported_from}{'' if imported_from.endswith('.') else '.'}{alias.name}" in own_names:
                     prefix = prefix or alias.asname or alias.name
         elif isinstance(node, ast.Import):
-            prefix = prefix or next((alias.asname or alias.name for alias in node.names if alias.name in own), "")
-    file_names = set().union(*(bound_by(node) for node in body)) if body else set()
+            prefix = prefix or next((alias.asname or alias.name for alias in node.names if alias.name in own_names), "")
+    file_names = set().union(*(bound_names(node) for node in body)) if body else set()
     resolved: dict[str, str] = {}
     imports: list[str] = []
     for name in names:
@@ -56,7 +56,7 @@ def access(text: str, module: str, own: Sequence[str], names: Sequence[str]) -> 
         if from_imports
         else []
     )
-    return Access(
-        spelled=resolved,
+    return TargetImports(
+        spellings=resolved,
         imports=tuple(dict.fromkeys([*merged_import, *(other for other in imports if other not in from_imports)])),
     )

@@ -12,7 +12,7 @@ from greenloop.core.records.spec import Case, Provenance
 MOST = 40  # characters after the function's name
 
 
-def title_of(name: str, taken: Collection[str]) -> str:
+def class_name(name: str, taken: Collection[str]) -> str:
     """`TestRle`; with a number where that is taken."""
     base = "Test" + "".join(part[:1].upper() + part[1:] for part in re.split(r"[._]+", name) if part)
     return next(
@@ -20,10 +20,10 @@ def title_of(name: str, taken: Collection[str]) -> str:
     )
 
 
-def name_of(case: Case, name: str, taken: Collection[str]) -> str:
+def function_name(case: Case, name: str, taken: Collection[str]) -> str:
     """`test_rle_of_empty_string`, `test_rle_idempotent`; with a number where that is unreadable or taken."""
     base = "test_" + re.sub(r"\W|__+", "_", name.replace(".", "_")).strip("_").lower()
-    words = _said(case)
+    words = _describe_case(case)
     candidate = f"{base}_{words}" if words and len(words) <= MOST else ""
     if candidate and candidate not in taken:
         return candidate
@@ -31,7 +31,7 @@ def name_of(case: Case, name: str, taken: Collection[str]) -> str:
     return next(numbered for number in range(1, 10_000) if (numbered := f"{stem}_{number}") not in taken)
 
 
-def _said(case: Case) -> str:
+def _describe_case(case: Case) -> str:
     if case.provenance is Provenance.PROPERTY:
         return _slug(case.source.partition(":")[0])
     parsed = parse_equation(case.source)
@@ -41,7 +41,7 @@ def _said(case: Case) -> str:
         call = None
     if parsed is None or not isinstance(call, ast.Call):
         return ""
-    words = [_value(each) for each in (*call.args, *(each.value for each in call.keywords))]
+    words = [_describe_value(each) for each in (*call.args, *(each.value for each in call.keywords))]
     inputs = "_and_".join(words) if all(words) else ""
     if parsed.raises:
         error = _slug(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", parsed.raises))
@@ -49,7 +49,7 @@ def _said(case: Case) -> str:
     return f"of_{inputs}" if inputs else ""
 
 
-def _value(node: ast.expr) -> str:
+def _describe_value(node: ast.expr) -> str:
     """A literal in words; "" where it has none."""
     try:
         item = ast.literal_eval(node)
@@ -65,7 +65,7 @@ def _value(node: ast.expr) -> str:
     if isinstance(item, str):
         return _slug(item) if re.fullmatch(r"[\w -]+", item, re.ASCII) else ""
     if isinstance(item, list | tuple) and len(item) <= 4:
-        words = [_value(each) for each in getattr(node, "elts", ())]
+        words = [_describe_value(each) for each in getattr(node, "elts", ())]
         return "_".join(words) if all(words) else ""
     return ""
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from greenloop.core.python.ast_source import FUNCTIONS, tree
+from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import Failure
-from greenloop.core.testfiles.append import Written
-from greenloop.core.testfiles.naming import name_of
+from greenloop.core.testfiles.append import RenderedTest
+from greenloop.core.testfiles.naming import function_name
 
 KINDS = {
     Provenance.EXAMPLE: "An example of the docstring.",
@@ -26,15 +26,15 @@ OURS = {"HealthCheck", "Phase", "given", "reject", "settings", "st", "example"}
 MOST = 2  # counterexamples kept with a property
 
 
-def retold(
+def render_case(
     case: Case, files: Mapping[str, str], module: str, name: str, taken: Collection[str], attempts: Sequence[Attempt]
-) -> Written | None:
+) -> RenderedTest | None:
     """The test of a case from its generated file among `files`; None where it cannot be parsed.
 
     `module` is the dotted name of the module under test, `name` the function's; `taken` are names already used.
     """
     path, _colons, function = case.id.partition("::")
-    parsed = tree(files.get(path, ""))
+    parsed = parse_module(files.get(path, ""))
     if isinstance(parsed, SyntaxError):
         return None
     node = next((each for each in parsed.body if isinstance(each, FUNCTIONS) and each.name == function), None)
@@ -52,7 +52,7 @@ def retold(
     imports = [ast.unparse(each) for each in parsed.body if _needed(each, used_names)]
     if case.provenance is Provenance.PROPERTY:
         given_decorators = [ast.unparse(each) for each in node.decorator_list if ast.unparse(each).startswith("given(")]
-        kept_examples = examples(case.id, parameters, attempts)
+        kept_examples = find_examples(case.id, parameters, attempts)
         decorators = ("settings(deadline=None)", *given_decorators, *(f"example({each})" for each in kept_examples))
         hypothesis_names = (
             {"settings", "given"}
@@ -62,8 +62,8 @@ def retold(
         hypothesis_names -= {"Phase", "HealthCheck"}
         import_list = sorted("strategies as st" if each == "st" else each for each in hypothesis_names)
         imports.append(f"from hypothesis import {', '.join(import_list)}")
-    test_name = name_of(case, name, taken)
-    return Written(
+    test_name = function_name(case, name, taken)
+    return RenderedTest(
         case=case.id,
         name=test_name,
         body="\n".join(ast.unparse(each) for each in body) or "pass",
@@ -82,17 +82,17 @@ def _needed(node: ast.stmt, words: Collection[str]) -> bool:
     return any((each.asname or each.name.partition(".")[0]) in words for each in node.names)
 
 
-def examples(case: str, parameters: Sequence[str], attempts: Sequence[Attempt]) -> list[str]:
+def find_examples(case: str, parameters: Sequence[str], attempts: Sequence[Attempt]) -> list[str]:
     """The shrunk inputs on which attempts failed a property, as arguments of `@example`."""
     unique_inputs: dict[str, None] = {}
     for attempt in attempts:
         for result in attempt.verdict.cases:
-            if result.id == case and result.failure and (arguments := counterexample(result.failure, parameters)):
+            if result.id == case and result.failure and (arguments := parse_counterexample(result.failure, parameters)):
                 unique_inputs[arguments] = None
     return list(unique_inputs)[:MOST]
 
 
-def counterexample(failure: Failure, parameters: Sequence[str]) -> str:
+def parse_counterexample(failure: Failure, parameters: Sequence[str]) -> str:
     """The arguments (`s='aa', n=1`) of the failing call with keywords in a failure; "" where none are literals."""
     for call in re.findall(r"\w+\((?:[^\n]*)\)", f"{failure.message}\n{failure.text}"):
         for length in [match.end() for match in re.finditer(r"\)", call)]:
@@ -110,7 +110,7 @@ def counterexample(failure: Failure, parameters: Sequence[str]) -> str:
     return ""
 
 
-def remarked(tests: Sequence[Written]) -> list[Written]:
+def without_repeated_remarks(tests: Sequence[RenderedTest]) -> list[RenderedTest]:
     """Keeps each remark only above the first of consecutive tests that share it."""
     result, last_remark = [], ""
     for test in tests:

@@ -27,49 +27,49 @@ class Hunk:
     lines: tuple[str, ...]
 
 
-def lines(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The lines of a text with their ends; joined, they give the text again."""
     return _LINE.findall(text)
 
 
-def flat(text: str) -> str:
+def with_plain_ends(text: str) -> str:
     r"""The text with every line end written as `\n`."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def end_of(line: str) -> str:
+def line_end(line: str) -> str:
     """The line end that a line carries, or nothing."""
     return line[len(line.rstrip("\r\n")) :]
 
 
-def newline_of(text: str) -> str:
+def main_line_end(text: str) -> str:
     r"""The line end that most lines of a text have; `\n` where there is none. The first one seen wins a tie.
 
     A lone `\r` counts only where a text has no other: with an empty line after it that ends in `\n`, both would be one.
     """
-    counted = Counter(end for line in lines(text) if (end := end_of(line)))
+    counted = Counter(end for line in split_lines(text) if (end := line_end(line)))
     if len(counted) > 1:
         del counted["\r"]
     return counted.most_common(1)[0][0] if counted else "\n"
 
 
-def hunks(old: str, new: str) -> tuple[Hunk, ...]:
+def diff_hunks(old: str, new: str) -> tuple[Hunk, ...]:
     """The changes from `old` to `new` in order, with as few lines as possible; hunks never touch each other."""
-    return _hunks(lines(old), lines(new))
+    return _hunks(split_lines(old), split_lines(new))
 
 
-def changed(before: Mapping[str, str], after: Mapping[str, str]) -> int:
+def count_changed_lines(before: Mapping[str, str], after: Mapping[str, str]) -> int:
     """Counts removed and added lines over all files of `after`."""
     return sum(
         hunk.end - hunk.start + len(hunk.lines)
         for path, text in after.items()
-        for hunk in hunks(before.get(path, ""), text)
+        for hunk in diff_hunks(before.get(path, ""), text)
     )
 
 
 def apply_hunks(text: str, changes: Sequence[Hunk]) -> str:
     """The text with its hunks applied; they must be in order and not overlap."""
-    result = lines(text)
+    result = split_lines(text)
     for hunk in reversed(changes):
         result[hunk.start : hunk.end] = hunk.lines
     return "".join(result)
@@ -81,19 +81,19 @@ def keep_ends(old: str, new: str, newline: str | None = None) -> str:
     A line that is equal except for its end keeps the old line's own end; a new line gets `newline`
     (by default the end that most old lines have). The last line has an end where the old last line has one.
     """
-    before, after = lines(old), lines(new)
+    before, after = split_lines(old), split_lines(new)
     if not before:
-        return "".join(line.rstrip("\r\n") + (newline or end_of(line)) if end_of(line) else line for line in after)
-    newline = newline or newline_of(old)
+        return "".join(line.rstrip("\r\n") + (newline or line_end(line)) if line_end(line) else line for line in after)
+    newline = newline or main_line_end(old)
     result = [line.rstrip("\r\n") + newline for line in after]
     bare = [line.rstrip("\r\n") for line in before]
-    for old_index, new_index in _equal(bare, [line.rstrip("\r\n") for line in after]):
-        if end_of(before[old_index]):
+    for old_index, new_index in _equal_pairs(bare, [line.rstrip("\r\n") for line in after]):
+        if line_end(before[old_index]):
             result[new_index] = before[old_index]
     for index in range(len(result) - 1, 0, -1):
-        if result[index] == "\n" and end_of(result[index - 1]) == "\r":
+        if result[index] == "\n" and line_end(result[index - 1]) == "\r":
             result[index - 1] = result[index - 1][:-1] + "\n"  # otherwise both would be read as one line end
-    if result and not end_of(before[-1]):
+    if result and not line_end(before[-1]):
         result[-1] = result[-1].rstrip("\r\n") or result[-1]  # an empty last line consists of its end only
     return "".join(result)
 
@@ -104,16 +104,16 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
         return ours
     if ours == base:
         return theirs
-    our_hunks, their_hunks = hunks(base, ours), hunks(base, theirs)
+    our_hunks, their_hunks = diff_hunks(base, ours), diff_hunks(base, theirs)
     added = [hunk for hunk in their_hunks if hunk not in our_hunks]
     if any(a.start <= b.end and b.start <= a.end for a in our_hunks for b in added):
         return None
     return apply_hunks(base, sorted([*our_hunks, *added], key=lambda hunk: hunk.start))
 
 
-def unified(before: str | None, after: str, path: str) -> str:
+def unified_diff(before: str | None, after: str, path: str) -> str:
     """A unified diff for people and for `git apply`; empty when nothing changed. `before` None: the file is new."""
-    old, new = lines(before or ""), lines(after)
+    old, new = split_lines(before or ""), split_lines(after)
     changes = _hunks(old, new)
     if not changes and before is not None:
         return ""
@@ -154,7 +154,7 @@ def _range(start: int, count: int) -> str:
 
 
 def _shown(mark: str, line: str) -> str:
-    end = end_of(line)
+    end = line_end(line)
     body = line.rstrip("\r\n")
     if not end:
         return f"{mark}{body}\n\\ No newline at end of file\n"
@@ -164,14 +164,14 @@ def _shown(mark: str, line: str) -> str:
 def _hunks(old: Sequence[str], new: Sequence[str]) -> tuple[Hunk, ...]:
     result = []
     i = j = 0
-    for old_index, new_index in [*_equal(old, new), (len(old), len(new))]:
+    for old_index, new_index in [*_equal_pairs(old, new), (len(old), len(new))]:
         if old_index > i or new_index > j:
             result.append(Hunk(start=i, end=old_index, lines=tuple(new[j:new_index])))
         i, j = old_index + 1, new_index + 1
     return tuple(result)
 
 
-def _equal(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _equal_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Index pairs of equal lines in order: a longest common subsequence."""
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
@@ -180,7 +180,7 @@ def _equal(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     before, after = old[head : len(old) - tail], new[head : len(new) - tail]
-    middle = _shortest(before, after)
+    middle = _shortest_edit(before, after)
     return [
         *((n, n) for n in range(head)),
         *((head + i, head + j) for i, j in middle),
@@ -188,7 +188,7 @@ def _equal(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     ]
 
 
-def _shortest(old: Sequence[str], new: Sequence[str], effort: int = _EFFORT) -> list[tuple[int, int]]:
+def _shortest_edit(old: Sequence[str], new: Sequence[str], effort: int = _EFFORT) -> list[tuple[int, int]]:
     """Myers' greedy algorithm (1986): walks the edit graph by number of edits, then back along the trace."""
     if not old or not new:
         return []
@@ -204,10 +204,10 @@ def _shortest(old: Sequence[str], new: Sequence[str], effort: int = _EFFORT) -> 
             reach[k] = x
             if x >= len(old) and x - k >= len(new):
                 return _walk_back(trace, len(old), len(new))
-    return _anchored(old, new)
+    return _anchored_pairs(old, new)
 
 
-def _anchored(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _anchored_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """Equal pairs around the lines that occur once in each text; no pairs where there are no such lines.
 
     Takes linear time: with quadratic time, blank lines alone would turn a reformatted file into hours.
@@ -221,16 +221,16 @@ def _anchored(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     ]
     pairs: list[tuple[int, int]] = []
     i = j = 0
-    ends = [(len(old), len(new))] if (kept := _rising(common)) else []
+    ends = [(len(old), len(new))] if (kept := _longest_rising(common)) else []
     for old_index, new_index in [*kept, *ends]:
-        pairs += [(i + a, j + b) for a, b in _shortest(old[i:old_index], new[j:new_index], _LEAST)]
+        pairs += [(i + a, j + b) for a, b in _shortest_edit(old[i:old_index], new[j:new_index], _LEAST)]
         if old_index < len(old):
             pairs.append((old_index, new_index))
         i, j = old_index + 1, new_index + 1
     return pairs
 
 
-def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest subsequence of these pairs, sorted by first number, in which the second numbers rise too."""
     lowest: list[int] = []
     heads: list[int] = []

@@ -47,11 +47,11 @@ def encode(text: str, encoding: Encoding) -> bytes:
     try:
         body = text.encode(encoding.name)
     except UnicodeEncodeError as error:
-        raise UsageError(_misfit(text, error.start, encoding.name), remedy=_SAVE) from error
+        raise UsageError(_describe_misfit(text, error.start, encoding.name), remedy=_SAVE) from error
     return codecs.BOM_UTF8 + body if encoding.bom else body
 
 
-def declared(text: str) -> Encoding:
+def declared_encoding(text: str) -> Encoding:
     """The encoding that a text's coding cookie declares; UTF-8 where there is none or it is unknown."""
     head = "\n".join(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[:2])
     try:
@@ -60,19 +60,19 @@ def declared(text: str) -> Encoding:
         return Encoding()
 
 
-def encodable(text: str, encoding: Encoding) -> str | None:
+def why_not_encodable(text: str, encoding: Encoding) -> str | None:
     """One sentence about the first character that the encoding does not have; None where it has them all."""
     try:
         text.encode(encoding.name)
     except UnicodeEncodeError as error:
-        return _misfit(text, error.start, encoding.name)
+        return _describe_misfit(text, error.start, encoding.name)
     return None
 
 
 _SAVE = "Save the file as UTF-8."
 
 
-def _misfit(text: str, at: int, name: str) -> str:
+def _describe_misfit(text: str, at: int, name: str) -> str:
     line = text.count("\n", 0, at) + 1
     return f"The character {text[at]!a} in line {line} does not exist in the file's encoding {name}."
 

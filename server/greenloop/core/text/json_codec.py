@@ -48,7 +48,7 @@ def to_json(value: Any) -> Any:
 def from_json(kind: type[T], value: Any) -> T:
     """A `kind` from the output of `to_json`. Raises `ValueError` where the value cannot be one."""
     try:
-        result: T = _read(kind, value)
+        result: T = _decode(kind, value)
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"This is no {getattr(kind, '__name__', kind)}: {error}") from error
     return result
@@ -59,18 +59,18 @@ def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _read(kind: Any, value: Any) -> Any:
+def _decode(kind: Any, value: Any) -> Any:
     origin = get_origin(kind)
     if kind is Any:
         return value
     if origin in (Union, types.UnionType):
         options = [option for option in get_args(kind) if option is not type(None)]
-        return None if value is None else _read(options[0], value)
+        return None if value is None else _decode(options[0], value)
     if origin is not None:
-        return _collection(origin, get_args(kind), value)
+        return _decode_collection(origin, get_args(kind), value)
     if is_dataclass(kind) and isinstance(kind, type):
         hints = _hints(kind)
-        values = {item.name: _read(hints[item.name], value[item.name]) for item in fields(kind) if item.name in value}
+        values = {item.name: _decode(hints[item.name], value[item.name]) for item in fields(kind) if item.name in value}
         return kind(**values)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
@@ -85,16 +85,16 @@ def _read(kind: Any, value: Any) -> Any:
     return value
 
 
-def _collection(origin: Any, arguments: tuple[Any, ...], value: Any) -> Any:
+def _decode_collection(origin: Any, arguments: tuple[Any, ...], value: Any) -> Any:
     if issubclass(origin, Mapping):
         pairs = value.items() if isinstance(value, Mapping) else value
-        return {_read(arguments[0], key): _read(arguments[1], item) for key, item in pairs}
+        return {_decode(arguments[0], key): _decode(arguments[1], item) for key, item in pairs}
     if isinstance(value, (str, Mapping)):
         raise ValueError(f"{value!r} is no list")  # noqa: TRY004 - one kind of error for every unusable value
     if issubclass(origin, tuple):
         if len(arguments) == 2 and arguments[1] is Ellipsis:
-            return tuple(_read(arguments[0], item) for item in value)
-        return tuple(_read(argument, item) for argument, item in zip(arguments, value, strict=True))
+            return tuple(_decode(arguments[0], item) for item in value)
+        return tuple(_decode(argument, item) for argument, item in zip(arguments, value, strict=True))
     # Sequences come back as tuples: records are frozen.
-    items = tuple(_read(arguments[0], item) for item in value)
+    items = tuple(_decode(arguments[0], item) for item in value)
     return set(items) if issubclass(origin, (set, frozenset)) else items

@@ -29,7 +29,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def clean(text: str) -> str:
+def clean_for_display(text: str) -> str:
     r"""The text for display: no terminal escapes, no control characters, `\n` as the only line end."""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("", text)

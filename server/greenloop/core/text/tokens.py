@@ -21,7 +21,7 @@ WINDOWS, WINDOW = 10, 4000
 TOKENS_A_MESSAGE = 4
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimated tokens of `text`, in bounded time."""
     if len(text) <= WINDOWS * WINDOW:
         return _count(text)
@@ -32,7 +32,7 @@ def estimate(text: str) -> int:
 
 def estimate_messages(messages: Iterable[Message]) -> int:
     """Estimated tokens of a whole prompt."""
-    return sum(estimate(message.content) + TOKENS_A_MESSAGE for message in messages)
+    return sum(estimate_tokens(message.content) + TOKENS_A_MESSAGE for message in messages)
 
 
 def _count(text: str) -> int:

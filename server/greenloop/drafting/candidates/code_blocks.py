@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import Piece, margin, piece
-from greenloop.core.text.diff import flat
+from greenloop.core.python.ast_source import Fragment, indentation_of, parse_fragment
+from greenloop.core.text.diff import with_plain_ends
 
 PYTHON = {"", "python", "py", "python3", "py3", "python2", "pyi", "code", "tool_code"}
 
@@ -62,7 +62,7 @@ def body_of(answer: str) -> str:
 
     Thinking that never ends is kept without its tag, since some models put their answer in it.
     """
-    text = _SPECIAL.sub("", flat(answer).replace("\ufeff", "").replace("\u200b", ""))
+    text = _SPECIAL.sub("", with_plain_ends(answer).replace("\ufeff", "").replace("\u200b", ""))
     opening = _OPEN.search(text)
     lone = _LONE_CLOSE.search(text)
     if lone and (opening is None or opening.start() > lone.start()):
@@ -120,15 +120,15 @@ def edits(text: str) -> list[Edit]:
 def whole_part(text: str) -> str:
     """Cut-off code without its unfinished last top-level statement; "" where nothing complete remains."""
     lines = text.split("\n")
-    indentation = min((len(margin(line)) for line in lines if line.strip()), default=0)
+    indentation = min((len(indentation_of(line)) for line in lines if line.strip()), default=0)
     starts = [
         n
         for n, line in enumerate(lines)
-        if line.strip() and len(margin(line)) <= indentation and line[indentation : indentation + 1] != ")"
+        if line.strip() and len(indentation_of(line)) <= indentation and line[indentation : indentation + 1] != ")"
     ]
     for start in reversed(starts[-20:]):
         rest = "\n".join(lines[:start])
-        if rest.strip() and isinstance(piece(rest), Piece):
+        if rest.strip() and isinstance(parse_fragment(rest), Fragment):
             return rest
     return ""
 
@@ -148,7 +148,7 @@ def _fenced(lines: Sequence[str]) -> Iterator[Block]:
             for other in range(start + 1, len(lines))
             if (end := _FENCE.match(lines[other])) and not end[2] and end[1].startswith(fence)
         ]
-        indentation = margin(lines[start])
+        indentation = indentation_of(lines[start])
         # A docstring may contain a fence: the block ends at the first fence that makes it valid code.
         first_end = ends[0] if ends else None
         end_line = next((one for one in ends[:8] if _sensible(lines[start + 1 : one], indentation)), first_end)
@@ -159,8 +159,8 @@ def _fenced(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _sensible(lines: Sequence[str], edge: str) -> bool:
-    parsed = piece("\n".join(_unmargined(lines, edge)))
-    return isinstance(parsed, Piece) and bool(parsed.body)
+    parsed = parse_fragment("\n".join(_unmargined(lines, edge)))
+    return isinstance(parsed, Fragment) and bool(parsed.body)
 
 
 def _unmargined(lines: Sequence[str], edge: str) -> list[str]:
@@ -174,13 +174,13 @@ def _bare(lines: Sequence[str]) -> list[Block]:
     tries, taken = 0, 0
     for start in starts:
         for end in range(len(lines), start, -1) if start >= taken else ():
-            if end < len(lines) and lines[end].strip() and margin(lines[end]) > margin(lines[start]):
+            if end < len(lines) and lines[end].strip() and indentation_of(lines[end]) > indentation_of(lines[start]):
                 continue  # never between a line and its indented block
             if not lines[end - 1].strip() or tries > _TRIES:
                 continue
             tries += 1
             text = "\n".join(lines[start:end])
-            if defined_names(text) and isinstance(piece(text), Piece):
+            if defined_names(text) and isinstance(parse_fragment(text), Fragment):
                 found_blocks.append(Block(text=text, closed=end < len(lines), fenced=False))
                 taken = end
                 break

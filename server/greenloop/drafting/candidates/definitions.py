@@ -11,22 +11,22 @@ from greenloop.core.python.ast_source import (
     DEFINITIONS,
     FUNCTIONS,
     Definition,
-    Piece,
-    definitions,
-    dump,
-    margin,
-    piece,
+    Fragment,
+    decorator_role,
+    dump_tree,
+    find_definitions,
+    indentation_of,
+    indentation_unit,
+    parse_fragment,
     plain_name,
     reindent,
-    role,
-    start_of,
-    unit_of,
+    start_line,
 )
-from greenloop.core.python.names import bound_by
+from greenloop.core.python.names import bound_names
 from greenloop.core.python.stubs import is_stub
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.preserve import body_margin
 
 Found = Definition | ast.Assign | ast.AnnAssign
@@ -36,12 +36,12 @@ Found = Definition | ast.Assign | ast.AnnAssign
 class Choice:
     """The new code of a region: its piece of the answer, its node, and the statements around it (`siblings`)."""
 
-    piece: Piece
+    piece: Fragment
     node: Found
     holder: Sequence[ast.stmt]
 
 
-def choose(problem: Problem, region: Region, pieces: Sequence[Piece]) -> Choice | None:
+def choose(problem: Problem, region: Region, pieces: Sequence[Fragment]) -> Choice | None:
     """The last piece with new code for a region, else the last that repeats the user's code or is a stub."""
     user = _users_node(problem, region)
     choices = [choice for source in pieces if (choice := _find(problem, region, user, source))]
@@ -51,7 +51,7 @@ def choose(problem: Problem, region: Region, pieces: Sequence[Piece]) -> Choice 
 
 
 def _says_nothing(node: Found, user: Definition | None) -> bool:
-    is_same = user is not None and dump(node) == dump(user)
+    is_same = user is not None and dump_tree(node) == dump_tree(user)
     return is_same or (isinstance(node, FUNCTIONS) and is_stub(node))
 
 
@@ -59,19 +59,19 @@ def _users_node(problem: Problem, region: Region) -> Definition | None:
     """The user's definition; None where it is a generated stub or cannot be parsed."""
     if region.created:
         return None
-    parsed = piece(region_text(problem, region))
+    parsed = parse_fragment(region_text(problem, region))
     body = [] if isinstance(parsed, SyntaxError) else parsed.body
     return next((node for node in body if isinstance(node, DEFINITIONS)), None)
 
 
-def _find(problem: Problem, region: Region, user: Definition | None, source: Piece) -> Choice | None:
+def _find(problem: Problem, region: Region, user: Definition | None, source: Fragment) -> Choice | None:
     """The definition of a region in one piece: by its qualified name first, then by shorter endings of it.
 
     A method may be written without its class, or in a class that the module does not have; roles (setter, overload) are
     kept apart.
     """
     parts = plain_name(region.qualname).split(".")
-    own_names = {name for name, _node in definitions(module_body(problem, region.path))}
+    own_names = {name for name, _node in find_definitions(module_body(problem, region.path))}
     places = list(_places(source.body))
     for skip in range(len(parts)):
         name = ".".join(parts[skip:])
@@ -89,12 +89,12 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Pie
             return choice
     if region.created:
         for node in reversed(source.body):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and parts[-1] in bound_by(node) and len(parts) == 1:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and parts[-1] in bound_names(node) and len(parts) == 1:
                 return Choice(piece=source, node=node, holder=source.body)
     return _bare_methods(user, source)
 
 
-def _bare_methods(user: Definition | None, source: Piece) -> Choice | None:
+def _bare_methods(user: Definition | None, source: Fragment) -> Choice | None:
     """For a class as the region: wraps methods that were written without their class."""
     if not isinstance(user, ast.ClassDef):
         return None
@@ -106,8 +106,8 @@ def _bare_methods(user: Definition | None, source: Piece) -> Choice | None:
         return None
     lines = [f"class {user.name}:"]
     for item in methods_found:
-        lines += reindent(source, start_of(item, source.lines), item.end_lineno or item.lineno, "    ", "    ")
-    wrapped = piece("\n".join(lines))
+        lines += reindent(source, start_line(item, source.lines), item.end_lineno or item.lineno, "    ", "    ")
+    wrapped = parse_fragment("\n".join(lines))
     if isinstance(wrapped, SyntaxError) or not isinstance(node := wrapped.body[0], ast.ClassDef):
         return None
     return Choice(piece=wrapped, node=node, holder=wrapped.body)
@@ -122,7 +122,7 @@ def takes_self(node: ast.stmt) -> bool:
 def _places(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition, Sequence[ast.stmt]]]:
     """Every definition with its qualified name and the statements around it."""
     siblings: dict[str, Sequence[ast.stmt]] = {prefix.rstrip("."): body}
-    for name, node in definitions(body, prefix):
+    for name, node in find_definitions(body, prefix):
         siblings[name] = node.body
         yield name, node, siblings.get(name.rpartition(".")[0], body)
 
@@ -132,10 +132,10 @@ def _fits(node: Definition, user: Definition | None) -> bool:
 
 
 def _by_role(
-    source: Piece, places: Sequence[tuple[str, Definition, Sequence[ast.stmt]]], user: Definition | None
+    source: Fragment, places: Sequence[tuple[str, Definition, Sequence[ast.stmt]]], user: Definition | None
 ) -> Choice | None:
-    user_role = role(user) if user else ""
-    same_role = [place for place in places if role(place[1]) == user_role]
+    user_role = decorator_role(user) if user else ""
+    same_role = [place for place in places if decorator_role(place[1]) == user_role]
     undecorated = [place for place in places if not place[1].decorator_list]
     for group in (same_role, undecorated):
         if group:
@@ -145,15 +145,15 @@ def _by_role(
 
 def module_body(problem: Problem, path: str) -> Sequence[ast.stmt]:
     """The statements of the user's file; empty where it cannot be parsed."""
-    parsed = piece(problem.files[path])
+    parsed = parse_fragment(problem.files[path])
     return [] if isinstance(parsed, SyntaxError) else parsed.body
 
 
 def margins(problem: Problem, region: Region) -> tuple[str, str]:
     """Indentation, and one step of it, that the new text of a region needs."""
-    old = flat(region_text(problem, region))
-    base = margin(next((line for line in old.split("\n") if line.strip()), ""))
+    old = with_plain_ends(region_text(problem, region))
+    base = indentation_of(next((line for line in old.split("\n") if line.strip()), ""))
     inner = None if region.created else body_margin(old)
     if inner is not None and inner.startswith(base) and len(inner) > len(base):
         return base, inner[len(base) :]
-    return base, unit_of(problem.files[region.path])
+    return base, indentation_unit(problem.files[region.path])

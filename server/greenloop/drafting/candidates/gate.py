@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from greenloop.core.compose import region_text
 from greenloop.core.fingerprint import fingerprint as fingerprint  # noqa: PLC0414 - part of the gate's interface
 from greenloop.core.fingerprint import is_same_code as is_same_code  # noqa: PLC0414
-from greenloop.core.python.ast_source import compiled
-from greenloop.core.python.names import undefined
+from greenloop.core.python.ast_source import compile_error
+from greenloop.core.python.names import undefined_names
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
-from greenloop.core.text.diff import flat
-from greenloop.core.text.encoding import declared, encodable
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.drafting.candidates import hardcoding
 from greenloop.drafting.candidates.repetition import REPETITION, repeated
 from greenloop.drafting.candidates.risky_calls import warnings as warnings  # noqa: PLC0414
@@ -54,15 +54,15 @@ def check(
 
 
 def _encoding(text: str) -> Finding | None:
-    sentence = encodable(flat(text), declared(text))
+    sentence = why_not_encodable(with_plain_ends(text), declared_encoding(text))
     return Finding(error_class=ENCODING, message=sentence) if sentence else None
 
 
 def _syntax(problem: Problem, path: str, text: str) -> Finding | None:
-    error = compiled(flat(text))
-    if error is None or compiled(flat(problem.files.get(path, ""))) is not None:
+    error = compile_error(with_plain_ends(text))
+    if error is None or compile_error(with_plain_ends(problem.files.get(path, ""))) is not None:
         return None  # broken before, or written for a newer Python: the sandbox decides
-    lines = flat(text).split("\n")
+    lines = with_plain_ends(text).split("\n")
     line = min(max(error.lineno or 1, 1), len(lines))
     message = f"{error.msg} in line {line}: {lines[line - 1].strip()[:120]}"
     return Finding(error_class=type(error).__name__, message=message, line=line)
@@ -70,7 +70,7 @@ def _syntax(problem: Problem, path: str, text: str) -> Finding | None:
 
 def repetition(problem: Problem, candidate: Candidate) -> Finding | None:
     """A repetition in the candidate, unless the user's own code has it too."""
-    helpers = "\n\n".join(flat(text) for text in candidate.helpers)
+    helpers = "\n\n".join(with_plain_ends(text) for text in candidate.helpers)
     for text, original in [
         *((text, region_text(problem, region)) for region, text in candidate.texts.items()),
         (helpers, ""),
@@ -81,8 +81,8 @@ def repetition(problem: Problem, candidate: Candidate) -> Finding | None:
 
 
 def _undefined(problem: Problem, path: str, text: str) -> Finding | None:
-    undefined_before = undefined(problem.files.get(path, ""))
-    newly_undefined = {name: line for name, line in undefined(text).items() if name not in undefined_before}
+    undefined_before = undefined_names(problem.files.get(path, ""))
+    newly_undefined = {name: line for name, line in undefined_names(text).items() if name not in undefined_before}
     if not newly_undefined:
         return None
     name, line = next(iter(newly_undefined.items()))

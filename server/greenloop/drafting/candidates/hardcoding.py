@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Function, definitions, plain_name, tree
+from greenloop.core.python.ast_source import FUNCTIONS, Function, find_definitions, parse_module, plain_name
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Verdict
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.literal_tables import bound_to, computes, equal, memories, parameters, recalls, small
 from greenloop.drafting.candidates.shown_examples import Example, examples, prose, value
 
@@ -69,7 +69,9 @@ def _suspicions(problem: Problem, candidate: Candidate, files: Mapping[str, str]
         shown = examples(problem, region)
         if not shown:
             continue
-        sign = suspicion(files.get(region.path, ""), region, shown, prose(flat(region_text(problem, region))))
+        sign = suspicion(
+            files.get(region.path, ""), region, shown, prose(with_plain_ends(region_text(problem, region)))
+        )
         # Code that the user wrote is not suspicious.
         if sign and suspicion(problem.originals.get(region.path) or "", region, shown, "") is None:
             yield sign
@@ -77,7 +79,7 @@ def _suspicions(problem: Problem, candidate: Candidate, files: Mapping[str, str]
 
 def suspicion(text: str, region: Region, known: Sequence[Example], told: str) -> Suspicion | None:
     """A sign that a function of this module memorises known examples; `prose` is that of its docstring."""
-    module = tree(flat(text))
+    module = parse_module(with_plain_ends(text))
     function = _function(module, plain_name(region.qualname))
     if isinstance(module, SyntaxError) or function is None:
         return None
@@ -122,7 +124,7 @@ def _function(module: ast.Module | SyntaxError, name: str) -> Function | None:
     if isinstance(module, SyntaxError):
         return None
     functions = [
-        node for qualname, node in definitions(module.body) if qualname == name and isinstance(node, FUNCTIONS)
+        node for qualname, node in find_definitions(module.body) if qualname == name and isinstance(node, FUNCTIONS)
     ]
     return functions[-1] if functions else None
 

@@ -6,18 +6,26 @@ import ast
 from collections.abc import Sequence
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import Piece, dump, piece, plain_name, reindent, start_of, unit_of
-from greenloop.core.python.names import bindings, bound_by, free_names, import_keys
+from greenloop.core.python.ast_source import (
+    Fragment,
+    dump_tree,
+    indentation_unit,
+    parse_fragment,
+    plain_name,
+    reindent,
+    start_line,
+)
+from greenloop.core.python.names import bound_names, free_names, import_keys, module_bindings
 from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.definitions import Choice, margins
 from greenloop.drafting.candidates.preserve import with_first_line
 
 
 def with_extras(
-    problem: Problem, texts: dict[Region, str], choices: dict[Region, Choice], pieces: Sequence[Piece]
+    problem: Problem, texts: dict[Region, str], choices: dict[Region, Choice], pieces: Sequence[Fragment]
 ) -> Candidate:
     """The candidate with these texts. `pieces` are the whole answer: earlier ones supply what the chosen ones lack."""
     chosen = {id(choice.piece) for choice in choices.values()}
@@ -28,7 +36,7 @@ def with_extras(
     result: dict[Region, str] = {}
     for region, plain in texts.items():
         text = plain
-        module = bindings(problem.files[region.path])
+        module = module_bindings(problem.files[region.path])
         offered = _offered(region.path, ordered)
         region_names = {plain_name(one.qualname).split(".")[0] for one in problem.regions if one.path == region.path}
         pending, seen = sorted(free_names(text)), set(region_names)
@@ -55,7 +63,7 @@ def with_extras(
                 helpers.setdefault(helper, (place, node.lineno, name))
                 pending += sorted(free_names(helper))
         result[region] = text
-        if "annotations" not in module and _wants_future(pieces, text, flat(region_text(problem, region))):
+        if "annotations" not in module and _wants_future(pieces, text, with_plain_ends(region_text(problem, region))):
             imports["from __future__ import annotations"] = None
     return Candidate(
         texts=result,
@@ -64,9 +72,9 @@ def with_extras(
     )
 
 
-def _offered(path: str, pieces: Sequence[Piece]) -> dict[str, tuple[int, Piece, ast.stmt]]:
+def _offered(path: str, pieces: Sequence[Fragment]) -> dict[str, tuple[int, Fragment, ast.stmt]]:
     """Top-level statements of the answer by the names they bind; imports of the module itself are left out."""
-    result: dict[str, tuple[int, Piece, ast.stmt]] = {}
+    result: dict[str, tuple[int, Fragment, ast.stmt]] = {}
     for place, source in enumerate(pieces):
         for node in source.body:
             if isinstance(node, ast.ImportFrom) and _is_module(node, path):
@@ -75,7 +83,7 @@ def _offered(path: str, pieces: Sequence[Piece]) -> dict[str, tuple[int, Piece, 
                 continue
             if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
                 continue
-            for name in bound_by(node):
+            for name in bound_names(node):
                 result[name] = (place, source, node)
     return result
 
@@ -112,15 +120,15 @@ def _has_import(node: ast.stmt, name: str, known: set[str]) -> bool:
     return import_keys(node)[name] in known
 
 
-def _helper(problem: Problem, region: Region, source: Piece, node: ast.stmt) -> str:
-    unit = unit_of(problem.files[region.path])
-    first = start_of(node, source.lines)
+def _helper(problem: Problem, region: Region, source: Fragment, node: ast.stmt) -> str:
+    unit = indentation_unit(problem.files[region.path])
+    first = start_line(node, source.lines)
     while first - 2 >= source.shift and source.lines[first - 2].strip().startswith("#"):
         first -= 1
     return "\n".join(reindent(source, first, node.end_lineno or node.lineno, "", unit)) + "\n"
 
 
-def _wants_future(pieces: Sequence[Piece], text: str, old: str) -> bool:
+def _wants_future(pieces: Sequence[Fragment], text: str, old: str) -> bool:
     """Does the answer rely on postponed annotations that the user's code did not have?"""
     has_future = any(
         isinstance(node, ast.ImportFrom) and node.module == "__future__" for one in pieces for node in one.body
@@ -129,9 +137,9 @@ def _wants_future(pieces: Sequence[Piece], text: str, old: str) -> bool:
 
 
 def _annotations(text: str) -> set[str]:
-    parsed = piece(text)
+    parsed = parse_fragment(text)
     nodes = [] if isinstance(parsed, SyntaxError) else [inner for item in parsed.body for inner in ast.walk(item)]
     annotations = [
         mark for node in nodes for mark in (getattr(node, "annotation", None), getattr(node, "returns", None))
     ]
-    return {dump(mark) for mark in annotations if isinstance(mark, ast.AST)}
+    return {dump_tree(mark) for mark in annotations if isinstance(mark, ast.AST)}

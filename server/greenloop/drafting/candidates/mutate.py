@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Piece, blocks, docstring, piece
+from greenloop.core.python.ast_source import FUNCTIONS, Fragment, docstring_statement, parse_fragment, statement_blocks
 from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 COMPARISONS = {
     "<": ("<=", ">", ">="), "<=": ("<", ">=", ">"), ">": (">=", "<", "<="), ">=": (">", "<=", "<"),
@@ -57,7 +57,7 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
     for region in problem.regions:
         text = previous.texts[region] if previous and region in previous.texts else region_text(problem, region)
         scores = problem.suspicion.get(region.path, {}) if previous is None else {}
-        for change in changes(flat(text)):
+        for change in changes(with_plain_ends(text)):
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
             ranked.append((change.last, -score, len(ranked), region, change))
     for _last, _score, _order, region, change in sorted(ranked, key=lambda item: item[:3])[:MOST]:
@@ -73,8 +73,8 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
 
 def changes(text: str) -> list[Change]:
     """Every one-token change of a function's text, in the order of its kinds; none for text that does not parse."""
-    parsed = piece(text)
-    if not isinstance(parsed, Piece):
+    parsed = parse_fragment(text)
+    if not isinstance(parsed, Fragment):
         return []
     rows = [line.encode() for line in parsed.lines]
     functions = [node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)]
@@ -109,7 +109,7 @@ def _text(rows: Sequence[bytes], edit: _Edit, shift: int) -> str:
 def _body(function: ast.AST) -> list[ast.AST]:
     """All nodes of the body except the docstring, those of nested functions included."""
     body = getattr(function, "body", [])
-    return [node for item in body if item is not docstring(function) for node in ast.walk(item)]
+    return [node for item in body if item is not docstring_statement(function) for node in ast.walk(item)]
 
 
 def _between(rows: Sequence[bytes], left: ast.expr, right: ast.expr, known: Sequence[str]) -> tuple[int, int, int, str]:
@@ -245,10 +245,10 @@ def _names(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[_Edit]:
 
 def _left_out(node: ast.AST) -> Iterator[_Edit]:
     """Deletes each simple one-line statement that is not alone in its block."""
-    for block in blocks(node):
+    for block in statement_blocks(node):
         for item in block:
             simple = isinstance(item, SIMPLE) and item.lineno == item.end_lineno
-            if simple and len(block) > 1 and item is not docstring(node):
+            if simple and len(block) > 1 and item is not docstring_statement(node):
                 yield _Edit(line=item.lineno, gone=True)
 
 

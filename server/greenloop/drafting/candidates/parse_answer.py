@@ -12,12 +12,20 @@ import ast
 from collections.abc import Sequence
 
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import FUNCTIONS, Piece, definitions, piece, plain_name, reindent, start_of
-from greenloop.core.python.names import bound_by
+from greenloop.core.python.ast_source import (
+    FUNCTIONS,
+    Fragment,
+    find_definitions,
+    parse_fragment,
+    plain_name,
+    reindent,
+    start_line,
+)
+from greenloop.core.python.names import bound_names
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates import code_blocks, unified_diff
 from greenloop.drafting.candidates.definitions import Choice, choose, margins, module_body, takes_self
 from greenloop.drafting.candidates.imports_and_helpers import with_extras
@@ -68,21 +76,27 @@ def _cut(text: str) -> Finding:
     )
 
 
-def _parsed(block: code_blocks.Block, *, truncated: bool) -> Piece | None:
-    parsed = piece(block.text)
-    if isinstance(parsed, Piece):
+def _parsed(block: code_blocks.Block, *, truncated: bool) -> Fragment | None:
+    parsed = parse_fragment(block.text)
+    if isinstance(parsed, Fragment):
         return parsed
     if truncated or not block.closed:
-        parsed = piece(code_blocks.whole_part(block.text))  # code that was complete before the cut still counts
-    return parsed if isinstance(parsed, Piece) else None
+        parsed = parse_fragment(
+            code_blocks.whole_part(block.text)
+        )  # code that was complete before the cut still counts
+    return parsed if isinstance(parsed, Fragment) else None
 
 
 def _why_not(
-    problem: Problem, blocks: Sequence[code_blocks.Block], pieces: Sequence[Piece], *, truncated: bool
+    problem: Problem, blocks: Sequence[code_blocks.Block], pieces: Sequence[Fragment], *, truncated: bool
 ) -> Finding:
     targets = [plain_name(region.qualname) for region in problem.regions]
     short_names = {name.split(".")[-1] for name in targets} | {name.split(".")[0] for name in targets}
-    broken = [(block, error) for block in blocks if isinstance(error := piece(block.text), SyntaxError) and block.known]
+    broken = [
+        (block, error)
+        for block in blocks
+        if isinstance(error := parse_fragment(block.text), SyntaxError) and block.known
+    ]
     relevant = [pair for pair in broken if short_names & set(code_blocks.defined_names(pair[0].text))]
     if relevant or (broken and not pieces):
         block, error = (relevant or broken)[-1]
@@ -97,7 +111,7 @@ def _why_not(
         return Finding(error_class=type(error).__name__, message=message, line=line)
     if truncated and not blocks[-1].closed:
         return _cut(blocks[-1].text)
-    names = [name for found in pieces for name, _node in definitions(found.body)]
+    names = [name for found in pieces for name, _node in find_definitions(found.body)]
     expected = " or ".join(f"`{name}`" for name in targets)
     if not names:
         return Finding(error_class=NO_CODE, message=f"The answer's code defines no function; {expected} is wanted.")
@@ -111,22 +125,22 @@ def _why_not(
 def _text(problem: Problem, region: Region, choice: Choice) -> str:
     base, unit = margins(problem, region)
     node, source = choice.node, choice.piece
-    rows = reindent(source, start_of(node, source.lines), node.end_lineno or node.lineno, base, unit)
+    rows = reindent(source, start_line(node, source.lines), node.end_lineno or node.lineno, base, unit)
     text = "\n".join(rows) + "\n"
     if not region.created:
-        text = keep_users_parts(text, flat(region_text(problem, region)), unit)
+        text = keep_users_parts(text, with_plain_ends(region_text(problem, region)), unit)
     return text + _new_siblings(problem, region, choice, text)
 
 
 def _new_siblings(problem: Problem, region: Region, choice: Choice, text: str) -> str:
     """New methods of the region's class that its new text uses; they are inserted below it."""
     owner = plain_name(region.qualname).rpartition(".")[0]
-    classes = dict(definitions(module_body(problem, region.path)))
+    classes = dict(find_definitions(module_body(problem, region.path)))
     if not isinstance(classes.get(owner), ast.ClassDef) or not isinstance(choice.node, FUNCTIONS):
         return ""
     nodes = ast.walk(classes[owner])
     existing = {item.attr for item in nodes if isinstance(item, ast.Attribute) and isinstance(item.ctx, ast.Store)}
-    existing |= {name for item in classes[owner].body for name in bound_by(item)}
+    existing |= {name for item in classes[owner].body for name in bound_names(item)}
     is_in_class = choice.holder is not choice.piece.body
     offered = {
         item.name: item
@@ -138,7 +152,7 @@ def _new_siblings(problem: Problem, region: Region, choice: Choice, text: str) -
     result = text
     while missing := [name for name in _loaded(result, owner) if name in offered and name not in added]:
         node = offered[missing[0]]
-        first, last = start_of(node, choice.piece.lines), node.end_lineno or node.lineno
+        first, last = start_line(node, choice.piece.lines), node.end_lineno or node.lineno
         added[missing[0]] = "\n" + "\n".join(reindent(choice.piece, first, last, base, unit)) + "\n"
         result += added[missing[0]]
     return "".join(added.values())
@@ -146,7 +160,7 @@ def _new_siblings(problem: Problem, region: Region, choice: Choice, text: str) -
 
 def _loaded(text: str, owner: str) -> list[str]:
     """Attributes that code accesses on self, cls or its own class, in order."""
-    parsed = piece(text)
+    parsed = parse_fragment(text)
     nodes = [] if isinstance(parsed, SyntaxError) else [inner for item in parsed.body for inner in ast.walk(item)]
     receivers = ("self", "cls", owner.rpartition(".")[2])
     return [

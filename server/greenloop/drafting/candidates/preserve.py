@@ -16,15 +16,15 @@ from greenloop.core.python.ast_source import (
     DEFINITIONS,
     FUNCTIONS,
     Definition,
+    Fragment,
     Function,
-    Piece,
-    docstring,
-    dump,
-    margin,
-    piece,
-    role,
-    start_of,
-    text_of,
+    decorator_role,
+    docstring_statement,
+    dump_tree,
+    indentation_of,
+    parse_fragment,
+    source_of,
+    start_line,
 )
 
 
@@ -77,7 +77,7 @@ def body_margin(text: str) -> str | None:
     parts = _first(text)
     if parts is None or parts.inline:
         return None
-    return margin(parts.lines[parts.node.body[0].lineno - 1])
+    return indentation_of(parts.lines[parts.node.body[0].lineno - 1])
 
 
 def with_first_line(text: str, line: str, unit: str) -> str:
@@ -85,9 +85,9 @@ def with_first_line(text: str, line: str, unit: str) -> str:
     parts = _first(text)
     if parts is None:
         return text
-    base = margin(parts.header)
+    base = indentation_of(parts.header)
     inner = body_margin(text) or base + unit
-    doc = docstring(parts.node)
+    doc = docstring_statement(parts.node)
     if parts.inline:
         rows = [
             *parts.decorators,
@@ -98,20 +98,20 @@ def with_first_line(text: str, line: str, unit: str) -> str:
         ]
         return "\n".join(rows) + "\n"
     insert_after = doc.end_lineno if doc else parts.node.body[0].lineno - 1
-    rows = list(parts.lines[start_of(parts.node, parts.lines) - 1 : parts.node.end_lineno])
-    rows.insert((insert_after or 1) - start_of(parts.node, parts.lines) + 1, inner + line)
+    rows = list(parts.lines[start_line(parts.node, parts.lines) - 1 : parts.node.end_lineno])
+    rows.insert((insert_after or 1) - start_line(parts.node, parts.lines) + 1, inner + line)
     return "\n".join(rows) + "\n"
 
 
 def _first(text: str) -> _Parts | None:
-    parsed = piece(text)
+    parsed = parse_fragment(text)
     if isinstance(parsed, SyntaxError):
         return None
     node = next((item for item in parsed.body if isinstance(item, DEFINITIONS)), None)
     return _parts(parsed, node) if node else None
 
 
-def _parts(found: Piece, node: Definition) -> _Parts:
+def _parts(found: Fragment, node: Definition) -> _Parts:
     lines = found.lines
     row, column = _colon(lines, node)
     last = node.end_lineno or node.lineno
@@ -123,7 +123,7 @@ def _parts(found: Piece, node: Definition) -> _Parts:
     return _Parts(
         node=node,
         lines=lines,
-        decorators=tuple(lines[start_of(node, lines) - 1 : node.lineno - 1]),
+        decorators=tuple(lines[start_line(node, lines) - 1 : node.lineno - 1]),
         header=header,
         tail="" if inline else rest.rstrip(),
         inline=inline,
@@ -160,7 +160,7 @@ def _definition(new: _Parts, old: _Parts, unit: str) -> list[str]:
     doc = _users_docstring(old, unit)
     body = list(new.body)
     if doc:
-        answer_doc = docstring(new.node)
+        answer_doc = docstring_statement(new.node)
         if answer_doc and not new.inline:
             if len(new.node.body) > 1 and new.node.body[1].lineno == answer_doc.end_lineno:
                 return [*decorators, header + new.tail, *new.body]  # `"""doc"""; code`: too rare to handle
@@ -168,7 +168,7 @@ def _definition(new: _Parts, old: _Parts, unit: str) -> list[str]:
         elif answer_doc:
             body = []
         elif new.inline:
-            body = [margin(old.header) + unit + body[0], *body[1:]]
+            body = [indentation_of(old.header) + unit + body[0], *body[1:]]
         if not answer_doc:
             body = [*_blank_after_docstring(old), *body]
         return [*decorators, header + (old.tail or new.tail), *doc, *body]
@@ -178,22 +178,22 @@ def _definition(new: _Parts, old: _Parts, unit: str) -> list[str]:
 
 
 def _users_docstring(old: _Parts, unit: str) -> list[str]:
-    doc = docstring(old.node)
+    doc = docstring_statement(old.node)
     if doc is None:
         return []
     is_alone = len(old.node.body) == 1 or old.node.body[1].lineno != doc.end_lineno
     if old.inline or not is_alone:
-        inner = margin(old.header) + unit if old.inline else margin(old.lines[doc.lineno - 1])
-        return (inner + text_of(doc, old.lines)).split("\n")
+        inner = indentation_of(old.header) + unit if old.inline else indentation_of(old.lines[doc.lineno - 1])
+        return (inner + source_of(doc, old.lines)).split("\n")
     count = (doc.end_lineno or 1) - (old.node.end_lineno or 1)
     return list(old.body[: len(old.body) + count])
 
 
 def _blank_after_docstring(old: _Parts) -> list[str]:
-    doc = docstring(old.node)
+    doc = docstring_statement(old.node)
     if doc is None or len(old.node.body) < 2 or old.inline:
         return []
-    rows = old.lines[doc.end_lineno or 1 : start_of(old.node.body[1], old.lines) - 1]
+    rows = old.lines[doc.end_lineno or 1 : start_line(old.node.body[1], old.lines) - 1]
     blank = []
     for row in rows:
         if row.strip():
@@ -203,8 +203,8 @@ def _blank_after_docstring(old: _Parts) -> list[str]:
 
 
 def _keeps_decorators(new: Definition, old: Definition) -> bool:
-    return not new.decorator_list or [dump(item) for item in new.decorator_list] == [
-        dump(item) for item in old.decorator_list
+    return not new.decorator_list or [dump_tree(item) for item in new.decorator_list] == [
+        dump_tree(item) for item in old.decorator_list
     ]
 
 
@@ -220,11 +220,17 @@ def _header(new: _Parts, old: _Parts) -> str:
     if set(answer_defaults) - set(user_defaults):
         return new.header
     answer_annotations, user_annotations = _annotations(answer), _annotations(user)
-    adds_annotations = any(dump(mark) != dump(user_annotations.get(name)) for name, mark in answer_annotations.items())
+    adds_annotations = any(
+        dump_tree(mark) != dump_tree(user_annotations.get(name)) for name, mark in answer_annotations.items()
+    )
     if adds_annotations and set(user_annotations) <= set(answer_annotations):
         return new.header
-    changed = {name: value for name, value in answer_defaults.items() if dump(value) != dump(user_defaults[name])}
-    return _with_defaults(old, {id(user_defaults[name]): text_of(value, new.lines) for name, value in changed.items()})
+    changed = {
+        name: value for name, value in answer_defaults.items() if dump_tree(value) != dump_tree(user_defaults[name])
+    }
+    return _with_defaults(
+        old, {id(user_defaults[name]): source_of(value, new.lines) for name, value in changed.items()}
+    )
 
 
 def _annotations(node: Function) -> dict[str, ast.expr]:
@@ -258,7 +264,7 @@ def _with_defaults(old: _Parts, values: dict[int, str]) -> str:
 def _key(node: ast.stmt) -> tuple[str, str] | None:
     """The name and role that identify a member of a class; None for other statements."""
     if isinstance(node, DEFINITIONS):
-        return node.name, role(node)
+        return node.name, decorator_role(node)
     target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
     target = node.target if isinstance(node, ast.AnnAssign) else target
     return (target.id, "=") if isinstance(target, ast.Name) else None
@@ -282,14 +288,14 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
     fields: list[str] = []
     methods: list[str] = []
     for key, item in _keyed(new.node.body):
-        text = new.lines[start_of(item, new.lines) - 1 : item.end_lineno]
+        text = new.lines[start_line(item, new.lines) - 1 : item.end_lineno]
         existing = members.get(key)
         if existing is None and isinstance(item, DEFINITIONS):
             methods += ["", *text]
         elif existing is None:
             fields += text
-        elif dump(existing) != dump(item):
-            first, last = start_of(existing, old.lines), existing.end_lineno or existing.lineno
+        elif dump_tree(existing) != dump_tree(item):
+            first, last = start_line(existing, old.lines), existing.end_lineno or existing.lineno
             user_text = "\n".join(old.lines[first - 1 : last])
             kept = (
                 keep_users_parts("\n".join(text), user_text, unit) if isinstance(item, DEFINITIONS) else "\n".join(text)
@@ -298,7 +304,7 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
     rows = list(old.lines[: old.node.end_lineno])
     if methods or fields:
         changes += [
-            (start_of(item, old.lines), item.end_lineno or item.lineno, [])
+            (start_line(item, old.lines), item.end_lineno or item.lineno, [])
             for item in old.node.body
             if isinstance(item, ast.Pass)
         ]
@@ -319,7 +325,7 @@ def _place_of_fields(old: _Parts) -> int:
     """The line before which new class attributes go: after the docstring and the existing attributes."""
     line = old.node.body[0].lineno
     for item in old.node.body:
-        if item is docstring(old.node) or (_key(item) or ("", ""))[1] == "=":
+        if item is docstring_statement(old.node) or (_key(item) or ("", ""))[1] == "=":
             line = (item.end_lineno or item.lineno) + 1
         elif isinstance(item, DEFINITIONS):
             break

@@ -15,9 +15,9 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
-from greenloop.core.python.ast_dump import told
-from greenloop.core.python.ast_source import FUNCTIONS, Function, blocks, docstring, piece
-from greenloop.core.text.diff import flat
+from greenloop.core.python.ast_dump import dump_words
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, parse_fragment, statement_blocks
+from greenloop.core.text.diff import with_plain_ends
 
 REPETITION = "Repetition"
 
@@ -34,7 +34,7 @@ _VALUE = re.compile(r"""\d+|"[^"\\]*"|'[^'\\]*'""")
 
 def repeated(text: str) -> str:
     """One sentence about an excessive repetition in code, or empty. Takes time proportional to the text."""
-    parsed = piece(text)
+    parsed = parse_fragment(text)
     if isinstance(parsed, SyntaxError):
         return looping(text)
     inner: set[int] = set()  # ids of `elif` branches, which are checked with their first `if`
@@ -47,7 +47,7 @@ def repeated(text: str) -> str:
 
 def looping(text: str) -> str:
     """One sentence if a text that does not parse ends in a loop (before it was cut off), or empty."""
-    rows = [row for row in flat(text[-100 * TAIL :]).rstrip().split("\n")[:-1] if row.strip()]
+    rows = [row for row in with_plain_ends(text[-100 * TAIL :]).rstrip().split("\n")[:-1] if row.strip()]
     shapes = [_VALUE.sub("0", row) if _KEYWORD.match(row) else row for row in rows]
     for size in range(1, GROUP + 1):
         times = _times(shapes[::-1], size)
@@ -65,14 +65,14 @@ def _blocks_of(body: Sequence[ast.stmt]) -> Iterator[Sequence[ast.stmt]]:
     while waiting:
         block = waiting.pop()
         yield block
-        waiting += [inner for node in block for inner in blocks(node) if inner]
+        waiting += [inner for node in block for inner in statement_blocks(node) if inner]
 
 
 def _statements(block: Sequence[ast.stmt]) -> str:
     """A sentence about equal statements in a row, or `if`s that differ only in their values."""
     if len(block) < STATEMENTS:
         return ""
-    keys: list[Hashable] = [" ".join(told([node])) for node in block]
+    keys: list[Hashable] = [" ".join(dump_words([node])) for node in block]
     for size in range(1, GROUP + 1):
         if (times := _longest(keys, size)) >= STATEMENTS:
             return f"The answer says the same {_counted(size, 'statement')} {times} times in a row."
@@ -110,12 +110,12 @@ def _copies(block: Sequence[ast.stmt]) -> str:
 
 
 def _body(node: Function) -> str:
-    statements = node.body[1:] if docstring(node) else node.body
-    return " ".join(told([node.args, *statements])) if len(statements) > 1 else ""
+    statements = node.body[1:] if docstring_statement(node) else node.body
+    return " ".join(dump_words([node.args, *statements])) if len(statements) > 1 else ""
 
 
 def _shape(nodes: Sequence[ast.AST]) -> str:
-    return " ".join(told(nodes, constants=False))
+    return " ".join(dump_words(nodes, constants=False))
 
 
 def _branches(word: str, times: int) -> str:

@@ -6,10 +6,10 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from greenloop.core.python.ast_source import tree
+from greenloop.core.python.ast_source import parse_module
 from greenloop.core.python.names import import_keys
 from greenloop.core.records.problem import Problem
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 _RISKY_MODULES = {
     "os", "subprocess", "socket", "ctypes", "shutil", "signal", "multiprocessing", "importlib", "pickle", "marshal",
@@ -41,7 +41,7 @@ def warnings(problem: Problem, files: Mapping[str, str]) -> tuple[str, ...]:
 
 def _reach(text: str) -> Counter[str]:
     """Counts a module's imports and calls with system access."""
-    module = tree(flat(text))
+    module = parse_module(with_plain_ends(text))
     uses: Counter[str] = Counter()
     if isinstance(module, SyntaxError):
         return uses

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from greenloop.core.compose import compose
-from greenloop.core.python.ast_source import Piece, margin, piece
+from greenloop.core.python.ast_source import Fragment, indentation_of, parse_fragment
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.code_blocks import Block, Edit
 
 SEARCH_NOT_FOUND = "SearchNotFound"
@@ -54,10 +54,12 @@ def patched(problem: Problem, changes: Sequence[Edit], base: Candidate | None = 
 def _based(problem: Problem, candidate: Candidate | None) -> tuple[dict[str, list[str]], Spans]:
     """The lines of the regions' files in a candidate, and the places of its regions in them."""
     files: Mapping[str, str] = compose(problem, candidate) if candidate else {}
-    texts = {region.path: flat(files.get(region.path, problem.files[region.path])) for region in problem.regions}
+    texts = {
+        region.path: with_plain_ends(files.get(region.path, problem.files[region.path])) for region in problem.regions
+    }
     spans = {region: (region.start - 1, region.end) for region in problem.regions}
     for region, code in (candidate.texts if candidate else {}).items():
-        text_before, separator, _after = texts[region.path].partition(flat(code).strip("\n"))
+        text_before, separator, _after = texts[region.path].partition(with_plain_ends(code).strip("\n"))
         start = text_before.count("\n") if separator else 0
         spans[region] = (start, start + separator.count("\n") + 1 if separator else texts[region.path].count("\n") + 1)
     return {path: text.split("\n") for path, text in texts.items()}, spans
@@ -121,7 +123,9 @@ def _blocks(path: str, rows: Sequence[str], spans: Spans) -> list[Block]:
     """The whole module, or its regions one by one where another part of the module does not parse."""
     text = "\n".join(rows)
     region_texts = ["\n".join(rows[first:last]) for region, (first, last) in spans.items() if region.path == path]
-    if isinstance(piece(text), Piece) or not any(isinstance(piece(one), Piece) for one in region_texts):
+    if isinstance(parse_fragment(text), Fragment) or not any(
+        isinstance(parse_fragment(one), Fragment) for one in region_texts
+    ):
         return [Block(text=text)]
     return [Block(text=one) for one in region_texts]
 
@@ -156,7 +160,10 @@ def _find(texts: dict[str, list[str]], spans: Spans, edit: Edit, *, inside: bool
                 else next(starts, None)
             )
             if start is not None:
-                file_indentation, answer_indentation = margin(texts[path][start + anchor]), margin(search[anchor])
+                file_indentation, answer_indentation = (
+                    indentation_of(texts[path][start + anchor]),
+                    indentation_of(search[anchor]),
+                )
                 if edit.kept and edit.anchor is None and len(file_indentation) - len(answer_indentation) == 1:
                     answer_indentation = file_indentation  # the model omitted the space that marks context lines
                 return _Place(path=path, start=start, theirs=answer_indentation, ours=file_indentation)

@@ -16,10 +16,18 @@ from typing import Any
 
 from greenloop.core.compose import region_text
 from greenloop.core.generated_tests import Equation, parse_equation
-from greenloop.core.python.ast_source import FUNCTIONS, Piece, definitions, docstring, piece, plain_name, tree
+from greenloop.core.python.ast_source import (
+    FUNCTIONS,
+    Fragment,
+    docstring_statement,
+    find_definitions,
+    parse_fragment,
+    parse_module,
+    plain_name,
+)
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 MOST = 500  # examples of a region
 UNSEEN = (Provenance.DESIGNED, Provenance.PROPERTY, Provenance.CONSTRAINT, Provenance.HINT)
@@ -39,10 +47,13 @@ def examples(problem: Problem, region: Region) -> tuple[Example, ...]:
     """Every example of this region in its docstring, in the user's tests or in a written test that was shown."""
     name = plain_name(region.qualname).rpartition(".")[2]
     test_sources = [case.source for case in problem.spec.cases if case.provenance not in UNSEEN and case.source]
-    equations = [*_of_docstring(flat(region_text(problem, region))), *filter(None, map(parse_equation, test_sources))]
+    equations = [
+        *_of_docstring(with_plain_ends(region_text(problem, region))),
+        *filter(None, map(parse_equation, test_sources)),
+    ]
     test_paths = {case.path for case in problem.spec.cases if case.provenance is Provenance.USER}
     for path in sorted(test_paths):
-        equations += _of_tests(flat(problem.files.get(path) or ""), _names(problem, path))
+        equations += _of_tests(with_plain_ends(problem.files.get(path) or ""), _names(problem, path))
     by_text = {each.shown: each for item in equations[:MOST] if (each := _example(item, name)) is not None}
     return tuple(by_text.values())
 
@@ -80,12 +91,12 @@ def _example(item: Equation, name: str) -> Example | None:
 @lru_cache(maxsize=16)
 def _of_docstring(text: str) -> tuple[Equation, ...]:
     """The `>>>` examples of a definition that show a value."""
-    parsed = piece(text)
-    if not isinstance(parsed, Piece):
+    parsed = parse_fragment(text)
+    if not isinstance(parsed, Fragment):
         return ()
     equations: list[Equation] = []
-    for _name, node in definitions(parsed.body):
-        if (statement := docstring(node)) is None:
+    for _name, node in find_definitions(parsed.body):
+        if (statement := docstring_statement(node)) is None:
             continue
         assert isinstance(statement.value, ast.Constant)
         try:
@@ -101,21 +112,21 @@ def _of_docstring(text: str) -> tuple[Equation, ...]:
 
 def prose(text: str) -> str:
     """A definition's docstrings without their examples."""
-    parsed = piece(text)
-    if not isinstance(parsed, Piece):
+    parsed = parse_fragment(text)
+    if not isinstance(parsed, Fragment):
         return ""
-    docstrings = [docstring(node) for _name, node in definitions(parsed.body)]
+    docstrings = [docstring_statement(node) for _name, node in find_definitions(parsed.body)]
     lines = "\n".join(str(each.value.value) for each in docstrings if each and isinstance(each.value, ast.Constant))
     return re.sub(r"(?m)^\s*>>>.*(?:\n\s*\S.*)*", "", lines)
 
 
 @lru_cache(maxsize=16)
 def _of_tests(text: str, names: tuple[str, ...]) -> tuple[Equation, ...]:
-    module = tree(text)
+    module = parse_module(text)
     if isinstance(module, SyntaxError):
         return ()
     equations: list[Equation] = []
-    for name, node in definitions(module.body):
+    for name, node in find_definitions(module.body):
         if isinstance(node, FUNCTIONS) and name.rpartition(".")[2] in names:
             equations += _of_test(node)
     return tuple(equations)

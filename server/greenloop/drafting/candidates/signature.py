@@ -10,20 +10,20 @@ from greenloop.core.python.ast_source import (
     DEFINITIONS,
     FUNCTIONS,
     Definition,
+    Fragment,
     Function,
-    Piece,
-    definitions,
-    piece,
+    decorator_role,
+    find_definitions,
+    parse_fragment,
+    parse_module,
     plain_name,
-    role,
-    tree,
 )
-from greenloop.core.python.names import bound_by
+from greenloop.core.python.names import bound_names
 from greenloop.core.python.stubs import is_stub
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.preserve import defaults, parameters
 
 SIGNATURE = "SignatureChanged"
@@ -40,7 +40,7 @@ def shape(problem: Problem, region: Region, candidate: Candidate, files: Mapping
     if old is None:
         return None
     if new is None or new.name != old.name:
-        return _deleted(name) if isinstance(piece(candidate.texts[region]), Piece) else None
+        return _deleted(name) if isinstance(parse_fragment(candidate.texts[region]), Fragment) else None
     line = _line_of(files[region.path], name)
     if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
         return _signature(problem, name, old, new, line)
@@ -55,32 +55,32 @@ def _deleted(name: str) -> Finding:
 
 
 def _is_bound(text: str, name: str) -> bool:
-    parsed = piece(text)
-    if isinstance(parsed, SyntaxError) or any(qualname == name for qualname, _node in definitions(parsed.body)):
+    parsed = parse_fragment(text)
+    if isinstance(parsed, SyntaxError) or any(qualname == name for qualname, _node in find_definitions(parsed.body)):
         return True
-    return any(name in bound_by(node) for node in parsed.body)
+    return any(name in bound_names(node) for node in parsed.body)
 
 
 def _definition(text: str) -> Definition | None:
     """The first definition in a region's text; new methods may follow it."""
-    parsed = piece(text)
+    parsed = parse_fragment(text)
     body = [] if isinstance(parsed, SyntaxError) else parsed.body
     return next((node for node in body if isinstance(node, DEFINITIONS)), None)
 
 
 def _line_of(text: str, name: str) -> int | None:
-    parsed = piece(text)
+    parsed = parse_fragment(text)
     if isinstance(parsed, SyntaxError):
         return None
-    return next((node.lineno for qualname, node in definitions(parsed.body) if qualname == name), None)
+    return next((node.lineno for qualname, node in find_definitions(parsed.body) if qualname == name), None)
 
 
 def _members(problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef, line: int | None) -> Finding | None:
-    new_members = {(item.name, role(item)): item for item in new.body if isinstance(item, DEFINITIONS)}
+    new_members = {(item.name, decorator_role(item)): item for item in new.body if isinstance(item, DEFINITIONS)}
     for item in old.body:
         if not isinstance(item, DEFINITIONS):
             continue
-        new_member = new_members.get((item.name, role(item)))
+        new_member = new_members.get((item.name, decorator_role(item)))
         if new_member is None:
             return _deleted(f"{name}.{item.name}")
         if isinstance(item, FUNCTIONS) and isinstance(new_member, FUNCTIONS):
@@ -138,7 +138,7 @@ def _needed(problem: Problem, name: str, old: Function, new: Function) -> bool:
         path for path in problem.originals if path not in region_paths
     }
     for path in test_paths:
-        module = tree(flat(problem.originals.get(path) or ""))
+        module = parse_module(with_plain_ends(problem.originals.get(path) or ""))
         if isinstance(module, SyntaxError):
             continue
         for node in ast.walk(module):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.python.ast_source import Piece, piece
+from greenloop.core.python.ast_source import Fragment, parse_fragment
 from greenloop.drafting.candidates.code_blocks import Edit, blocks, defined_names
 
 _HUNK = re.compile(r"^@@(?:[ \t]*-(\d+)(?:,\d+)?[ \t]+\+\d+(?:,\d+)?)?.*$")
@@ -63,7 +63,7 @@ def _hunks(lines: Sequence[str]) -> Iterator[tuple[int, list[str], bool]]:
 def _has_code(text: str) -> bool:
     """Is there a definition in a Python block? It takes precedence over any diff."""
     python_blocks = (block for block in blocks(text) if block.fenced and block.known and defined_names(block.text))
-    return any(isinstance(piece(block.text), Piece) for block in python_blocks)
+    return any(isinstance(parse_fragment(block.text), Fragment) for block in python_blocks)
 
 
 def _changes(rows: Sequence[str]) -> bool:

@@ -39,7 +39,7 @@ def _few(problem: Problem) -> Iterator[str]:
     for region in problem.regions:
         for path, line in (*_seen(problem), *_found(problem, region)):
             text = _text(problem, path)
-            caller = definitions.enclosing(text, line, path)
+            caller = definitions.enclosing_definition(text, line, path)
             key = (path, caller.qualname if caller else "")
             inside = any(each.path == path and each.start <= line <= each.end for each in problem.regions)
             if inside or key in shown or sources.is_trusted(path):
@@ -73,7 +73,7 @@ def _found(problem: Problem, region: Region) -> Iterator[tuple[str, int]]:
             continue
         if path != region.path and not any(re.search(rf"\b{re.escape(word)}\b", text) for word in origins):
             continue
-        for number, row in enumerate(definitions.lines(text), start=1):
+        for number, row in enumerate(definitions.split_lines(text), start=1):
             code = row.partition("#")[0]
             if call.search(code) and not re.match(r"\s*(?:async\s+)?(?:def|class)\b", code):
                 yield path, number
@@ -97,13 +97,13 @@ def _near(problem: Problem, path: str) -> list[str]:
 def _text(problem: Problem, path: str) -> str:
     if path in problem.files:
         return problem.files[path]
-    return sources.text(problem.root, path, problem.buffers) or ""
+    return sources.read_text(problem.root, path, problem.buffers) or ""
 
 
 def _statement(text: str, line: int) -> str:
     """The call's line and those up to its closing bracket, without their common indentation."""
     rows: list[str] = []
-    for row in definitions.lines(text)[line - 1 : line - 1 + MOST_LINES]:
+    for row in definitions.split_lines(text)[line - 1 : line - 1 + MOST_LINES]:
         rows.append(row.rstrip())
         statement = "\n".join(rows)
         if sum(map(statement.count, "([{")) <= sum(map(statement.count, ")]}")):

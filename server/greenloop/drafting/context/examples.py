@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from greenloop.core.docstrings.documentation import read
-from greenloop.core.docstrings.statements import told
+from greenloop.core.docstrings.documentation import read_documentation
+from greenloop.core.docstrings.statements import read_statements
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.records.spec import Provenance, Region
@@ -38,7 +38,7 @@ def examples(text: str) -> Iterator[str]:
     """Each block of consecutive examples with the expected output, without indentation."""
     block: list[str] = []
     margin = 0
-    for line in [*definitions.lines(text), ""]:
+    for line in [*definitions.split_lines(text), ""]:
         row = line.rstrip()
         stripped = row.lstrip()
         if stripped.startswith(PROMPT) and not block:
@@ -55,10 +55,10 @@ def examples(text: str) -> Iterator[str]:
 def stated(region: Region, problem: Problem) -> Iterator[str]:
     """The lines of the file that state an example; an example of several lines as code."""
     text = problem.files.get(region.path, "")
-    documented = read(text, region.start, region.end)
-    docstring_lines = documented.pages[0].lines if documented.docstring is not None else ()
-    rows = definitions.lines(text)
-    for line, check in told(documented, region.qualname).checks:
+    documented = read_documentation(text, region.start, region.end)
+    docstring_lines = documented.blocks[0].lines if documented.docstring is not None else ()
+    rows = definitions.split_lines(text)
+    for line, check in read_statements(documented, region.qualname).checks:
         row = rows[line - 1].strip()
         row = row if line in docstring_lines else row[max(row.find("#"), 0) :]
         yield check.body if _CODE.match(row) and "\n" in check.body else row
@@ -71,12 +71,12 @@ def _texts(problem: Problem) -> Iterator[tuple[str, str]]:
     places += [(case.path, case.line, "") for case in cases]
     for path, line, name in places:
         text = problem.files.get(path, "")
-        items = definitions.definitions(text, path)
-        item = definitions.lookup(items, name) if name else definitions.enclosing(text, line, path)
+        items = definitions.find_definitions(text, path)
+        item = definitions.find_by_qualname(items, name) if name else definitions.enclosing_definition(text, line, path)
         if item is not None and item.docstring is not None:
-            yield path, _unquoted(definitions.span(text, *item.docstring))
+            yield path, _unquoted(definitions.line_span(text, *item.docstring))
         elif item is None and not name:
-            yield path, definitions.span(text, 1, min((other.start for other in items), default=line + 1) - 1)
+            yield path, definitions.line_span(text, 1, min((other.start for other in items), default=line + 1) - 1)
 
 
 _OPENING = re.compile(r"""^[ \t]*[a-zA-Z]{0,2}(\"{3}|'{3}|"|')""")

@@ -34,7 +34,7 @@ class Near:
 
     @property
     def body(self) -> str:
-        return definitions.span(self.text, self.item.start, self.item.end).rstrip().replace("\r", "")
+        return definitions.line_span(self.text, self.item.start, self.item.end).rstrip().replace("\r", "")
 
 
 async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
@@ -58,7 +58,7 @@ def _both(problem: Problem) -> tuple[list[Near], list[Near]]:
     alike: list[tuple[float, Near]] = []
     for region in problem.regions:
         text = problem.files[region.path]
-        for item in definitions.definitions(text, region.path):
+        for item in definitions.find_definitions(text, region.path):
             nearby = Near(path=region.path, item=item, text=text)
             if item.kind != "function" or (region.path, item.qualname) in called or not _short(item):
                 continue
@@ -71,9 +71,9 @@ def _both(problem: Problem) -> tuple[list[Near], list[Near]]:
 def _here(problem: Problem, region: Region) -> Iterator[Near]:
     """Functions of the same file that the region calls, by name or through self."""
     text = problem.files[region.path]
-    names = _called(definitions.span(text, region.start, region.end))
+    names = _called(definitions.line_span(text, region.start, region.end))
     owner = region.qualname.rpartition(".")[0]
-    for item in definitions.definitions(text, region.path):
+    for item in definitions.find_definitions(text, region.path):
         if item.kind == "function" and item.name in names and item.owner in ("", owner):
             yield Near(path=region.path, item=item, text=text)
 
@@ -81,14 +81,14 @@ def _here(problem: Problem, region: Region) -> Iterator[Near]:
 def _imported(problem: Problem, region: Region) -> Iterator[Near]:
     """Functions of other workspace modules that the region calls and its file imports by name."""
     text = problem.files[region.path]
-    names = _called(definitions.span(text, region.start, region.end))
-    for module, imported, _line in sources.imported(text, region.path):
+    names = _called(definitions.line_span(text, region.start, region.end))
+    for module, imported, _line in sources.find_imports(text, region.path):
         called = names & set(imported)
         path = sources.find_module(module, problem.root, region.path) if called and module else None
         if path is None or path == region.path:
             continue
-        other_text = problem.files.get(path) or sources.text(problem.root, path, problem.buffers) or ""
-        for item in definitions.definitions(other_text, path):
+        other_text = problem.files.get(path) or sources.read_text(problem.root, path, problem.buffers) or ""
+        for item in definitions.find_definitions(other_text, path):
             if item.kind == "function" and not item.owner and item.name in called:
                 yield Near(path=path, item=item, text=other_text)
 
@@ -118,18 +118,21 @@ def _is_region(problem: Problem, near: Near) -> bool:
 def _resemblance(problem: Problem, region: Region, near: Near) -> float:
     """0..1: the overlap of names, parameters and words; the body of a function yet to be written does not count."""
     text = problem.files[region.path]
-    own = definitions.lookup(definitions.definitions(text, region.path), region.qualname)
+    own = definitions.find_by_qualname(definitions.find_definitions(text, region.path), region.qualname)
     if own is None or (own.owner != near.item.owner):
         return 0.0
     names = _shared(_parts(own.name), _parts(near.item.name))
     parameters = _shared(
-        *(_parameters(definitions.span(text, each.name_line, each.header_end)) for each in (own, near.item))
+        *(_parameters(definitions.line_span(text, each.name_line, each.header_end)) for each in (own, near.item))
     )
     score = (names + parameters) / 2
     if region.created or own.end == own.header_end:
         return score
     bodies = _shared(
-        *(definitions.words(definitions.span(text, each.header_end + 1, each.end)) for each in (own, near.item))
+        *(
+            definitions.identifiers(definitions.line_span(text, each.header_end + 1, each.end))
+            for each in (own, near.item)
+        )
     )
     return max(score, bodies)
 
@@ -139,7 +142,7 @@ def _parts(name: str) -> set[str]:
 
 
 def _parameters(header: str) -> set[str]:
-    return definitions.words(header.partition("(")[2]) - {"self", "cls"}
+    return definitions.identifiers(header.partition("(")[2]) - {"self", "cls"}
 
 
 def _shared(one: set[str], other: set[str]) -> float:

@@ -47,19 +47,19 @@ def own(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) 
 
     `bare`: only the signature and the docstring of functions.
     """
-    items = definitions.definitions(text, path)
+    items = definitions.find_definitions(text, path)
     parts: list[str] = []
     shown_owners: set[str] = set()
     for region in sorted(regions, key=lambda region: region.start):
-        owner = definitions.lookup(items, region.qualname.rpartition(".")[0])
+        owner = definitions.find_by_qualname(items, region.qualname.rpartition(".")[0])
         if owner is not None and owner.kind == "class" and owner.qualname not in shown_owners:
             shown_owners.add(owner.qualname)
             parts += _head(text, owner, items, regions)
         if region.created:
             parts.append(_unwritten(region))
         else:
-            item = definitions.lookup(items, region.qualname) if bare else None
-            source = definitions.span(text, region.start, region.end).rstrip()
+            item = definitions.find_by_qualname(items, region.qualname) if bare else None
+            source = definitions.line_span(text, region.start, region.end).rstrip()
             parts.append(_without_body(text, item) if item and item.kind == "function" else source)
     return plain("\n\n".join(parts))
 
@@ -67,9 +67,9 @@ def own(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) 
 def _without_body(text: str, item: Definition) -> str:
     last = item.docstring[1] if item.docstring else item.header_end
     if last >= item.end:
-        return definitions.span(text, item.start, item.end).rstrip()
-    indent = re.match(r"[ \t]*", definitions.span(text, item.name_line, item.name_line))
-    return f"{definitions.span(text, item.start, last).rstrip()}\n{indent[0] if indent else ''}    ..."
+        return definitions.line_span(text, item.start, item.end).rstrip()
+    indent = re.match(r"[ \t]*", definitions.line_span(text, item.name_line, item.name_line))
+    return f"{definitions.line_span(text, item.start, last).rstrip()}\n{indent[0] if indent else ''}    ..."
 
 
 def _unwritten(region: Region) -> str:
@@ -80,8 +80,10 @@ def _unwritten(region: Region) -> str:
 
 def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
     """Imports, constants and signatures of the file that the regions mention, in the file's order."""
-    items = definitions.definitions(text, path)
-    used = definitions.words("\n".join(definitions.span(text, region.start, region.end) for region in regions))
+    items = definitions.find_definitions(text, path)
+    used = definitions.identifiers(
+        "\n".join(definitions.line_span(text, region.start, region.end) for region in regions)
+    )
     owners = {region.qualname.rpartition(".")[0] for region in regions} - {""}
     pieces = [*_statements(text, used)]
     shown_owners: set[str] = set()
@@ -89,10 +91,10 @@ def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
         if any(_within(item, region) for region in regions) or item.name not in used:
             continue
         if item.owner in owners and not (item.name == "__init__" and _is_short(item)):
-            owner = definitions.lookup(items, item.owner)
+            owner = definitions.find_by_qualname(items, item.owner)
             if owner is not None and owner.qualname not in shown_owners:
                 shown_owners.add(owner.qualname)
-                pieces.append((owner.start, definitions.span(text, owner.start, owner.header_end).rstrip()))
+                pieces.append((owner.start, definitions.line_span(text, owner.start, owner.header_end).rstrip()))
             pieces.append((item.start, _signature(text, item, items)))
         elif not item.owner and item.qualname not in owners:
             pieces.append((item.start, _signature(text, item, items)))
@@ -118,23 +120,23 @@ def _head(text: str, owner: Definition, found: Sequence[Definition], regions: Se
     if owner.docstring is not None and owner.docstring[1] - owner.docstring[0] < MOST_LINES:
         last = owner.docstring[1]
     fields = "\n".join(_fields(text, owner, found))
-    parts = [definitions.span(text, owner.start, last).rstrip() + (f"\n{fields}" if fields else "")]
-    constructor = definitions.lookup(found, f"{owner.qualname}.__init__")
+    parts = [definitions.line_span(text, owner.start, last).rstrip() + (f"\n{fields}" if fields else "")]
+    constructor = definitions.find_by_qualname(found, f"{owner.qualname}.__init__")
     if (
         constructor is not None
         and _is_short(constructor)
         and not any(_within(constructor, region) for region in regions)
     ):
-        parts.append(definitions.span(text, constructor.start, constructor.end).rstrip())
+        parts.append(definitions.line_span(text, constructor.start, constructor.end).rstrip())
     return parts
 
 
 def _signature(text: str, item: Definition, found: Iterable[Definition]) -> str:
     """The header of a function, or of a class and its methods, and `...` for omitted bodies."""
-    head = definitions.span(text, item.start, item.header_end).rstrip()
+    head = definitions.line_span(text, item.start, item.header_end).rstrip()
     if item.start <= item.header_end == item.end:
         return head
-    indent = re.match(r"[ \t]*", definitions.span(text, item.name_line, item.name_line))
+    indent = re.match(r"[ \t]*", definitions.line_span(text, item.name_line, item.name_line))
     inner = (indent[0] if indent else "") + "    "
     summary = _first_line(text, item)
     rows = [head, f"{inner}{summary}" if summary else ""]
@@ -152,7 +154,7 @@ def _first_line(text: str, item: Definition) -> str:
     """The docstring's first line with closing quotes."""
     if item.docstring is None:
         return ""
-    line = plain(definitions.span(text, item.docstring[0], item.docstring[0])).strip()
+    line = plain(definitions.line_span(text, item.docstring[0], item.docstring[0])).strip()
     quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
     return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
 
@@ -162,15 +164,15 @@ def _fields(text: str, item: Definition, found: Iterable[Definition]) -> list[st
     methods = [other for other in found if other.owner == item.qualname]
     head_end = item.docstring[1] if item.docstring else item.header_end
     first_method = min((method.start for method in methods), default=item.end + 1)
-    rows = [row.rstrip() for row in plain(definitions.span(text, head_end + 1, first_method - 1)).split("\n")]
+    rows = [row.rstrip() for row in plain(definitions.line_span(text, head_end + 1, first_method - 1)).split("\n")]
     return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
 
 
 def _statements(text: str, used: set[str]) -> Iterable[tuple[int, str]]:
     """Top-level imports and constants that the regions mention."""
-    for item in definitions.bindings(text):
+    for item in definitions.find_bindings(text):
         if set(item.names) & used:
-            yield item.start, shortened(definitions.span(text, item.start, item.end))
+            yield item.start, shortened(definitions.line_span(text, item.start, item.end))
 
 
 def shortened(statement: str) -> str:

@@ -32,7 +32,7 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
         text = problem.files.get(path)
         if text is None:
             continue
-        items = definitions.definitions(text, path)
+        items = definitions.find_definitions(text, path)
         tests = _tests(items, [case for case in shown if case.path == path])
         if not tests:
             continue
@@ -53,7 +53,7 @@ def _tests(found: Sequence[Definition], cases: Sequence[Case]) -> list[Definitio
     functions: dict[str, Definition] = {}
     for case in cases:
         _path, _colons, name = case.id.partition("::")
-        item = definitions.lookup(found, name.partition("[")[0].replace("::", "."))
+        item = definitions.find_by_qualname(found, name.partition("[")[0].replace("::", "."))
         if item is None:
             item = next((other for other in reversed(found) if other.start <= case.line <= other.end), None)
         if item is not None:
@@ -66,19 +66,19 @@ def _shared(problem: Problem, path: str, words: AbstractSet[str]) -> Iterator[Ex
     names, taken = {*words}, set[str]()
     for folder in PurePosixPath(path).parents:
         conftest = str(folder / "conftest.py")
-        text = problem.files.get(conftest) or sources.text(problem.root, conftest, problem.buffers) or ""
+        text = problem.files.get(conftest) or sources.read_text(problem.root, conftest, problem.buffers) or ""
         fixtures = [
             item
-            for item in definitions.definitions(text, conftest)
+            for item in definitions.find_definitions(text, conftest)
             if any("fixture" in mark for mark in item.decorators)
         ]
         sources_by_line: dict[int, str] = {}
         for _round in range(ROUNDS):
             for item in fixtures:
                 if item.name in names - taken and item.start not in sources_by_line:
-                    sources_by_line[item.start] = definitions.span(text, item.start, item.end).rstrip()
+                    sources_by_line[item.start] = definitions.line_span(text, item.start, item.end).rstrip()
                     taken.add(item.name)
-                    names |= definitions.words(sources_by_line[item.start])
+                    names |= definitions.identifiers(sources_by_line[item.start])
         if sources_by_line:
             shown = _plain("\n\n".join(sources_by_line[line] for line in sorted(sources_by_line)))
             yield Excerpt(title=f"Fixtures in `{conftest}`:", text=shown, value=0.45)
@@ -88,22 +88,22 @@ def _source(text: str, found: Sequence[Definition], tests: Sequence[Definition])
     parts: list[str] = []
     shown_owners: set[str] = set()
     for item in sorted(tests, key=lambda item: item.start):
-        owner = definitions.lookup(found, item.owner) if item.owner else None
+        owner = definitions.find_by_qualname(found, item.owner) if item.owner else None
         if owner is not None and owner.qualname not in shown_owners:
             shown_owners.add(owner.qualname)
-            parts.append(definitions.span(text, owner.start, owner.header_end).rstrip())
-        parts.append(definitions.span(text, item.start, item.end).rstrip())
+            parts.append(definitions.line_span(text, owner.start, owner.header_end).rstrip())
+        parts.append(definitions.line_span(text, item.start, item.end).rstrip())
     return _plain("\n\n".join(parts))
 
 
 def _used(text: str, path: str, tests: Sequence[Definition]) -> tuple[str, set[str]]:
     """Definitions of the file that the tests use, directly or not, and all words of tests and definitions."""
-    items = definitions.definitions(text, path)
+    items = definitions.find_definitions(text, path)
     test_names = {item.qualname for item in tests}
     owners = {item.owner for item in tests} - {""}
     words = set[str]()
     for item in tests:
-        words |= definitions.words(definitions.span(text, item.start, item.end))
+        words |= definitions.identifiers(definitions.line_span(text, item.start, item.end))
     taken: dict[int, str] = {}
     for _round in range(ROUNDS):
         count = len(taken)
@@ -114,8 +114,8 @@ def _used(text: str, path: str, tests: Sequence[Definition]) -> tuple[str, set[s
             )
             automatic = not item.owner and any("autouse" in mark for mark in item.decorators)
             if item.qualname not in test_names and item.start not in taken and (top_level or set_up or automatic):
-                taken[item.start] = definitions.span(text, item.start, item.end).rstrip()
-                words |= definitions.words(taken[item.start])
+                taken[item.start] = definitions.line_span(text, item.start, item.end).rstrip()
+                words |= definitions.identifiers(taken[item.start])
         if len(taken) == count:
             break
     parts = ["\n".join(_statements(text, words)), *(taken[key] for key in sorted(taken))]
@@ -124,8 +124,8 @@ def _used(text: str, path: str, tests: Sequence[Definition]) -> tuple[str, set[s
 
 def _statements(text: str, words: set[str]) -> list[str]:
     """Top-level imports and data that the tests mention; the import of pytest itself is left out."""
-    taken = [item for item in definitions.bindings(text) if set(item.names) & (words - {"pytest", "unittest"})]
-    return [_plain(definitions.span(text, item.start, item.end)).strip("\n") for item in taken]
+    taken = [item for item in definitions.find_bindings(text) if set(item.names) & (words - {"pytest", "unittest"})]
+    return [_plain(definitions.line_span(text, item.start, item.end)).strip("\n") for item in taken]
 
 
 def _plain(text: str) -> str:

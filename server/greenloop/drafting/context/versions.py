@@ -47,7 +47,7 @@ def line(problem: Problem, place: SandboxSpec, *, contained: bool) -> str:
     modules = list(_modules(problem))[: 4 * MOST]
     if contained:
         image_versions = _of_image(place)
-        versions = [(name, image_versions.get(locks.normal(name), "")) for name in map(_usual_name, modules)]
+        versions = [(name, image_versions.get(locks.normalize_name(name), "")) for name in map(_usual_name, modules)]
     else:
         versions = _of_folders(place.environment, modules)
     python = ".".join(map(str, place.environment.version))
@@ -60,7 +60,7 @@ def _modules(problem: Problem) -> Iterator[str]:
     paths = dict.fromkeys([*(each.path for each in problem.regions), *(case.path for case in problem.spec.cases)])
     known: set[str] = set(TOLD) | sys.stdlib_module_names
     for path in paths:
-        for module, _names, _line in sources.imported(problem.files.get(path, ""), path):
+        for module, _names, _line in sources.find_imports(problem.files.get(path, ""), path):
             package = module.partition(".")[0]
             if package and package not in known:
                 known.add(package)
@@ -82,18 +82,18 @@ def _of_folders(environment: Environment, modules: Sequence[str]) -> list[tuple[
         for folder in site_packages(environment.prefix, environment.version)
         for info in sorted([*folder.glob("*.dist-info"), *folder.glob("*.egg-info")])
     ]
-    named = {locks.normal(_split(info)[0]): info for info in reversed(infos)}
+    named = {locks.normalize_name(_split(info)[0]): info for info in reversed(infos)}
     return [_split(info) if (info := _behind(module, named, infos)) else (module, "") for module in modules]
 
 
 def _behind(module: str, named: Mapping[str, Path], infos: Iterable[Path]) -> Path | None:
     """The metadata of the distribution that provides a module: by name, else by its list of modules."""
-    info = named.get(locks.normal(module))
+    info = named.get(locks.normalize_name(module))
     return info or next((other for other in infos if module in _brought(other)), None) or named.get(_known(module))
 
 
 def _known(module: str) -> str:
-    return locks.normal(_usual_name(module))
+    return locks.normalize_name(_usual_name(module))
 
 
 def _brought(info: Path) -> set[str]:

@@ -7,11 +7,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from greenloop.core.compose import compose
-from greenloop.core.python.ast_source import FUNCTIONS, tree
+from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 ROWS = 5  # lines shown of one statement
 TEXT = 20_000  # characters of the runner's text that are searched
@@ -26,7 +26,7 @@ def sources(problem: Problem, attempt: Attempt) -> dict[str, str]:
     texts |= {**problem.files, **problem.spec.files}
     if attempt.candidate:
         texts |= compose(problem, attempt.candidate)
-    return {path: flat(text) for path, text in texts.items()}
+    return {path: with_plain_ends(text) for path, text in texts.items()}
 
 
 def asserted(problem: Problem, case: CaseResult, texts: Sources) -> str:
@@ -52,7 +52,7 @@ def raised(problem: Problem, failure: Failure, texts: Sources) -> str:
 
 def first_statement(text: str, line: int) -> str:
     """The only statement of the test function at this line ("" if it has several), or the doctest example there."""
-    module = tree(text)
+    module = parse_module(text)
     if isinstance(module, SyntaxError):
         return ""
     for node in ast.walk(module):
@@ -67,7 +67,7 @@ def statement(text: str, line: int) -> str:
     """The doctest example, or else the innermost statement, on this line."""
     if example := _example(text.split("\n"), line):
         return example
-    module = tree(text)
+    module = parse_module(text)
     if isinstance(module, SyntaxError):
         return ""
     enclosing = [

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import tree
+from greenloop.core.python.ast_source import parse_module
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import TestRun
@@ -123,7 +123,7 @@ def _called(name: str, failure: Failure, text: str, own: set[str], texts: Source
 
 def _calls(text: str, line: int) -> list[str]:
     """The dotted names that are called on this line."""
-    module = tree(text)
+    module = parse_module(text)
     if isinstance(module, SyntaxError):
         return []
     calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
@@ -142,7 +142,7 @@ def _dotted(node: ast.expr) -> str:
 def _imports(text: str) -> dict[str, str]:
     """The origin of each imported name of a text (`np` → `numpy`, `loads` → `json.loads`)."""
     origins: dict[str, str] = {}
-    module = tree(text)
+    module = parse_module(text)
     for node in ast.walk(module) if isinstance(module, ast.Module) else ():
         if isinstance(node, ast.Import):
             for item in node.names:
@@ -161,7 +161,7 @@ def _modules(text: str) -> list[str]:
 
 def _own(text: str) -> set[str]:
     """Names of functions and classes that the text defines."""
-    module = tree(text)
+    module = parse_module(text)
     nodes = ast.walk(module) if isinstance(module, ast.Module) else ()
     return {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
 

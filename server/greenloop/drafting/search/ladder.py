@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from greenloop.core.attempts import best_attempt
 from greenloop.core.compose import region_text
-from greenloop.core.python.ast_source import piece
-from greenloop.core.python.stubs import unwritten
+from greenloop.core.python.ast_source import parse_fragment
+from greenloop.core.python.stubs import is_unwritten
 from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
@@ -98,4 +98,4 @@ def _left(rung: Sequence[Draft], done: Sequence[Draft]) -> list[Draft]:
 def _written(problem: Problem) -> bool:
     """Is there code to repair? Stubs, and code that Python cannot parse, are written anew."""
     texts = [region_text(problem, region) for region in problem.regions if not region.created]
-    return any(not unwritten(text) and not isinstance(piece(text), SyntaxError) for text in texts)
+    return any(not is_unwritten(text) and not isinstance(parse_fragment(text), SyntaxError) for text in texts)

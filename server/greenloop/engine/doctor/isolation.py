@@ -121,7 +121,7 @@ class IsolationReport:
 async def check_isolation(root: Path, settings: Settings, probes: Sequence[Probe]) -> list[IsolationReport]:
     """One after the other, for they would disturb each other's limits. Never raises for what is missing."""
     try:
-        environment = await asyncio.to_thread(workspace.environment, root, settings)
+        environment = await asyncio.to_thread(workspace.find_environment, root, settings)
     except GreenloopError:
         return []
     wanted = settings.sandbox.kind
@@ -132,7 +132,7 @@ async def check_isolation(root: Path, settings: Settings, probes: Sequence[Probe
 async def _check_sandbox(probe: Probe, environment: Environment, settings: Settings) -> IsolationReport:
     if probe.name == "docker" and not probe.image:
         return IsolationReport(name=probe.name, reason="its image is not here yet; ask again after the first run")
-    sandbox = registry.load("sandboxes", probe.name).create(settings)
+    sandbox = registry.load_part("sandboxes", probe.name).create(settings)
     try:
         async with asyncio.timeout(PATIENCE):
             return IsolationReport(name=probe.name, findings=tuple(await run_probes(sandbox, probe, environment)))

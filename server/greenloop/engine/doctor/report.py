@@ -92,7 +92,7 @@ async def examine(root: Path, settings: Settings, *, promises: bool = False, edi
 
 def _interpreter(root: Path, settings: Settings) -> Row:
     try:
-        found = workspace.environment(root, settings)
+        found = workspace.find_environment(root, settings)
     except GreenloopError as error:
         return Row(part="interpreter", name="", ok=False, detail=str(error), remedy=error.remedy)
     version = ".".join(map(str, found.version))
@@ -104,7 +104,7 @@ def _interpreter(root: Path, settings: Settings) -> Row:
 
 
 async def _probes(settings: Settings) -> list[Probe]:
-    names = sorted(registry.names("sandboxes"), key=lambda name: name == "none")
+    names = sorted(registry.list_parts("sandboxes"), key=lambda name: name == "none")
     return await asyncio.gather(*(_probe(name, settings) for name in names))
 
 
@@ -149,7 +149,7 @@ def _kept(rows: Sequence[Row], tried: Sequence[isolation.IsolationReport]) -> li
 
 async def _probe(name: str, settings: Settings) -> Probe:
     try:
-        sandbox: Sandbox = registry.load("sandboxes", name).create(settings)
+        sandbox: Sandbox = registry.load_part("sandboxes", name).create(settings)
         return await sandbox.probe()
     except GreenloopError as error:
         return Probe(name=name, ok=False, detail=str(error), remedy=error.remedy)

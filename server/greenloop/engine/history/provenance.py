@@ -49,7 +49,7 @@ class Basis:
 def here(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basis:
     """The basis that a run has now in this place; unsaved texts count before the disk."""
     patterns = sources.file_patterns(place.root)
-    trusted = {*workspace.trusted(place.root, patterns)}
+    trusted = {*workspace.trusted_files(place.root, patterns)}
     trusted |= {path for path in buffers or () if sources.is_trusted(path, patterns)}
     code = {*sources.python_files(place.root)} - trusted
 
@@ -57,7 +57,7 @@ def here(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basi
         if len(paths) > MOST_FILES:
             return {}
         return {
-            path: hashlib.sha256(sources.read(place.root, path, buffers) or b"").hexdigest()[:16]
+            path: hashlib.sha256(sources.read_bytes(place.root, path, buffers) or b"").hexdigest()[:16]
             for path in sorted(paths)
         }
 

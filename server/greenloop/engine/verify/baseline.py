@@ -10,8 +10,8 @@ from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
 from greenloop.core.report import CollectError, case_results, collect_errors, collected_cases, describe_end
 from greenloop.engine.verify.setup import Ground
-from greenloop.project.environment_faults import environment_fault
-from greenloop.project.targets import nearest
+from greenloop.project.environment_faults import find_environment_fault
+from greenloop.project.targets import nearest_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ def _refuse_environment(ground: Ground, execution: Execution) -> None:
     failures = [result.failure for result in results if result.failure]
     failures += [error.failure for error in collect_errors(execution)]
     place = ground.place
-    fault = environment_fault(failures, place.environment, root=place.root, network=place.network)
+    fault = find_environment_fault(failures, place.environment, root=place.root, network=place.network)
     if fault is not None:
         raise CannotVerifyError(fault.sentence, remedy=fault.remedy)
 
@@ -112,7 +112,7 @@ def _nothing(ground: Ground, execution: Execution, lost: str) -> GreenloopError:
             remedy="Choose a revision whose tests run, with `--base REV`.",
         )
     if targets:
-        near = nearest(targets[0], sorted(ground.revision.trusted))
+        near = nearest_names(targets[0], sorted(ground.revision.trusted))
         return UsageError(
             f"{revision} has no test {', '.join(targets)}.",
             remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",

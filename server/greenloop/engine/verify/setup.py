@@ -78,7 +78,7 @@ class Ground:
     async def open(self) -> Session:
         """A fresh sandbox over the working tree with the revision's tests."""
         session = await self.sandbox.open(self.place)
-        return Laid(session=session, files=self.revision.files, without=self.revision.without)
+        return Laid(session=session, files=self.revision.files, without=self.revision.removed_paths)
 
     async def run(self, run: TestRun) -> Execution:
         """One run in a sandbox of its own."""

@@ -30,7 +30,7 @@ from greenloop.project.git import Repository
 from greenloop.project.revision import Revision, compare
 from greenloop.project.settings import Settings
 from greenloop.project.sources import is_test_file
-from greenloop.project.targets import nearest
+from greenloop.project.targets import nearest_names
 from greenloop.verdict import canary
 from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
@@ -43,8 +43,8 @@ async def verify(request: Request, *, settings: Settings, report_status: Callabl
     no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
     """
     began = time.monotonic()
-    root = workspace.checked_root(request.root)
-    masked = workspace.masked(settings)
+    root = workspace.check_root(request.root)
+    masked = workspace.masked_patterns(settings)
     report_status(f"reading {request.revision}")
     repository = await asyncio.to_thread(Repository.find, root)
     commit = await asyncio.to_thread(repository.commit, request.revision)
@@ -81,7 +81,7 @@ def _check(request: Request, revision: Revision) -> None:
                 f"{path} is not in {request.revision}, so nothing says that its tests are right.",
                 remedy="Commit the tests first, or run them beside the others: `greenloop verify --with-new`.",
             )
-        near = nearest(path, sorted(revision.trusted))
+        near = nearest_names(path, sorted(revision.trusted))
         raise UsageError(
             f"There is no {path} in {request.revision}.",
             remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
@@ -192,7 +192,7 @@ async def _new(ground: Ground) -> tuple[CaseResult, ...]:
     if not files:
         return ()
     ground.report_status("running the tests that the revision does not have")
-    left_out = tuple(path for path in ground.revision.without if path not in ground.revision.added)
+    left_out = tuple(path for path in ground.revision.removed_paths if path not in ground.revision.added)
     session = Laid(session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out)
     try:
         execution = await session.run(TestRun(selectors=files, seconds=ground.seconds, hash_seed=ACCEPTING))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
-from greenloop.core.text.diff import Hunk, hunks, lines
+from greenloop.core.text.diff import Hunk, diff_hunks, split_lines
 
 LineMap = Callable[[int], int]
 
@@ -29,7 +29,7 @@ class FileEdit:
 def line_range(line: int, text: str = "", codec: PositionCodec | None = None) -> lsp.Range:
     """The range of a 1-based line without its indentation; its first column where `text` is not known."""
     row = max(line - 1, 0)
-    rows = lines(text)
+    rows = split_lines(text)
     body = rows[row].rstrip("\r\n") if row < len(rows) else ""
     units = (codec or PositionCodec()).client_num_units
     start = units(body[: len(body) - len(body.lstrip())]) if body.strip() else 0
@@ -39,8 +39,8 @@ def line_range(line: int, text: str = "", codec: PositionCodec | None = None) ->
 
 def text_edits(before: str, after: str, codec: PositionCodec) -> list[lsp.TextEdit]:
     """The minimal whole-line edits that turn `before` into `after`."""
-    rows = lines(before)
-    return [_text_edit(rows, hunk, codec) for hunk in hunks(before, after)]
+    rows = split_lines(before)
+    return [_text_edit(rows, hunk, codec) for hunk in diff_hunks(before, after)]
 
 
 def _text_edit(rows: Sequence[str], hunk: Hunk, codec: PositionCodec) -> lsp.TextEdit:
@@ -82,10 +82,10 @@ def old_line(old: str, new: str) -> LineMap:
     """A map from 1-based lines of `new` to lines of `old`; 0 for a line that is not in `old`."""
     table: dict[int, int] = {}
     shift = next_row = 0
-    for hunk in hunks(old, new):
+    for hunk in diff_hunks(old, new):
         table |= {line + 1 + shift: line + 1 for line in range(next_row, hunk.start)}
         next_row, shift = hunk.end, shift + len(hunk.lines) - (hunk.end - hunk.start)
-    table |= {line + 1 + shift: line + 1 for line in range(next_row, len(lines(old)))}
+    table |= {line + 1 + shift: line + 1 for line in range(next_row, len(split_lines(old)))}
     return lambda line: table.get(line, 0)
 
 
@@ -93,11 +93,11 @@ def contains(before: str, after: str, current: str) -> bool:
     """Whether `current` contains every change from `before` to `after`, whatever else was typed around it."""
     if current in (before, after):
         return current == after
-    if not {*lines(after)} - {*lines(before)} <= {*lines(current)}:
+    if not {*split_lines(after)} - {*split_lines(before)} <= {*split_lines(current)}:
         # Called at every keystroke: this check avoids diffing the whole text.
         return False
-    shift, later_changes = 0, hunks(after, current)
-    for hunk in hunks(before, after):
+    shift, later_changes = 0, diff_hunks(after, current)
+    for hunk in diff_hunks(before, after):
         start, end = hunk.start + shift, hunk.start + shift + len(hunk.lines)
         shift += len(hunk.lines) - (hunk.end - hunk.start)
         # A deletion counts as undone when other text is in its place.
@@ -105,7 +105,7 @@ def contains(before: str, after: str, current: str) -> bool:
         if deleted or any(change.start < end and start < change.end for change in later_changes):
             return False
     # Among several equal lines, one more or one less can be matched where nothing was changed.
-    return _size(later_changes) <= _size(hunks(before, current))
+    return _size(later_changes) <= _size(diff_hunks(before, current))
 
 
 def _size(changes: Sequence[Hunk]) -> int:

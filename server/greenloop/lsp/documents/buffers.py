@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.text.diff import flat
-from greenloop.core.text.encoding import Encoding, declared, decode, encode
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 
 
 def snapshot(texts: Mapping[str, str], root: Path) -> dict[str, bytes]:
@@ -26,7 +26,7 @@ def encode_as_saved(text: str, path: Path) -> bytes:
     except (OSError, GreenloopError):
         bom = False
     try:
-        return encode(text, Encoding(name=declared(text).name, bom=bom))
+        return encode(text, Encoding(name=declared_encoding(text).name, bom=bom))
     except GreenloopError:
         # It cannot be saved in the encoding it declares, and Python would not read it: the tests will show that.
         return text.encode("utf-8", "surrogatepass")
@@ -34,6 +34,6 @@ def encode_as_saved(text: str, path: Path) -> bytes:
 
 def _differs(text: str, path: Path) -> bool:
     try:
-        return flat(decode(path.read_bytes())[0]) != flat(text.removeprefix("\ufeff"))
+        return with_plain_ends(decode(path.read_bytes())[0]) != with_plain_ends(text.removeprefix("\ufeff"))
     except (OSError, GreenloopError):
         return True

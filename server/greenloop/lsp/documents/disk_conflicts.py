@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.documents.disk import bytes_of
 
@@ -84,7 +84,7 @@ class DiskConflicts:
 
 def _same_text(data: bytes | None, text: str) -> bool:
     try:
-        return data is not None and flat(decode(data)[0]) == flat(text.removeprefix("\ufeff"))
+        return data is not None and with_plain_ends(decode(data)[0]) == with_plain_ends(text.removeprefix("\ufeff"))
     except GreenloopError:
         return False
 

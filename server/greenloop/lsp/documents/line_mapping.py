@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 
 # From a row (0-based) of the old text to one of the new text; None where it was deleted.
 RowMap = Callable[[int], int | None]
@@ -19,7 +19,7 @@ NEAR = 3  # adjacent rows that distinguish lines with the same text
 
 def split_rows(text: str) -> list[str]:
     """The text's lines without line ends; the last one follows the last line end."""
-    return flat(text).split("\n")
+    return with_plain_ends(text).split("\n")
 
 
 def map_rows(old: Sequence[str], new: Sequence[str]) -> RowMap:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from greenloop.project.syntax.definitions import Definition
     from greenloop.project.targets import Heading
-    from greenloop.project.test_naming import Names
+    from greenloop.project.test_naming import NamingRules
 
 # Maximum folders whose pytest configuration is cached; saving any file clears the cache.
 FOLDERS = 64
@@ -93,7 +93,7 @@ def target_at(file: ProjectFile, line: int) -> Target | None:
     if not _may_be_refined(file):
         return None
     files, names = _conventions(file.root)
-    return targets.at(file.text, file.path, line, python_files=files, names=names)
+    return targets.target_at(file.text, file.path, line, python_files=files, names=names)
 
 
 def headings(file: ProjectFile) -> Iterator[Heading]:
@@ -104,13 +104,13 @@ def headings(file: ProjectFile) -> Iterator[Heading]:
         yield from notebook_requests.headings(file.notebook)
     elif _may_be_refined(file):
         files, names = _conventions(file.root)
-        yield from targets.headings(file.text, file.path, python_files=files, names=names)
+        yield from targets.list_headings(file.text, file.path, python_files=files, names=names)
 
 
 def _may_be_refined(file: ProjectFile) -> bool:
     from greenloop.project import sources  # noqa: PLC0415 - as above
 
-    return file.path.endswith(".py") and not sources.sets_up(file.path)
+    return file.path.endswith(".py") and not sources.is_shared_setup(file.path)
 
 
 def is_stored_tests(file: ProjectFile) -> bool:
@@ -152,7 +152,9 @@ def _definition(file: ProjectFile, target: Target) -> Definition | None:
     """A target's definition; None where it is in another file or in a notebook's tests."""
     from greenloop.project.syntax import definitions  # noqa: PLC0415 - as above
 
-    definition = definitions.enclosing(file.text, target.name_line, file.path) if target.path == file.path else None
+    definition = (
+        definitions.enclosing_definition(file.text, target.name_line, file.path) if target.path == file.path else None
+    )
     return definition if definition is not None and definition.qualname == target.qualname else None
 
 
@@ -161,7 +163,7 @@ def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> b
     from greenloop.localize import regions  # noqa: PLC0415 - as above
     from greenloop.project.syntax import definitions  # noqa: PLC0415 - as above
 
-    definition = definitions.enclosing(file.text, line, file.path)
+    definition = definitions.enclosing_definition(file.text, line, file.path)
     if target.kind is not TargetKind.FUNCTION or definition is None or definition.docstring is None:
         return False
     first_line, last_line = definition.docstring
@@ -188,7 +190,7 @@ def target_named(root: Path, text: str, path: str, name: str) -> Target | None:
     from greenloop.project import targets  # noqa: PLC0415 - as above
 
     files, names = _conventions(root)
-    return targets.find(text, path, name, python_files=files, names=names)
+    return targets.find_target(text, path, name, python_files=files, names=names)
 
 
 def clear_cache() -> None:
@@ -197,11 +199,11 @@ def clear_cache() -> None:
 
 
 @lru_cache(FOLDERS)
-def _conventions(root: Path) -> tuple[tuple[str, ...], Names]:
+def _conventions(root: Path) -> tuple[tuple[str, ...], NamingRules]:
     """The project's naming conventions for test files, and for the tests in them."""
     from greenloop.project import sources, test_naming  # noqa: PLC0415 - as above
 
-    return tuple(sources.file_patterns(root)), test_naming.names_of(root)
+    return tuple(sources.file_patterns(root)), test_naming.read_names(root)
 
 
 @lru_cache(FOLDERS)

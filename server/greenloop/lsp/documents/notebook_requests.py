@@ -36,10 +36,10 @@ def target_at(notebook: Notebook, line: int) -> Target | None:
     if goal is None:
         return None
     if not goal.test:
-        return targets.at(notebook.python, notebook.module, line)
+        return targets.target_at(notebook.python, notebook.module, line)
     if not goal.name:
         return adapter.check_target(notebook, goal.cell)
-    return targets.find(compose(notebook, goal.last_cell).tests, notebook.tests, goal.name)
+    return targets.find_target(compose(notebook, goal.last_cell).tests, notebook.tests, goal.name)
 
 
 def headings(notebook: Notebook) -> Iterator[Heading]:
@@ -48,7 +48,7 @@ def headings(notebook: Notebook) -> Iterator[Heading]:
     from greenloop.project import targets  # noqa: PLC0415 - as above
 
     tests = {part.name for cell in notebook.cells for part in cell.parsed.tests}
-    for heading in targets.headings(notebook.python, notebook.module):
+    for heading in targets.list_headings(notebook.python, notebook.module):
         if heading.qualname.partition(".")[0] not in tests:
             yield heading
     for goal in cell_targets.list_targets(notebook):
@@ -62,11 +62,11 @@ def find_target(notebook: Notebook, path: str, name: str) -> Target | None:
     from greenloop.project import targets  # noqa: PLC0415
 
     if path == notebook.module:
-        return targets.find(notebook.python, path, name) if name else None
+        return targets.find_target(notebook.python, path, name) if name else None
     cell = next((n for n, each in enumerate(notebook.cells) if each.test == name and each.parsed.checks), None)
     if cell is not None:
         return adapter.check_target(notebook, cell)
-    return targets.find(all_tests(notebook), path, name) if name else None
+    return targets.find_target(all_tests(notebook), path, name) if name else None
 
 
 def prepare(target: Target, notebook: Notebook) -> NotebookTarget:

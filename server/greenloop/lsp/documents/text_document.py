@@ -12,7 +12,7 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.workspace import TextDocument
 
-from greenloop.core.text.diff import lines
+from greenloop.core.text.diff import split_lines
 
 
 class Document(TextDocument):
@@ -26,7 +26,7 @@ class Document(TextDocument):
     def lines(self) -> Sequence[str]:
         text = self.source
         if self._split[0] is not text:
-            self._split = (text, tuple(lines(text)))
+            self._split = (text, tuple(split_lines(text)))
         return self._split[1]
 
     def _apply_incremental_change(self, change: lsp.TextDocumentContentChangePartial) -> None:
@@ -40,7 +40,7 @@ class Document(TextDocument):
         stop = begin + sum(map(len, old_lines[first:after]))
         around = self.source[begin:start] + change.text + self.source[end:stop]
         self._source = self.source[:begin] + around + self.source[stop:]
-        self._split = (self._source, (*old_lines[:first], *lines(around), *old_lines[after:]))
+        self._split = (self._source, (*old_lines[:first], *split_lines(around), *old_lines[after:]))
 
 
 def _offset(text: Sequence[str], position: lsp.Position, codec: Any) -> int:

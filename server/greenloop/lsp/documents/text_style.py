@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from greenloop.core.text.diff import flat, keep_ends
+from greenloop.core.text.diff import keep_ends, with_plain_ends
 
 _MARK = "\ufeff"
 
 
 def normalize(text: str) -> str:
     """The text as the engine has it, without line end style and byte order mark, which few editors show."""
-    return flat(text.removeprefix(_MARK))
+    return with_plain_ends(text.removeprefix(_MARK))
 
 
 def restore_style(current: str, text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.docstrings.literal_input import expression
+from greenloop.core.docstrings.literal_input import parse_literal_input
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import AnswerParams, answer_params, command_argument
 from greenloop.lsp.documents.open_documents import Documents
@@ -38,7 +38,7 @@ def _answer(question: Question, params: AnswerParams) -> Answer:
     if question.options and question.typed_option is None:
         raise JsonRpcInvalidParams("This question takes one of its options, not a value.")
     try:
-        value = expression(params.value or "")
+        value = parse_literal_input(params.value or "")
     except ValueError as error:
         raise JsonRpcInvalidParams(str(error)) from error
     return Answer(option=question.typed_option, value=value)

@@ -14,7 +14,7 @@ from typing import Any
 
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.engine.presets import load_presets
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client

@@ -8,7 +8,7 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection import logs
 from greenloop.lsp.connection.client import Client
@@ -25,7 +25,7 @@ def forward(client: Client) -> None:
     """Forwards the log to the initialized client, including the records so far."""
 
     def send(level: int, text: str) -> None:
-        client.log(clean(text), _kind(level))
+        client.log(clean_for_display(text), _kind(level))
 
     logs.connect(send)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 
 
 def line_of(attempt: Attempt) -> str:
@@ -19,7 +19,7 @@ def line_of(attempt: Attempt) -> str:
 def error_of(attempt: Attempt) -> str:
     """Error class and the first line of the first failure's message; empty for a passing attempt."""
     if attempt.verdict.status is Status.TAMPERED:
-        return clean(f"{attempt.error_class}: {attempt.verdict.reason}").strip()
+        return clean_for_display(f"{attempt.error_class}: {attempt.verdict.reason}").strip()
     message = message_of(attempt)
     if not attempt.error_class or message.startswith(attempt.error_class):
         return message if attempt.error_class or attempt.verdict.reason else ""
@@ -32,4 +32,4 @@ def message_of(attempt: Attempt) -> str:
     failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
     is_tampered = verdict.status is Status.TAMPERED
     message = verdict.reason if is_tampered else next((failure.message for failure in failures), verdict.reason)
-    return (clean(message).strip().splitlines() or [""])[0]
+    return (clean_for_display(message).strip().splitlines() or [""])[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.lsp.connection.convert import LineMap, old_line
 from greenloop.lsp.documents import line_mapping
 from greenloop.lsp.documents.open_documents import Documents
@@ -37,7 +37,7 @@ class AttemptLines:
                 return _nowhere
             if original is None or text is None or original == text:
                 return _unchanged
-            return old_line(flat(original), flat(text))
+            return old_line(with_plain_ends(original), with_plain_ends(text))
 
         @cache
         def to_current(path: str) -> LineMap:

@@ -8,7 +8,7 @@ from pathlib import Path
 from lsprotocol import types as lsp
 
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents.open_documents import Documents
 
@@ -26,10 +26,10 @@ def error_name(failure: Failure) -> str:
 
 def describe_failure(failure: Failure, error_name: str) -> str:
     """The message with the error's class and, where known, both sides of the comparison."""
-    message = clean(failure.message).strip()
+    message = clean_for_display(failure.message).strip()
     text = message if message.startswith(error_name) else f"{error_name}: {message}".rstrip(": ")
     if failure.expected is not None and failure.observed is not None:
-        text += f"\nexpected {clean(failure.expected)}, observed {clean(failure.observed)}"
+        text += f"\nexpected {clean_for_display(failure.expected)}, observed {clean_for_display(failure.observed)}"
     return text[:LONGEST]
 
 

@@ -12,7 +12,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case
 from greenloop.core.records.verdict import CaseResult, Failure, Frame, Status
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents import line_mapping, locations
 from greenloop.lsp.documents.open_documents import Documents
@@ -120,7 +120,9 @@ class RunDiagnostics:
         if not line:
             return None
         where = case_diagnostics.current_range(self._documents, path, line)
-        return lsp.DiagnosticRelatedInformation(location=self._documents.location(path, where), message=clean(note))
+        return lsp.DiagnosticRelatedInformation(
+            location=self._documents.location(path, where), message=clean_for_display(note)
+        )
 
     # -- the summary ------------------------------------------------------------------------------------------------
 
@@ -130,7 +132,7 @@ class RunDiagnostics:
             return []
         item = _headline(run, attempt, name_range)
         rows = [line_of(attempt) for attempt in run.attempts]
-        rows += [f"in doubt: {clean(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
+        rows += [f"in doubt: {clean_for_display(doubt)}" for doubt in (run.spec.doubts if run.spec else ())]
         if self._client.capabilities.related_information:
             location = self._documents.location(path, name_range)
             item.related_information = [
@@ -159,7 +161,7 @@ def _describe(attempt: Attempt, failure: Failure | None, error_name: str) -> str
     if failure is not None:
         return case_diagnostics.describe_failure(failure, error_name)
     reason = attempt.verdict.reason
-    return clean(f"{error_name}: {reason}" if reason else error_name)[: case_diagnostics.LONGEST]
+    return clean_for_display(f"{error_name}: {reason}" if reason else error_name)[: case_diagnostics.LONGEST]
 
 
 def _line_of_case(case: Case, frames: list[Frame], lines: AttemptLines) -> tuple[str, int]:
@@ -177,7 +179,7 @@ def _line_of_case(case: Case, frames: list[Frame], lines: AttemptLines) -> tuple
 
 def _line_name(run: Run, frame: Frame, attempt: Attempt) -> str:
     text = f"attempt {attempt.number}" if attempt.number else "your code as it was"
-    return clean(f"{attempt_texts.line_name(run, attempt, frame.path, frame.line)} of {text}")
+    return clean_for_display(f"{attempt_texts.line_name(run, attempt, frame.path, frame.line)} of {text}")
 
 
 def _headline(run: Run, attempt: Attempt, name_range: lsp.Range) -> lsp.Diagnostic:

@@ -14,10 +14,10 @@ from greenloop.core.estimate import format_estimate
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import StopReason
 from greenloop.core.records.verdict import Status
-from greenloop.core.spec_summary import Line, census, lines
-from greenloop.core.summary import folded, label, of_holes, spent
-from greenloop.core.text.diff import unified
-from greenloop.core.text.redact import clean
+from greenloop.core.spec_summary import SpecRow, count_tests, list_rows
+from greenloop.core.summary import attempt_label, fold_attempts, summarize_infills, total_usage
+from greenloop.core.text.diff import unified_diff
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters.attempt_line import error_of
 from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
 from greenloop.lsp.state import attempt_texts
@@ -56,13 +56,13 @@ def plain(run: Run) -> str:
 
 def table(attempts: Sequence[Attempt]) -> str:
     """A Markdown table with aligned columns, so that it is also readable as plain text."""
-    rows = [HEADS, *(_row(group) for group in folded(attempts))]
+    rows = [HEADS, *(_row(group) for group in fold_attempts(attempts))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
-    lines = [
+    list_rows = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
     ]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(lines)
+    list_rows.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(list_rows)
 
 
 def best_diff(run: Run) -> str:
@@ -104,7 +104,7 @@ def explanation(attempt: Attempt) -> str:
 
 def code_block(text: str, language: str) -> str:
     """A code block that its content cannot leave."""
-    body = clean(text).rstrip("\n")
+    body = clean_for_display(text).rstrip("\n")
     longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{body}\n{fence}"
@@ -116,13 +116,15 @@ def _table(run: Run) -> list[str]:
 
 
 def title(run: Run) -> str:
-    return f"{clean(run.target.selector)}: {state(run)}"
+    return f"{clean_for_display(run.target.selector)}: {state(run)}"
 
 
 def state(run: Run) -> str:
     """The run's state in a few words."""
     if run.running or run.outcome is None:
-        return (clean(run.progress.status) or "refining") if run.running else (run.result.refusal or "stopped")
+        return (
+            (clean_for_display(run.progress.status) or "refining") if run.running else (run.result.refusal or "stopped")
+        )
     applied = ", applied" if run.result.applied else ", not applied" if run.changes else ""
     if run.outcome.reason is StopReason.ALREADY_GREEN:
         return "already passes"
@@ -170,16 +172,16 @@ def wrap(text: str) -> str:
 def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
     """The row of one attempt, or of several infills: the best of them, with their total cost."""
     attempt = max(group, key=lambda attempt: attempt.verdict.score)
-    verdict, usage = attempt.verdict, spent(group)
+    verdict, usage = attempt.verdict, total_usage(group)
     has_counts = verdict.total and verdict.status is not Status.TAMPERED
     passed = f"{verdict.passed}/{verdict.total}" if has_counts else ""
     cost = "" if not attempt.number else "?" if usage.cost is None else f"${usage.cost:.4f}" if usage.cost else "0"
     is_group = len(group) > 1
     return (
-        f"{group[0].number}-{group[-1].number}" if is_group else label(attempt),
+        f"{group[0].number}-{group[-1].number}" if is_group else attempt_label(attempt),
         _cell(attempt.model) if attempt.number else "your code",
         " ".join(part for part in (verdict.status.value, passed) if part),
-        _cell(of_holes(group) if is_group else error_of(attempt)),
+        _cell(summarize_infills(group) if is_group else error_of(attempt)),
         str(usage.tokens) if attempt.number else "",
         f"{usage.model_seconds + usage.test_seconds:.1f}",
         cost,
@@ -187,19 +189,19 @@ def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
 
 
 def _cell(text: str) -> str:
-    short = clean(text).replace("\n", " ").strip()
+    short = clean_for_display(text).replace("\n", " ").strip()
     return code(short[: CELL - 1] + "…" if len(short) > CELL else short) if short else ""
 
 
 def code(text: str) -> str:
     """A code span, without markup inside and without bars, which would end a table cell."""
-    return "`" + clean(text).replace("`", "'").replace("|", "¦").replace("\n", " ") + "`"
+    return "`" + clean_for_display(text).replace("`", "'").replace("|", "¦").replace("\n", " ") + "`"
 
 
 def provenance(run: Run) -> list[str]:
     """The origin of the tests, and the result."""
-    census_text = census(run.spec) if run.spec is not None else ""
-    lines = [f"Tests: {census_text}." if census_text else ""]
+    census_text = count_tests(run.spec) if run.spec is not None else ""
+    list_rows = [f"Tests: {census_text}." if census_text else ""]
     if run.outcome is not None and run.outcome.solved:
         lines.append(f"Result: {evidence_text(run.outcome)}.")
     return [line for line in lines if line]
@@ -209,18 +211,20 @@ def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
     """The tests that greenloop wrote, with the evidence for each; those that no longer count are struck through."""
     if run.progress.specified is None:
         return []
-    rows = lines(run.progress.specified.spec, voted=bool(run.progress.specified.reason), struck=_struck_out(run))
+    rows = list_rows(
+        run.progress.specified.spec, has_votes=bool(run.progress.specified.reason), discarded=_struck_out(run)
+    )
     shown = [_test(row, markup=markup) for row in rows[:most]]
     if len(rows) > most:
         shown.append(f"- … {len(rows) - most} more")
-    doubts = [clean(doubt) for doubt in run.progress.specified.spec.doubts]
+    doubts = [clean_for_display(doubt) for doubt in run.progress.specified.spec.doubts]
     doubt_lines = [f"In doubt: {code(doubt) if markup else doubt}" for doubt in doubts]
     return ["\n".join(part) for part in (shown, doubt_lines) if part]
 
 
-def _test(row: Line, *, markup: bool) -> str:
-    source = code(row.source) if markup else clean(row.source)
-    if row.lost:
+def _test(row: SpecRow, *, markup: bool) -> str:
+    source = code(row.source) if markup else clean_for_display(row.source)
+    if row.is_discarded:
         source = f"~~{source}~~" if markup else f"[{source}]"
     return f"- {source} {row.why}"
 

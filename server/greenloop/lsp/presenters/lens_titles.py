@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from greenloop.core.records.spec import TargetKind
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters.attempt_line import error_of
 from greenloop.lsp.presenters.notifications import short_verdict
 from greenloop.lsp.state.results import Result
@@ -79,5 +79,5 @@ def _end(run: Run) -> str:
 
 
 def _short(text: str) -> str:
-    line = clean(text).replace("\n", " ").strip().rstrip(":")
+    line = clean_for_display(text).replace("\n", " ").strip().rstrip(":")
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

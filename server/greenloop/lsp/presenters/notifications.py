@@ -44,11 +44,11 @@ class RunNotifications:
         self._client.log(line_of(run.attempts[-1]))
 
     def refuse(self, run: Run, error: GreenloopError) -> None:
-        run.result.refusal, run.result.refusal_code = clean(error.advice), error.kind
+        run.result.refusal, run.result.refusal_code = clean_for_display(error.advice), error.kind
         self._client.report_refusal(
-            clean(str(error)),
+            clean_for_display(str(error)),
             reason=error.kind,
-            remedy=clean(error.remedy),
+            remedy=clean_for_display(error.remedy),
             uri=run.uri,
             target=run.target.selector,
         )

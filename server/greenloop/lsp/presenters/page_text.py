@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.summary import label
-from greenloop.core.text.diff import flat, unified
-from greenloop.core.text.redact import clean
+from greenloop.core.summary import attempt_label
+from greenloop.core.text.diff import unified_diff, with_plain_ends
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters import hover_text
 from greenloop.lsp.presenters.attempt_line import line_of
 from greenloop.lsp.presenters.hover_text import code, code_block
@@ -89,7 +89,7 @@ def doctor_page(rows: list[Row]) -> str:
 
 def first_lines(diff_text: str) -> str:
     """The first lines of a diff for a message, without the files' headers."""
-    lines = [line for line in clean(diff_text).splitlines() if not line.startswith(("--- ", "+++ "))]
+    lines = [line for line in clean_for_display(diff_text).splitlines() if not line.startswith(("--- ", "+++ "))]
     remaining = len(lines) - FIRST_LINES
     return "\n".join([*lines[:FIRST_LINES], f"… {remaining} more lines"] if remaining > 0 else lines)
 
@@ -97,7 +97,10 @@ def first_lines(diff_text: str) -> str:
 def diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     """The changes of all files as one unified diff; different line ends alone do not count."""
     pairs = [(path, before.get(path), text) for path, text in sorted(after.items())]
-    return "".join(unified(None if old is None else flat(old), flat(text), path) for path, old, text in pairs)
+    return "".join(
+        unified_diff(None if old is None else with_plain_ends(old), with_plain_ends(text), path)
+        for path, old, text in pairs
+    )
 
 
 def _heading(run: Run) -> str:
@@ -136,7 +139,7 @@ def _facts(attempt: Attempt) -> list[str]:
 
 
 def _name(attempt: Attempt) -> str:
-    return f"attempt {label(attempt)}" if attempt.number else "your code"
+    return f"attempt {attempt_label(attempt)}" if attempt.number else "your code"
 
 
 def _excerpt(text: str, language: str) -> str:

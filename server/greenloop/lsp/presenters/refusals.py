@@ -8,7 +8,7 @@ from pathlib import Path
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.open_documents import Documents
@@ -37,7 +37,9 @@ def refusal_of(run: Run) -> tuple[str, str] | None:
 
 def refusal_diagnostic(where: lsp.Range, code: str, message: str) -> lsp.Diagnostic:
     severity = lsp.DiagnosticSeverity.Information
-    return lsp.Diagnostic(range=where, message=clean(message), severity=severity, source="greenloop", code=code)
+    return lsp.Diagnostic(
+        range=where, message=clean_for_display(message), severity=severity, source="greenloop", code=code
+    )
 
 
 class Refusals:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from greenloop.core.records.attempt import Attempt
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters import hover_text, progress
 from greenloop.lsp.presenters.attempt_line import message_of
 from greenloop.lsp.state.run import Run
@@ -17,7 +17,7 @@ def run_row(run: Run) -> dict[str, Any]:
         "target": run.target.selector,
         "name": run.name,
         "phase": run.phase.value,
-        "said": clean(progress.current_step(run)) if run.running else hover_text.state(run),
+        "said": clean_for_display(progress.current_step(run)) if run.running else hover_text.state(run),
         "limit": run.limit,
         "seconds": round(run.seconds, 1),
         "solved": bool(run.outcome and run.outcome.solved),
@@ -35,11 +35,11 @@ def _attempt_row(attempt: Attempt) -> dict[str, Any]:
     return {
         "attempt": attempt.number,
         "parent": attempt.parent,
-        "model": clean(attempt.model),
+        "model": clean_for_display(attempt.model),
         "status": verdict.status.value,
         "passed": verdict.passed,
         "total": verdict.total,
-        "errorClass": clean(attempt.error_class),
+        "errorClass": clean_for_display(attempt.error_class),
         "message": message_of(attempt),
         "tokens": spent.tokens,
         "seconds": round(seconds, 2),

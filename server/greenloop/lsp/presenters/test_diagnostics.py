@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from greenloop.core.records.verdict import Failure
-from greenloop.core.text.diff import flat
-from greenloop.core.text.redact import clean
+from greenloop.core.text.diff import with_plain_ends
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import LineMap, old_line
 from greenloop.lsp.documents.open_documents import Documents
@@ -213,7 +213,7 @@ class FailingTests:
         text = describe_failure(failure, code) if failure else NO_EXCEPTION if code == "failed" else code
         item = lsp.Diagnostic(
             range=current_range(self._documents, root / path, line),
-            message=f"{clean(name)}: {text}",
+            message=f"{clean_for_display(name)}: {text}",
             severity=lsp.DiagnosticSeverity.Error,
             code=code,
             source="greenloop",
@@ -229,7 +229,7 @@ class FailingTests:
                             self._documents, root / frame.path, find_line(frame.path, frame.line) or frame.line
                         ),
                     ),
-                    message=clean(frame.function) or "here",
+                    message=clean_for_display(frame.function) or "here",
                 )
                 for frame in frames
             ]
@@ -243,7 +243,9 @@ class FailingTests:
             if path not in line_maps:
                 ran_text, current = test.texts.get(path), self._documents.text(root / path)
                 has_changed = ran_text is not None and current is not None and ran_text != current
-                line_maps[path] = old_line(flat(current or ""), flat(ran_text or "")) if has_changed else None
+                line_maps[path] = (
+                    old_line(with_plain_ends(current or ""), with_plain_ends(ran_text or "")) if has_changed else None
+                )
             line_map = line_maps[path]
             return line_map(line) if line_map is not None else line
 

@@ -15,8 +15,8 @@ from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.verdict import Status
-from greenloop.core.text.diff import flat, hunks
-from greenloop.core.text.redact import clean
+from greenloop.core.text.diff import diff_hunks, with_plain_ends
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client, after_reply
 from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents import notebook_requests
@@ -106,7 +106,9 @@ class EditApplier:
             return None
         for path, (before, after) in run.result.sent_texts.items():
             current = self._documents.text(run.root / path)
-            if current is None or not contains(flat(before), flat(after), flat(current)):
+            if current is None or not contains(
+                with_plain_ends(before), with_plain_ends(after), with_plain_ends(current)
+            ):
                 return None
         return _mark_applied(run)
 
@@ -166,7 +168,7 @@ class EditApplier:
         _expect(run, changes)
         # A file that the editor changes without opening it is not visible here: only its reply can be trusted.
         if not is_applied() and not (says_applied and is_applied(visible_changes)):
-            detail = clean(getattr(reply, "failure_reason", None) or "")
+            detail = clean_for_display(getattr(reply, "failure_reason", None) or "")
             reason = "the editor did not apply it" + (f" ({detail})" if detail else "")
             return ApplyResult(applied=False, reason=reason)
         return await asyncio.to_thread(_mark_applied, run, merged=any(change.merged for change in changes))
@@ -178,7 +180,7 @@ class EditApplier:
         is_open = self._documents.document_at(path) is not None
         if current is None or (not is_open and current == disk_texts[change.path]):
             return False
-        return contains(flat(change.current or ""), flat(change.new), flat(current))
+        return contains(with_plain_ends(change.current or ""), with_plain_ends(change.new), with_plain_ends(current))
 
 
 def _expect(run: Run, changes: Sequence[FileChange]) -> None:
@@ -198,7 +200,7 @@ def _changed_lines(run: Run) -> tuple[tuple[str, int], ...]:
     lines = []
     for path, after in run.changes.items():
         before, text = run.result.applied_texts.get(path, (run.outcome.before.get(path) or "", after))
-        changed = hunks(flat(before), flat(text))
+        changed = diff_hunks(with_plain_ends(before), with_plain_ends(text))
         first_lines = changed[0].lines if changed else ()
         first_filled = next((row for row, line in enumerate(first_lines) if line.strip()), 0)
         lines.append((path, (changed[0].start if changed else 0) + first_filled + 1))

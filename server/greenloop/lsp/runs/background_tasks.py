@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client, after_reply
 from greenloop.lsp.presenters.progress_line import ProgressLine
 from greenloop.lsp.tasks import Tasks
@@ -60,7 +60,9 @@ class LongTasks:
             end_text = "cancelled"
             raise
         except GreenloopError as error:
-            self._client.report_refusal(clean(str(error)), reason=error.kind, remedy=clean(error.remedy))
+            self._client.report_refusal(
+                clean_for_display(str(error)), reason=error.kind, remedy=clean_for_display(error.remedy)
+            )
         except Exception:
             # Request boundary: the server must survive any error here.
             log.exception("%s failed", title)

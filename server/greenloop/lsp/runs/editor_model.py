@@ -18,8 +18,8 @@ from pygls.exceptions import JsonRpcException
 from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.usage import Usage
-from greenloop.core.text.redact import clean
-from greenloop.core.text.tokens import estimate, estimate_messages
+from greenloop.core.text.redact import clean_for_display
+from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import COMPLETE
 from greenloop.models.provider_errors import TOO_LONG
@@ -92,7 +92,7 @@ class EditorModel:
         model = reply.get("model")
         usage = Usage(
             prompt_tokens=_count(reply.get("promptTokens")) or estimate_messages(request.messages),
-            completion_tokens=_count(reply.get("completionTokens")) or estimate(text),
+            completion_tokens=_count(reply.get("completionTokens")) or estimate_tokens(text),
             cost=None,
             model_seconds=monotonic() - began,
         )
@@ -100,7 +100,7 @@ class EditorModel:
         return Reply(text=text, usage=usage, model=name or EDITOR, finish=finish)
 
     def count_tokens(self, text: str) -> int:
-        return estimate(text)
+        return estimate_tokens(text)
 
     async def close(self) -> None:
         """Does nothing: the connection stays open."""
@@ -135,7 +135,7 @@ class _TokenListener:
         if self.is_full.done() or not piece:
             return
         self.pieces.append(piece)
-        self._tokens_left -= estimate(piece)
+        self._tokens_left -= estimate_tokens(piece)
         self._on_token(piece)
         if self._tokens_left < 0:
             self.is_full.set_result(None)
@@ -162,7 +162,7 @@ def _problem(error: JsonRpcException) -> ModelError:
 
 
 def _sentence(text: str) -> str:
-    line = " ".join(clean(text).split())
+    line = " ".join(clean_for_display(text).split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcException
 
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import QUESTION, QUESTION_OVER
 from greenloop.lsp.runs.runs import Runs
@@ -38,14 +38,14 @@ class EditorUser:
         return None if answer is None else answer == "Yes"
 
     async def choose(self, question: str, options: Sequence[str]) -> str | None:
-        answer = await self._ask(Question(text=clean(question), options=tuple(options)))
+        answer = await self._ask(Question(text=clean_for_display(question), options=tuple(options)))
         self._value = answer.value
         return answer.option
 
     async def correct(self, question: str, text: str) -> str | None:  # noqa: ARG002
         """The value that came with the answer, else one that a client with its own dialogue sends now."""
         if not self._value and self._client.capabilities.typed_answers:
-            self._value = (await self._ask(Question(text=clean(question)))).value
+            self._value = (await self._ask(Question(text=clean_for_display(question)))).value
         value, self._value = self._value, ""
         return value or None
 

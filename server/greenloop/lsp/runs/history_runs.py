@@ -19,7 +19,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec, Target
-from greenloop.core.text.diff import flat, merge
+from greenloop.core.text.diff import merge, with_plain_ends
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents.buffers import encode_as_saved
@@ -145,7 +145,7 @@ def _is_applicable(outcome: Outcome, texts: Mapping[str, str | None], *, applied
         before, current_text = outcome.before.get(path), texts.get(path)
         if before == after:
             continue
-        old, new, current = flat(before or ""), flat(after), flat(current_text or "")
+        old, new, current = with_plain_ends(before or ""), with_plain_ends(after), with_plain_ends(current_text or "")
         is_in_text.append(current_text is not None and contains(old, new, current))
         exact = (current_text is None) == (before is None) and current == old
         mergeable = (
@@ -199,7 +199,7 @@ def _text_as_run(earlier: EarlierRun, path: str, text: str | None) -> str | None
     versions = [encode_as_saved(text, file)]
     try:
         disk = file.read_bytes()
-        if flat(decode(disk)[0]) == normalize(text):
+        if with_plain_ends(decode(disk)[0]) == normalize(text):
             versions.append(disk)
     except (OSError, GreenloopError):
         pass

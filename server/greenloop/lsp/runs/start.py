@@ -5,7 +5,7 @@ from __future__ import annotations
 from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError, UsageError
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import RefineParams
@@ -37,7 +37,10 @@ class RunStarter:
             if self._client.capabilities.refusals:
                 cause = error.__cause__ if isinstance(error.__cause__, GreenloopError) else UsageError(error.message)
                 self._client.report_refusal(
-                    clean(str(cause)), reason=cause.kind, remedy=clean(cause.remedy), uri=params.uri
+                    clean_for_display(str(cause)),
+                    reason=cause.kind,
+                    remedy=clean_for_display(cause.remedy),
+                    uri=params.uri,
                 )
             raise
 

@@ -43,4 +43,4 @@ def write(run: Run, file: ProjectFile, path: str, name: str) -> None:
     target_region = Region(path=path, qualname=name, start=run.target.start, end=run.target.end)
     region = next((each for each in (problem.regions if problem else ()) if each.qualname == name), target_region)
     tests = stored_tests.load(file.root, region, text)
-    stored_tests.save(tests, specified.spec, sources.imported_as(path, file.root))
+    stored_tests.save(tests, specified.spec, sources.import_name_in_tests(path, file.root))

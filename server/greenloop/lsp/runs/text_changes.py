@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from urllib.parse import unquote
 
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.lsp.documents.open_documents import REOPEN, Documents
 from greenloop.lsp.presenters.diagnostics import RunDiagnostics
 from greenloop.lsp.presenters.diagnostics_store import DiagnosticsStore
@@ -87,11 +87,11 @@ class TextChanges:
         ]
         text = self._documents.text(path) if applied_here else None
         for run, (before, after) in applied_here if text is not None else ():
-            current = flat(text or "")
+            current = with_plain_ends(text or "")
             if run.result.applied:
-                is_applied = current != flat(before)
+                is_applied = current != with_plain_ends(before)
             else:
-                is_applied = current == flat(after) and self._is_redone(run)
+                is_applied = current == with_plain_ends(after) and self._is_redone(run)
             if is_applied != run.result.applied:
                 run.result.applied = is_applied
                 self._runs.notify_list_changed()
@@ -100,7 +100,8 @@ class TextChanges:
         """Whether every file's text is the one that the applied result had left."""
         texts = {path: self._documents.text(run.root / path) for path in run.result.applied_texts}
         return all(
-            flat(texts[path] or "") == flat(after) for path, (_before, after) in run.result.applied_texts.items()
+            with_plain_ends(texts[path] or "") == with_plain_ends(after)
+            for path, (_before, after) in run.result.applied_texts.items()
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from greenloop.core.records.verdict import CaseResult
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 
 # Outcomes from the worst to the best.
 _ORDER = ("error", "failed", "missing", "xpassed", "skipped", "xfailed", "passed")
@@ -53,7 +53,7 @@ def group_by_test(cases: Iterable[CaseResult]) -> dict[tuple[str, str], Result]:
 
 def _combine(cases: list[CaseResult]) -> Result:
     worst = min(cases, key=lambda case: _ORDER.index(case.outcome) if case.outcome in _ORDER else 0)
-    message = clean(worst.failure.message).strip() if worst.failure else ""
+    message = clean_for_display(worst.failure.message).strip() if worst.failure else ""
     return Result(
         outcome=worst.outcome,
         passed=sum(case.passed for case in cases),

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.spec import Target, TargetKind
-from greenloop.core.text.redact import clean
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.client_settings import SettingsLoader
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.messages import command_argument, position_of
@@ -51,7 +51,7 @@ class TestCommands:
                 raise JsonRpcInvalidParams("Only tests in Python files can be run.")
             request = self._request(file, target if line is None else _selector_at(file, line))
         except GreenloopError as error:
-            raise JsonRpcInvalidParams(clean(error.advice)) from error
+            raise JsonRpcInvalidParams(clean_for_display(error.advice)) from error
         self._scheduler.request(request)
         return request
 
@@ -64,7 +64,11 @@ class TestCommands:
         if isinstance(error, GreenloopError):
             uri = self._documents.uri_of(request.root / request.path)
             self._client.report_refusal(
-                clean(str(error)), reason=error.kind, remedy=clean(error.remedy), uri=uri, target=request.target
+                clean_for_display(str(error)),
+                reason=error.kind,
+                remedy=clean_for_display(error.remedy),
+                uri=uri,
+                target=request.target,
             )
             return None
         return request.summary_future.result()

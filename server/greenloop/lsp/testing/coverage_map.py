@@ -11,7 +11,7 @@ from greenloop.project.settings import Settings
 
 if TYPE_CHECKING:
     from greenloop.engine.run_tests import Report
-    from greenloop.project.test_impact import Reached
+    from greenloop.project.test_impact import Coverage
 
 # How many times longer than last time tests may take.
 SLOWER = 10
@@ -26,7 +26,7 @@ class CoverageMap:
     """
 
     root: Path
-    reached: Reached
+    reached: Coverage
     stale: dict[str, None] = field(default_factory=dict)
     outlines: dict[str, int] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
@@ -34,7 +34,7 @@ class CoverageMap:
 
     def has_untraced(self, selectors: Iterable[str]) -> bool:
         """Whether any of these has never been traced."""
-        return not all(each in self.reached if "::" in each else self.reached.knows(each) for each in selectors)
+        return not all(each in self.reached if "::" in each else self.reached.is_complete(each) for each in selectors)
 
     def time_limit(self, selectors: Iterable[str], settings: Settings, remaining: float) -> float:
         """The time limit of a run in seconds: ten times the last duration, where it is known, else `remaining`."""
@@ -47,7 +47,7 @@ class CoverageMap:
     def update(self, report: Report, *, traced: bool) -> None:
         """Updates coverage and durations from a test run."""
         for case, hits in report.reach.items():
-            self.reached.put(case, hits)
+            self.reached.record(case, hits)
             self.stale.pop(case, None)
         if not traced:
             complete_files = set(report.files)
@@ -57,12 +57,12 @@ class CoverageMap:
         self.broken.difference_update(report.files)
         self.broken |= {error.id.split("::", 1)[0] for error in report.errors}
         for file in report.files:
-            self.reached.keep(file, [case for case in report.places if case.split("::", 1)[0] == file])
+            self.reached.mark_complete(file, [case for case in report.places if case.split("::", 1)[0] == file])
             seconds = [result.seconds for result in report.results if result.id.split("::", 1)[0] == file]
             self.file_seconds[file] = sum(seconds)
 
     def forget(self, file: str) -> None:
         """Forgets a test file that no longer exists."""
-        self.reached.keep(file, ())
+        self.reached.mark_complete(file, ())
         self.broken.discard(file)
         self.file_seconds.pop(file, None)

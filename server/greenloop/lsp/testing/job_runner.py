@@ -89,7 +89,7 @@ class JobRunner:
         """Records the current coverage of stale tests, unless that takes long."""
         from greenloop.project import test_impact  # noqa: PLC0415 - only test runs need it, not the start
 
-        by_file = test_impact.by_file(coverage_map.stale)
+        by_file = test_impact.group_by_file(coverage_map.stale)
         if sum(coverage_map.file_seconds.get(file, 0.0) for file in by_file) > TRACED:
             return
         buffers = await asyncio.to_thread(snapshot, self._documents.open_texts(job.root), job.root)

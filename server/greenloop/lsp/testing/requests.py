@@ -120,7 +120,7 @@ def summarize(
     results = tuple(result for report in reports for result in report.results)
     broken = dict.fromkeys(error.id.split("::", 1)[0] for report in reports for error in report.errors)
     if request.function:
-        covering = set(coverage_map.reached.through(request.path, request.function))
+        covering = set(coverage_map.reached.tests_through(request.path, request.function))
         example_prefixes = tuple(f"{each.removeprefix(DOCTEST)}::" for each in request.examples)
         answer = tuple(
             result
@@ -128,7 +128,7 @@ def summarize(
             if result.id in covering or (example_prefixes and result.id.startswith(example_prefixes))
         )
     elif not request.selectors:
-        covering = set(coverage_map.reached.through(request.path))
+        covering = set(coverage_map.reached.tests_through(request.path))
         answer = tuple(result for result in results if result.id in covering) or results
     else:
         answer = tuple(result for result in results if _is_selected(result.id, request.selectors))
@@ -158,12 +158,14 @@ def select_tests(
     for request in (each for each in job.requests if each.prepared is None):
         selectors += request.selectors
         if not request.selectors:
-            covering = coverage_map.reached.through(request.path, request.function)
-            selectors += covering or test_impact.concerned(job.root, request.path, coverage_map.reached)
-    outlines = {path: test_impact.outline(sources.text(job.root, path, buffers) or "", path) for path in job.saved}
+            covering = coverage_map.reached.tests_through(request.path, request.function)
+            selectors += covering or test_impact.affected_tests(job.root, request.path, coverage_map.reached)
+    outlines = {
+        path: test_impact.outline_hash(sources.read_text(job.root, path, buffers) or "", path) for path in job.saved
+    }
     for path, outline in outlines.items():
         is_unchanged = coverage_map.outlines.get(path) == outline
-        selectors += test_impact.concerned(job.root, path, coverage_map.reached, inner=is_unchanged)
+        selectors += test_impact.affected_tests(job.root, path, coverage_map.reached, inside_functions=is_unchanged)
     if job.saved:
         selectors += sorted(coverage_map.broken)
-    return test_impact.by_file(selectors), outlines
+    return test_impact.group_by_file(selectors), outlines

@@ -164,11 +164,11 @@ class TestScheduler:
 
     async def _coverage_map(self, root: Path) -> CoverageMap:
         if root not in self._coverage_maps:
-            from greenloop.project.test_impact import Reached  # noqa: PLC0415 - only test runs need it, not the start
+            from greenloop.project.test_impact import Coverage  # noqa: PLC0415 - only test runs need it, not the start
 
             while len(self._coverage_maps) >= FOLDERS:
                 del self._coverage_maps[next(iter(self._coverage_maps))]
-            self._coverage_maps[root] = CoverageMap(root=root, reached=Reached())
+            self._coverage_maps[root] = CoverageMap(root=root, reached=Coverage())
         return self._coverage_maps[root]
 
     async def _wait_delay(self, job: TestJob) -> None:

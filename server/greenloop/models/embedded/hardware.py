@@ -56,7 +56,7 @@ def features(path: Path = Path("/proc/cpuinfo")) -> set[str]:
 
 def memory() -> int:
     """Bytes that a new process may use: what the system has available, or what its control group has left."""
-    system_free, group_free = psutil.virtual_memory().available, cgroups.allowed().free
+    system_free, group_free = psutil.virtual_memory().available, cgroups.read_limits().free_memory
     return system_free if group_free is None else min(system_free, group_free)
 
 

@@ -24,7 +24,7 @@ from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import KeyStore
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.usage import Usage
-from greenloop.core.text.tokens import estimate, estimate_messages
+from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.models import provider_errors
 from greenloop.models.embedded.default_model import ollama_base
 from greenloop.project.settings import ApiSettings, Settings
@@ -111,14 +111,14 @@ class LiteLLM:
                     raise self._problem(error) from error
                 partial_text = "".join(pieces)
                 prompt = estimate_messages(request.messages) if partial_text else 0
-                failed_usage += self._usage(litellm, prompt, estimate(partial_text), monotonic() - began)
+                failed_usage += self._usage(litellm, prompt, estimate_tokens(partial_text), monotonic() - began)
                 retries += 1
                 await self._sleep(pause)
             else:
                 return Reply(text=reply.text, usage=failed_usage + reply.usage, model=reply.model, finish=reply.finish)
 
     def count_tokens(self, text: str) -> int:
-        return estimate(text)
+        return estimate_tokens(text)
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """The price of these tokens in US dollars, without caching; None if unknown or litellm is not loaded yet.
@@ -189,7 +189,7 @@ class LiteLLM:
         usage = self._usage(
             litellm,
             getattr(counts, "prompt_tokens", None) or estimate_messages(request.messages),
-            getattr(counts, "completion_tokens", None) or estimate(text),
+            getattr(counts, "completion_tokens", None) or estimate_tokens(text),
             monotonic() - began,
             counts,
         )

@@ -12,7 +12,7 @@ from typing import Any
 from greenloop.core.errors import ModelError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
-from greenloop.core.text.tokens import estimate, estimate_messages
+from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.models.embedded import client, server
 from greenloop.project.settings import Settings
 
@@ -50,10 +50,10 @@ class Local:
     async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
         """The text between the request's prefix and suffix. Errors as in `complete`."""
         body = hole(request)
-        return await self._answer("/completion", body, estimate(body["prompt"]), on_token)
+        return await self._answer("/completion", body, estimate_tokens(body["prompt"]), on_token)
 
     def count_tokens(self, text: str) -> int:
-        return estimate(text)
+        return estimate_tokens(text)
 
     async def close(self) -> None:
         """Does nothing: the server stays for the next request and exits when idle."""
@@ -97,7 +97,7 @@ class Local:
         cached, processed = timings.get("cache_n", 0), timings.get("prompt_n", 0)
         usage = Usage(
             prompt_tokens=cached + processed or prompt_estimate,
-            completion_tokens=timings.get("predicted_n", estimate(text)),
+            completion_tokens=timings.get("predicted_n", estimate_tokens(text)),
             cached_tokens=cached,
             model_seconds=monotonic() - began,
         )

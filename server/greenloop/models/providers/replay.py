@@ -18,7 +18,7 @@ from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.ports import Infiller, Model, slots
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
-from greenloop.core.text.tokens import estimate
+from greenloop.core.text.tokens import estimate_tokens
 from greenloop.project.settings import Settings
 
 
@@ -96,7 +96,7 @@ class Replay:
         return self._answer(request, on_token)
 
     def count_tokens(self, text: str) -> int:
-        return estimate(text)
+        return estimate_tokens(text)
 
     async def close(self) -> None:
         pass

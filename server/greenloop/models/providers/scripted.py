@@ -15,7 +15,7 @@ from pathlib import Path
 from greenloop.core.errors import ModelError, UsageError
 from greenloop.core.records.model import ChatRequest, InfillRequest, Reply
 from greenloop.core.records.usage import Usage
-from greenloop.core.text.tokens import estimate, estimate_messages
+from greenloop.core.text.tokens import estimate_messages, estimate_tokens
 from greenloop.project.settings import Settings
 
 REMEDY = 'Each line must be one JSON string, or {"infill": "text"}.'
@@ -79,7 +79,7 @@ class Scripted:
         return await self._say(False, estimate_messages(request.messages), on_token)
 
     def count_tokens(self, text: str) -> int:
-        return estimate(text)
+        return estimate_tokens(text)
 
     async def close(self) -> None:
         pass
@@ -98,7 +98,7 @@ class Scripted:
             # Yields to the event loop between pieces, so that a script can be cancelled like a real model.
             await asyncio.sleep(0)
             on_token(piece)
-        usage = Usage(prompt_tokens=prompt_tokens, completion_tokens=estimate(text))
+        usage = Usage(prompt_tokens=prompt_tokens, completion_tokens=estimate_tokens(text))
         return Reply(text=text, usage=usage, model=self._name)
 
 
@@ -107,4 +107,4 @@ class InfillingScripted(Scripted):
 
     async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when the script has no more infills."""
-        return await self._say(True, estimate(request.prefix) + estimate(request.suffix), on_token)
+        return await self._say(True, estimate_tokens(request.prefix) + estimate_tokens(request.suffix), on_token)

@@ -12,24 +12,24 @@ from pathlib import Path
 from greenloop.core.records.sandbox import Environment
 from greenloop.core.records.verdict import Failure
 from greenloop.project.environment_faults import machine, packages, sandbox_limits
-from greenloop.project.environment_faults.collection import broken as broken
-from greenloop.project.environment_faults.collection import start_fault as start_fault
+from greenloop.project.environment_faults.collection import explain_broken_sandbox as explain_broken_sandbox
+from greenloop.project.environment_faults.collection import explain_start as explain_start
 from greenloop.project.environment_faults.declared_dependencies import is_third_party as is_third_party
 from greenloop.project.environment_faults.observation import Fault as Fault
-from greenloop.project.environment_faults.observation import Seen, TextOf
-from greenloop.project.environment_faults.observation import said as said
+from greenloop.project.environment_faults.observation import ObservedFailure, ReadText
+from greenloop.project.environment_faults.observation import failure_message as failure_message
 
 _CHECKS = (packages.check, machine.check, sandbox_limits.check)
 
 
-def environment_fault(
+def find_environment_fault(
     failures: Iterable[Failure],
     environment: Environment,
     *,
     root: Path | None = None,
     network: bool = False,
     masked: Sequence[str] = (),
-    text_of: TextOf | None = None,
+    read_text: ReadText | None = None,
 ) -> Fault | None:
     """The fault if every failure comes from the environment, else None.
 
@@ -39,8 +39,13 @@ def environment_fault(
     """
     faults = []
     for failure in failures:
-        observed = Seen(
-            failure=failure, environment=environment, root=root, network=network, masked=tuple(masked), text_of=text_of
+        observed = ObservedFailure(
+            failure=failure,
+            environment=environment,
+            root=root,
+            network=network,
+            masked=tuple(masked),
+            read_text=read_text,
         )
         faults.append(next((fault for check in _CHECKS if (fault := check(observed))), None))
     return faults[0] if faults and all(faults) else None

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from greenloop.core.records.sandbox import Environment, Execution
 from greenloop.core.report import collected_cases, last_stack
-from greenloop.project.environment_faults.observation import Fault, because
+from greenloop.project.environment_faults.observation import Fault, make_fault
 from greenloop.project.environment_faults.tables import OPTIONS
 
 _PLUGIN = re.compile(r"Error importing plugin \"([\w.-]+)\": No module named '([\w.-]+)'")
 _MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.-]+)'")
 
 
-def start_fault(execution: Execution, environment: Environment) -> Fault | None:
+def explain_start(execution: Execution, environment: Environment) -> Fault | None:
     """The fault of a run that collected nothing, if its output or the limit that stopped it explains it."""
     if collected_cases(execution):
         return None
@@ -25,22 +25,22 @@ def _stopped(execution: Execution) -> Fault | None:
     frames = last_stack(execution)
     location = f" (at {frames[-1].path}:{frames[-1].line})" if frames else ""
     if execution.killed == "timeout":
-        return because(
+        return make_fault(
             f"importing the tests took longer than {execution.seconds:.0f} s{location}",
             "Allow more time: raise sandbox.seconds and sandbox.longest; or let that work be done later.",
         )
     if execution.killed == "memory":
-        return because(
+        return make_fault(
             f"importing the tests needs more memory than they may use{location}",
             "Allow more (in MiB), for example: sandbox.memory = 4096",
         )
     if execution.killed == "processes":
-        return because(
+        return make_fault(
             f"importing the tests starts more processes and threads than it may{location}",
             "Allow more, for example: sandbox.processes = 256",
         )
     if execution.killed == "disk":
-        return because(f"importing the tests fills the sandbox's disk (64 MiB){location}", "Let them write less.")
+        return make_fault(f"importing the tests fills the sandbox's disk (64 MiB){location}", "Let them write less.")
     return None
 
 
@@ -49,24 +49,24 @@ def _printed(output: str, python: str) -> Fault | None:
         return _options(match[1].split(), _configured(output), python)
     if match := re.search(r"error: argument (\S+): (.+)", output):
         clause = f"pytest does not take the option {match[1]} of {_configured(output)} as it stands ({match[2]})"
-        return because(clause, "Correct `addopts` there.")
+        return make_fault(clause, "Correct `addopts` there.")
     if match := re.search(r"Missing required plugins: ([\w.-]+[^\s,]*)", output):
-        return because(
+        return make_fault(
             f"pytest's configuration requires the plugin {match[1]}, which is missing in {python}",
             f"Install it: {python} -m pip install '{match[1]}'",
         )
     if match := re.search(r"'minversion' requires pytest-([\w.]+), actual pytest-([\w.]+)", output):
-        return because(
+        return make_fault(
             f"the project wants pytest {match[1]} or newer, and {match[2]} runs here",
             f"Install it: {python} -m pip install 'pytest>={match[1].rstrip(chr(39))}'",
         )
     if match := _PLUGIN.search(output):
-        return because(
+        return make_fault(
             f"pytest is told to load the plugin {match[1]}, which is missing in {python}",
             f"Install its package ({python} -m pip install {match[2].partition('.')[0]}), or remove `-p {match[1]}`.",
         )
     if match := re.search(r"ERROR: (\S+\.(?:ini|cfg|toml)):(\d+: .+|.*[Pp]ars.+)", output):
-        return because(f"pytest cannot read {match[1]} ({match[2].strip()})", "Correct that file.")
+        return make_fault(f"pytest cannot read {match[1]} ({match[2].strip()})", "Correct that file.")
     return None
 
 
@@ -76,11 +76,11 @@ def _options(options: Sequence[str], config_file: str, python: str) -> Fault:
     prefixes = sorted((start for start in OPTIONS if name.startswith(start)), key=len, reverse=True)
     if prefixes:
         plugin = OPTIONS[prefixes[0]]
-        return because(
+        return make_fault(
             f"{config_file} gives pytest the option {name} of {plugin}, which is missing in {python}",
             f"Install it: {python} -m pip install {plugin}",
         )
-    return because(
+    return make_fault(
         f"{config_file} gives pytest the option {name}, which no plugin in {python} knows",
         f"Install the plugin that has it, or remove {name} from `addopts`.",
     )
@@ -91,7 +91,7 @@ def _configured(output: str) -> str:
     return "pytest's configuration" if match is None or match[1] == "None" else match[1].rpartition("/")[2]
 
 
-def broken(reason: str, environment: Environment) -> Fault | None:
+def explain_broken_sandbox(reason: str, environment: Environment) -> Fault | None:
     """The fault behind a sandbox that could not start at all, if the interpreter lacks pytest."""
     if "pytest cannot be imported" in reason:
         python = environment.executable

@@ -9,42 +9,45 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from greenloop.project import sources
-from greenloop.project.environment_faults.observation import normal
+from greenloop.project.environment_faults.observation import normalize_name
 from greenloop.project.environment_faults.tables import DISTRIBUTIONS, KNOWN
 
 
-def is_third_party(top: str, root: Path) -> bool:
+def is_third_party(top_level: str, root: Path) -> bool:
     """Should a module that the workspace lacks be installed (it is declared or widely known) rather than written?"""
-    spellings = {normal(top), normal(DISTRIBUTIONS.get(top, top))}
-    return top in sys.stdlib_module_names or top in KNOWN or bool(spellings & declared(root))
+    spellings = {normalize_name(top_level), normalize_name(DISTRIBUTIONS.get(top_level, top_level))}
+    return top_level in sys.stdlib_module_names or top_level in KNOWN or bool(spellings & declared_distributions(root))
 
 
-def declared(root: Path) -> set[str]:
+def declared_distributions(root: Path) -> set[str]:
     """Normalised names of the distributions that the project declares in any of the usual files."""
     distributions: set[str] = set()
     for file in sorted(
         [*root.glob("requirements*.txt"), *root.glob("requirements/*.txt"), *root.glob("*constraints*.txt")]
     )[:20]:
-        distributions |= _requirements((sources.text(root, file.relative_to(root).as_posix()) or "").splitlines())
+        distributions |= _requirements((sources.read_text(root, file.relative_to(root).as_posix()) or "").splitlines())
     for name in ("pyproject.toml", "Pipfile"):
         try:
-            distributions |= _table(tomllib.loads(sources.text(root, name) or ""))
+            distributions |= _table(tomllib.loads(sources.read_text(root, name) or ""))
         except tomllib.TOMLDecodeError:
             continue
     for name in ("setup.cfg", "setup.py", "tox.ini", "environment.yml", "environment.yaml"):
         quoted = re.findall(
-            r"^[ \t\"'\[-]*([A-Za-z][\w.-]*)[ \t]*(?:[<>=!~;\[,\"'].*)?$", sources.text(root, name) or "", re.MULTILINE
+            r"^[ \t\"'\[-]*([A-Za-z][\w.-]*)[ \t]*(?:[<>=!~;\[,\"'].*)?$",
+            sources.read_text(root, name) or "",
+            re.MULTILINE,
         )
-        distributions |= {normal(word) for word in quoted}
+        distributions |= {normalize_name(word) for word in quoted}
         distributions |= {
-            normal(word) for word in re.findall(r"[\"']([A-Za-z][\w.-]*)[^\"'\n]*[\"']", sources.text(root, name) or "")
+            normalize_name(word)
+            for word in re.findall(r"[\"']([A-Za-z][\w.-]*)[^\"'\n]*[\"']", sources.read_text(root, name) or "")
         }
     return distributions
 
 
 def _requirements(rows: Iterable[object]) -> set[str]:
     matches = [re.match(r"\s*([A-Za-z0-9][\w.-]*)", row) for row in rows if isinstance(row, str)]
-    return {normal(match[1]) for match in matches if match}
+    return {normalize_name(match[1]) for match in matches if match}
 
 
 def _table(table: dict[str, object]) -> set[str]:
@@ -70,14 +73,14 @@ def _table(table: dict[str, object]) -> set[str]:
     inner = groups.values() if isinstance(groups, dict) else ()
     tables += [entry.get("dependencies") for entry in inner if isinstance(entry, dict)]
     for entry in tables:
-        distributions |= {normal(str(key)) for key in entry} if isinstance(entry, dict) else set()
+        distributions |= {normalize_name(str(key)) for key in entry} if isinstance(entry, dict) else set()
     return distributions - {"python"}
 
 
-def project(root: Path) -> str:
+def project_name(root: Path) -> str:
     """The project's own normalised name, or empty."""
     try:
-        project_name = tomllib.loads(sources.text(root, "pyproject.toml") or "").get("project", {}).get("name", "")
+        project_name = tomllib.loads(sources.read_text(root, "pyproject.toml") or "").get("project", {}).get("name", "")
     except (tomllib.TOMLDecodeError, AttributeError):
         return ""
-    return normal(project_name) if isinstance(project_name, str) else ""
+    return normalize_name(project_name) if isinstance(project_name, str) else ""

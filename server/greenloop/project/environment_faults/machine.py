@@ -8,7 +8,7 @@ import re
 import shutil
 import zoneinfo
 
-from greenloop.project.environment_faults.observation import Fault, Seen, because
+from greenloop.project.environment_faults.observation import Fault, ObservedFailure, make_fault
 
 _DISPLAY = re.compile(
     r"no display name and no \$DISPLAY|couldn't connect to display|could not connect to display|NoSuchDisplayException"
@@ -36,16 +36,16 @@ _DEBIAN = {
 }
 
 
-def check(seen: Seen) -> Fault | None:
+def check(seen: ObservedFailure) -> Fault | None:
     """The fault if this machine lacks something."""
-    if seen.raised:
+    if seen.is_raised_by_project:
         return None
     if fault := _display(seen) or _framework(seen):
         return fault
-    return None if seen.asserted else _program(seen) or _locale(seen) or _zone(seen) or _data(seen)
+    return None if seen.is_assertion else _program(seen) or _locale(seen) or _zone(seen) or _data(seen)
 
 
-def _program(observed: Seen) -> Fault | None:
+def _program(observed: ObservedFailure) -> Fault | None:
     in_subprocess = any(frame.path.endswith("subprocess.py") for frame in observed.failure.frames)
     not_found = re.search(r"\[Errno (\d+)\] [^:]+: '([^']+)'", observed.message)
     if not_found and in_subprocess and observed.failure.type in {"FileNotFoundError", "PermissionError"}:
@@ -62,40 +62,40 @@ def _program(observed: Seen) -> Fault | None:
 
 def _missing(name: str) -> Fault:
     if name in {"docker", "podman", "docker-compose"}:
-        return because(f"the program '{name}' is not there, and tests have no container engine inside the sandbox",
+        return make_fault(f"the program '{name}' is not there, and tests have no container engine inside the sandbox",
                        "Mark the test to be skipped where there is none, or let it use a stand-in.")  # fmt: skip
     installed_at = shutil.which(name)
     if installed_at and not installed_at.startswith(("/usr/", "/bin/", "/sbin/")):
-        return because(
+        return make_fault(
             f"the program '{name}' is missing inside the sandbox, which shows /usr and not {installed_at}",
             f"Install it there: apt install {_DEBIAN.get(name, name)}",
         )
-    return because(
+    return make_fault(
         f"the program '{name}' is missing inside the sandbox",
         f"Install it on this machine: apt install {_DEBIAN.get(name, name)}",
     )
 
 
-def _locale(observed: Seen) -> Fault | None:
+def _locale(observed: ObservedFailure) -> Fault | None:
     if "unsupported locale setting" not in observed.message:
         return None
-    match = re.search(r"setlocale\([^)]*?['\"]([\w.@-]+)['\"]", observed.line() or observed.failure.text)
+    match = re.search(r"setlocale\([^)]*?['\"]([\w.@-]+)['\"]", observed.nearby_lines() or observed.failure.text)
     name = match[1] if match else "that name"
     command = f"localedef -i {name.partition('.')[0]} -f UTF-8 {name}" if match else "dpkg-reconfigure locales"
-    return because(f"this machine has no locale of {name}", f"Make it (as root): apt install locales && {command}")
+    return make_fault(f"this machine has no locale of {name}", f"Make it (as root): apt install locales && {command}")
 
 
-def _zone(observed: Seen) -> Fault | None:
+def _zone(observed: ObservedFailure) -> Fault | None:
     match = re.search(r"No time zone found with key ([\w/+-]+)", observed.message)
     if match is None or match[1] not in zoneinfo.available_timezones():
         return None  # misspelt by the code, as far as this machine's data tells
-    return because(
+    return make_fault(
         f"{observed.python} finds no data of the time zone {match[1]}",
         f"Install it: {observed.python} -m pip install tzdata",
     )
 
 
-def _display(observed: Seen) -> Fault | None:
+def _display(observed: ObservedFailure) -> Fault | None:
     match = _DISPLAY.search(observed.message)
     if match is None:
         return None
@@ -107,39 +107,42 @@ def _display(observed: Seen) -> Fault | None:
     for word, name, value in toolkits:
         if word in match[0]:
             remedy = f'Do without: export {name}={value} and set sandbox.env = ["{name}"]'
-            return because("the test needs a display, and there is none inside the sandbox", remedy)
-    return because(
+            return make_fault("the test needs a display, and there is none inside the sandbox", remedy)
+    return make_fault(
         "the test needs a display, and there is none inside the sandbox",
         "Let the test start one (pip install pyvirtualdisplay; apt install xvfb), or skip it where DISPLAY is not set.",
     )
 
 
-def _framework(observed: Seen) -> Fault | None:
+def _framework(observed: ObservedFailure) -> Fault | None:
     if _DJANGO.search(observed.message) and observed.failure.type in {"ImproperlyConfigured", "AppRegistryNotReady"}:
-        return because(
+        return make_fault(
             "Django has no settings in this run",
             f"Install pytest-django ({observed.python} -m pip install pytest-django) and set "
             "`DJANGO_SETTINGS_MODULE` in pytest's configuration.",
         )
-    unix = observed.failure.type in {"FileNotFoundError", "ConnectionRefusedError"} and "docker.sock" in observed.line()
-    if unix or (_DOCKER.search(observed.message) and not observed.asserted):
-        return because(
+    unix = (
+        observed.failure.type in {"FileNotFoundError", "ConnectionRefusedError"}
+        and "docker.sock" in observed.nearby_lines()
+    )
+    if unix or (_DOCKER.search(observed.message) and not observed.is_assertion):
+        return make_fault(
             "the test needs Docker, whose socket tests cannot reach inside the sandbox",
             "Mark the test to be skipped where there is no engine, or let it use a stand-in.",
         )
     return None
 
 
-def _data(observed: Seen) -> Fault | None:
+def _data(observed: ObservedFailure) -> Fault | None:
     """Models, corpora and browsers that a package downloads separately."""
     if match := re.search(r"Resource \W*(?:\x1b\[\d+m)?(\w+)(?:\x1b\[0m)? not found", observed.message):
-        return because(
+        return make_fault(
             f"NLTK's data '{match[1]}' is missing", f"Fetch it: {observed.python} -m nltk.downloader {match[1]}"
         )
     if match := re.search(r"\[E050\] Can't find model '([\w-]+)'", observed.message):
-        return because(
+        return make_fault(
             f"spaCy's model '{match[1]}' is missing", f"Fetch it: {observed.python} -m spacy download {match[1]}"
         )
     if "Executable doesn't exist at" in observed.message and "playwright" in observed.message:
-        return because("Playwright's browsers are missing", f"Fetch them: {observed.python} -m playwright install")
+        return make_fault("Playwright's browsers are missing", f"Fetch them: {observed.python} -m playwright install")
     return None

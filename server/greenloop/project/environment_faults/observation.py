@@ -15,7 +15,7 @@ from greenloop.project import sources
 from greenloop.project.interpreters import site_packages
 from greenloop.project.syntax import definitions
 
-TextOf = Callable[[str], str | None]
+ReadText = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +26,12 @@ class Fault:
     remedy: str
 
 
-def because(clause: str, remedy: str) -> Fault:
+def make_fault(clause: str, remedy: str) -> Fault:
     """Makes a fault with the sentence "This fails because …."."""
     return Fault(sentence=f"This fails because {clause}.", remedy=remedy)
 
 
-def said(failure: Failure) -> str:
+def failure_message(failure: Failure) -> str:
     """The exception's message, taken from pytest's rendering if the runner reported nothing else."""
     if failure.message:
         return failure.message
@@ -39,7 +39,7 @@ def said(failure: Failure) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class ObservedFailure:
     """One failure in its surroundings; the fields are the parameters of `find_environment_fault`."""
 
     failure: Failure
@@ -47,11 +47,11 @@ class Seen:
     root: Path | None
     network: bool
     masked: tuple[str, ...]
-    text_of: TextOf | None
+    read_text: ReadText | None
 
     @cached_property
     def message(self) -> str:
-        return said(self.failure)
+        return failure_message(self.failure)
 
     @property
     def python(self) -> str:
@@ -62,74 +62,80 @@ class Seen:
         return ".".join(map(str, self.environment.version))
 
     @property
-    def asserted(self) -> bool:
+    def is_assertion(self) -> bool:
         """Did a test's own assertion fail? Then the message is about the values it compared."""
         return self.failure.type in {"AssertionError", "Failed"}
 
     @cached_property
-    def own(self) -> Frame | None:
+    def own_frame(self) -> Frame | None:
         """The innermost frame of the workspace's own code."""
         return next((frame for frame in reversed(self.failure.frames) if _is_own(frame.path)), None)
 
     @property
-    def deepest(self) -> str:
+    def innermost_path(self) -> str:
         """The file of the innermost frame."""
         return self.failure.frames[-1].path if self.failure.frames else ""
 
     @cached_property
-    def raised(self) -> bool:
+    def is_raised_by_project(self) -> bool:
         """Did a `raise` in the workspace's own code raise it? Then the environment is not to blame."""
-        frame = self.own
+        frame = self.own_frame
         if frame is None or frame is not self.failure.frames[-1]:
             return False
         return _raises(self.text(frame.path), frame.line)
 
     @property
-    def importing(self) -> bool:
+    def is_import(self) -> bool:
         """Did it happen while a module of the workspace was being imported?"""
-        return self.own is not None and self.own.function == "<module>"
+        return self.own_frame is not None and self.own_frame.function == "<module>"
 
     @property
-    def by_test(self) -> bool:
+    def is_in_tests(self) -> bool:
         """Did it happen in the tests' own code, which no candidate changes?"""
-        return self.own is not None and sources.is_trusted(self.own.path)
+        return self.own_frame is not None and sources.is_trusted(self.own_frame.path)
 
     def text(self, path: str) -> str:
         """The text of a workspace file, or empty."""
-        if self.text_of is not None:
-            return self.text_of(path) or ""
-        return (sources.text(self.root, path) if self.root else None) or ""
+        if self.read_text is not None:
+            return self.read_text(path) or ""
+        return (sources.read_text(self.root, path) if self.root else None) or ""
 
-    def around(self) -> str:
+    def surrounding_source(self) -> str:
         """The source of the function that contains the innermost own frame (at top level: the whole module)."""
-        if self.own is None:
+        if self.own_frame is None:
             return ""
-        text = self.text(self.own.path)
-        function = definitions.enclosing(text, self.own.line, self.own.path) if not self.importing else None
-        return definitions.span(text, function.start, function.end) if function else text
+        text = self.text(self.own_frame.path)
+        function = (
+            definitions.enclosing_definition(text, self.own_frame.line, self.own_frame.path)
+            if not self.is_import
+            else None
+        )
+        return definitions.line_span(text, function.start, function.end) if function else text
 
-    def line(self) -> str:
+    def nearby_lines(self) -> str:
         """The innermost own frame's line, the one before and the two after it, over which a call may extend."""
-        if self.own is None:
+        if self.own_frame is None:
             return ""
-        return "\n".join(self.text(self.own.path).splitlines()[max(0, self.own.line - 2) : self.own.line + 2])
+        return "\n".join(
+            self.text(self.own_frame.path).splitlines()[max(0, self.own_frame.line - 2) : self.own_frame.line + 2]
+        )
 
     @cached_property
     def sites(self) -> list[Path]:
         return site_packages(self.environment.prefix, self.environment.version)
 
-    def installed(self, distribution: str) -> str:
+    def installed_version(self, distribution: str) -> str:
         """The version of an installed distribution, or empty."""
-        normalised = normal(distribution)
+        normalised = normalize_name(distribution)
         for site in self.sites:
             for metadata in site.glob("*.dist-info"):
                 name, _dash, version = metadata.name.removesuffix(".dist-info").partition("-")
-                if normal(name) == normalised:
+                if normalize_name(name) == normalised:
                     return version
         return ""
 
 
-def normal(name: str) -> str:
+def normalize_name(name: str) -> str:
     """A distribution's name in its normalised spelling (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 

@@ -9,8 +9,14 @@ import sys
 from pathlib import Path
 
 from greenloop.project import sources
-from greenloop.project.environment_faults.declared_dependencies import is_third_party, project
-from greenloop.project.environment_faults.observation import Fault, Seen, because, is_installed_path, normal
+from greenloop.project.environment_faults.declared_dependencies import is_third_party, project_name
+from greenloop.project.environment_faults.observation import (
+    Fault,
+    ObservedFailure,
+    is_installed_path,
+    make_fault,
+    normalize_name,
+)
 from greenloop.project.environment_faults.tables import ADDED, DISTRIBUTIONS, LIBRARIES, MARKS, PLUGINS, REMOVED
 from greenloop.project.syntax import definitions
 
@@ -33,21 +39,21 @@ _NOT_FOUND = re.compile(r"No package metadata was found for ([\w.-]+)|The '([\w.
 _TK = {"tkinter", "_tkinter", "turtle"}
 
 
-def check(seen: Seen) -> Fault | None:
+def check(seen: ObservedFailure) -> Fault | None:
     """The fault if a package, a plugin or the Python version is to blame."""
-    if (fault := _plugin(seen)) or seen.raised:
+    if (fault := _plugin(seen)) or seen.is_raised_by_project:
         return fault
     return _library(seen) or _binary(seen) or _version(seen) or _name(seen) or _syntax(seen) or _module(seen)
 
 
-def install(distribution: str, seen: Seen) -> Fault:
-    return because(
+def install(distribution: str, seen: ObservedFailure) -> Fault:
+    return make_fault(
         f"the package '{distribution}' is missing in {seen.python}",
         f"Install it: {seen.python} -m pip install {distribution}",
     )
 
 
-def _plugin(observed: Seen) -> Fault | None:
+def _plugin(observed: ObservedFailure) -> Fault | None:
     match = re.search(r"fixture '(\w+)' not found", f"{observed.message}\n{observed.failure.text}")
     if match and PLUGINS.get(match[1]):
         return install(PLUGINS[match[1]], observed)
@@ -56,7 +62,7 @@ def _plugin(observed: Seen) -> Fault | None:
     if match := re.search(r"'(\w+)' not found in `markers` configuration option", observed.message):
         if match[1] in MARKS:
             return install(MARKS[match[1]], observed)
-        return because(
+        return make_fault(
             f"pytest is told to take declared marks alone, and '{match[1]}' is not declared",
             f"Add '{match[1]}' to `markers` in pytest's configuration.",
         )
@@ -66,7 +72,7 @@ def _plugin(observed: Seen) -> Fault | None:
 # -- binaries -------------------------------------------------------------------------------------------------------
 
 
-def _library(observed: Seen) -> Fault | None:
+def _library(observed: ObservedFailure) -> Fault | None:
     match = _LIBRARY.search(observed.message)
     if match is None:
         return None
@@ -75,45 +81,47 @@ def _library(observed: Seen) -> Fault | None:
     remedy = (
         f"Install it: apt install {debian_package}" if debian_package else f"Find its package: apt-file search {name}"
     )
-    return because(f"the system library {name} is missing", f"{remedy} (other systems have it under a like name).")
+    return make_fault(f"the system library {name} is missing", f"{remedy} (other systems have it under a like name).")
 
 
-def _binary(observed: Seen) -> Fault | None:
+def _binary(observed: ObservedFailure) -> Fault | None:
     match = _UNFIT.search(observed.message) or _TOO_NEW.search(observed.message)
     if match is None:
         return None
-    package_match = _ABOUT.search(observed.message) or _ABOUT.search(observed.deepest)
+    package_match = _ABOUT.search(observed.message) or _ABOUT.search(observed.innermost_path)
     if package_match is None:
         extension = re.search(r"[\w./+-]+\.so[\w.]*", observed.message)
-        return because(
+        return make_fault(
             f"the extension {extension[0] if extension else 'of this workspace'} cannot be loaded ({match[0]})",
             f"Build it again: {observed.python} -m pip install --force-reinstall -e .",
         )
     package = DISTRIBUTIONS.get(package_match[1], package_match[1])
     if _TOO_NEW.search(observed.message):
         clause = f"the package '{package}' was built for a newer system than this one (it wants {match[1]})"
-        return because(
+        return make_fault(
             clause, f"Build it here: {observed.python} -m pip install --force-reinstall --no-binary :all: {package}"
         )
-    return because(f"the binary part of the package '{package}' does not fit ({match[0]})", _again(package, observed))
+    return make_fault(
+        f"the binary part of the package '{package}' does not fit ({match[0]})", _again(package, observed)
+    )
 
 
-def _again(package: str, observed: Seen) -> str:
+def _again(package: str, observed: ObservedFailure) -> str:
     return f"Install it again: {observed.python} -m pip install --force-reinstall --no-cache-dir {package}"
 
 
 # -- versions -------------------------------------------------------------------------------------------------------
 
 
-def _version(observed: Seen) -> Fault | None:
+def _version(observed: ObservedFailure) -> Fault | None:
     if match := _CONFLICT.search(observed.message):
         return _other(observed, match[1], match[2], match[3])
     if match := _FOUND.search(observed.message):
         return _other(observed, re.split(r"[<>=!~]", match[1])[0], match[2], match[1])
     if match := _NOT_FOUND.search(observed.message):
         name = match[1] or match[2]
-        if observed.root is not None and normal(name) == project(observed.root):
-            return because(
+        if observed.root is not None and normalize_name(name) == project_name(observed.root):
+            return make_fault(
                 f"this project itself is not installed in {observed.python}, and asks for its own version",
                 f"Install it: {observed.python} -m pip install -e .",
             )
@@ -121,14 +129,14 @@ def _version(observed: Seen) -> Fault | None:
     return None
 
 
-def _other(observed: Seen, name: str, version: str, requirement: str) -> Fault:
-    return because(
+def _other(observed: ObservedFailure, name: str, version: str, requirement: str) -> Fault:
+    return make_fault(
         f"{name} {version} is installed in {observed.python}, and {requirement} is required",
         f"Install it: {observed.python} -m pip install '{requirement}'",
     )
 
 
-def _name(observed: Seen) -> Fault | None:
+def _name(observed: ObservedFailure) -> Fault | None:
     """A name that the installed version of a package, or this Python version, lacks."""
     if match := _CANNOT.search(observed.message):
         name, module, path = match.groups()
@@ -136,40 +144,40 @@ def _name(observed: Seen) -> Fault | None:
     match = _NO_ATTRIBUTE.search(observed.message)
     if match is None or observed.failure.type != "AttributeError":
         return None
-    if (observed.importing or observed.by_test) and (newer := _late(observed, match[1], match[2])):
+    if (observed.is_import or observed.is_in_tests) and (newer := _late(observed, match[1], match[2])):
         return newer
-    if not is_installed_path(observed.deepest) or _is_local(match[1], observed):
+    if not is_installed_path(observed.innermost_path) or _is_local(match[1], observed):
         return None
-    calling_package = _ABOUT.search(observed.deepest)
+    calling_package = _ABOUT.search(observed.innermost_path)
     top_level = match[1].partition(".")[0]
     caller = DISTRIBUTIONS.get(calling_package[1], calling_package[1]) if calling_package else "a package"
     package = DISTRIBUTIONS.get(top_level, top_level)
-    return because(
+    return make_fault(
         f"the installed '{caller}' does not fit the installed '{package}', which has no '{match[2]}'",
         f"Bring them together: {observed.python} -m pip install --upgrade {caller} {package}",
     )
 
 
-def _late(observed: Seen, module: str, name: str) -> Fault | None:
+def _late(observed: ObservedFailure, module: str, name: str) -> Fault | None:
     since = ADDED.get(f"{module}.{name}")
     if since is None or observed.environment.version >= since:
         return None
-    return because(
+    return make_fault(
         f"'{name}' came into '{module}' with Python {'.'.join(map(str, since))}, "
         f"and {observed.python} is {observed.version}",
         "Name a newer Python in the setting `interpreter`, or make .venv with it.",
     )
 
 
-def _gone(observed: Seen, module: str, name: str, path: str) -> Fault | None:
+def _gone(observed: ObservedFailure, module: str, name: str, path: str) -> Fault | None:
     if not is_installed_path(path) or _is_local(module, observed):
         return None
     if difflib.get_close_matches(name, _names(path), n=1, cutoff=0.8):
         return None  # misspelt by the code
     top_level = module.partition(".")[0]
     package = DISTRIBUTIONS.get(top_level, top_level)
-    version = observed.installed(package)
-    return because(
+    version = observed.installed_version(package)
+    return make_fault(
         f"the installed '{package}'{' ' + version if version else ''} has no '{name}' in {module}",
         f"Install a version that has it: {observed.python} -m pip install --upgrade {package}",
     )
@@ -177,13 +185,13 @@ def _gone(observed: Seen, module: str, name: str, path: str) -> Fault | None:
 
 def _names(path: str) -> set[str]:
     try:
-        return definitions.words(Path(path).read_text(encoding="utf-8", errors="replace")[:200_000])
+        return definitions.identifiers(Path(path).read_text(encoding="utf-8", errors="replace")[:200_000])
     except OSError:
         return set()
 
 
-def _is_local(module: str, observed: Seen) -> bool:
-    from_path = observed.own.path if observed.own else ""
+def _is_local(module: str, observed: ObservedFailure) -> bool:
+    from_path = observed.own_frame.path if observed.own_frame else ""
     return (
         observed.root is not None
         and sources.find_module(module.partition(".")[0], observed.root, from_path) is not None
@@ -193,12 +201,12 @@ def _is_local(module: str, observed: Seen) -> bool:
 # -- Python itself --------------------------------------------------------------------------------------------------
 
 
-def _syntax(observed: Seen) -> Fault | None:
+def _syntax(observed: ObservedFailure) -> Fault | None:
     """Source for a newer Python: greenloop's own Python can parse it, or it looks like newer syntax."""
-    if observed.failure.type != "SyntaxError" or observed.own is None:
+    if observed.failure.type != "SyntaxError" or observed.own_frame is None:
         return None
-    text = observed.text(observed.own.path)
-    source_line = text.splitlines()[observed.own.line - 1 : observed.own.line]
+    text = observed.text(observed.own_frame.path)
+    source_line = text.splitlines()[observed.own_frame.line - 1 : observed.own_frame.line]
     needed_version = _since(source_line[0] if source_line else "")
     if needed_version is None and sys.version_info[:2] > observed.environment.version:
         try:
@@ -208,8 +216,8 @@ def _syntax(observed: Seen) -> Fault | None:
             return None
     if needed_version is None or observed.environment.version >= needed_version:
         return None
-    return because(
-        f"{observed.own.path}:{observed.own.line} is written for "
+    return make_fault(
+        f"{observed.own_frame.path}:{observed.own_frame.line} is written for "
         f"Python {'.'.join(map(str, needed_version))} or newer, "
         f"and {observed.python} is {observed.version}",
         "Name a newer Python in the setting `interpreter`, or make .venv with it.",
@@ -230,7 +238,7 @@ def _since(line: str) -> tuple[int, int] | None:
 # -- modules --------------------------------------------------------------------------------------------------------
 
 
-def _module(observed: Seen) -> Fault | None:
+def _module(observed: ObservedFailure) -> Fault | None:
     match = re.search(r"No module named '([^']+)'", observed.message)
     if match is None:
         return None
@@ -244,10 +252,10 @@ def _module(observed: Seen) -> Fault | None:
         return submodule
     if root is None or is_third_party(top_level, root):
         return install(DISTRIBUTIONS.get(top_level, top_level), observed)
-    from_path = observed.own.path if observed.own else ""
+    from_path = observed.own_frame.path if observed.own_frame else ""
     if not from_path or sources.is_trusted(from_path):
         # Neither declared nor well known, and not to be written either: only the user knows what was meant.
-        return because(
+        return make_fault(
             f"neither the workspace nor {observed.python} has a module '{top_level}'",
             f"Install its package ({observed.python} -m pip install ...), or write it.",
         )
@@ -256,16 +264,20 @@ def _module(observed: Seen) -> Fault | None:
     return install(DISTRIBUTIONS.get(top_level, top_level), observed)
 
 
-def _standard(module: str, top_level: str, observed: Seen) -> Fault:
+def _standard(module: str, top_level: str, observed: ObservedFailure) -> Fault:
     clause = f"Python {observed.version} ({observed.python}) has no module '{module}'"
     if top_level in _TK:
-        return because(clause, "Install it: apt install python3-tk (for that Python), or name another `interpreter`.")
+        return make_fault(
+            clause, "Install it: apt install python3-tk (for that Python), or name another `interpreter`."
+        )
     if package := REMOVED.get(top_level):
-        return because(clause, f"{observed.python} -m pip install {package}, or name an older Python in `interpreter`.")
-    return because(clause, "Name another Python in the setting `interpreter`.")
+        return make_fault(
+            clause, f"{observed.python} -m pip install {package}, or name an older Python in `interpreter`."
+        )
+    return make_fault(clause, "Name another Python in the setting `interpreter`.")
 
 
-def _part(module: str, top_level: str, observed: Seen) -> Fault | None:
+def _part(module: str, top_level: str, observed: ObservedFailure) -> Fault | None:
     """A package that is installed but lacks the module: built for another Python, or of another version."""
     if "." not in module:
         return None
@@ -276,12 +288,12 @@ def _part(module: str, top_level: str, observed: Seen) -> Fault | None:
         *folders, name = module.split(".")
         binaries = [file.name for file in site.joinpath(*folders).glob(f"{name}.*") if file.suffix in {".so", ".pyd"}]
         if binaries:
-            return because(
+            return make_fault(
                 f"the package '{package}' was built for another Python ({binaries[0]}) than {observed.version}",
                 _again(package, observed),
             )
-        version = observed.installed(package)
-        return because(
+        version = observed.installed_version(package)
+        return make_fault(
             f"the installed '{package}'{' ' + version if version else ''} has no module '{module}'",
             f"Install a version that has it: {observed.python} -m pip install --upgrade {package}",
         )
@@ -291,7 +303,7 @@ def _part(module: str, top_level: str, observed: Seen) -> Fault | None:
 def _modules(root: Path, from_path: str) -> set[str]:
     """Names of the workspace's own modules and packages that the file could have meant."""
     names: set[str] = set()
-    for import_root in sources.bases(root, from_path):
+    for import_root in sources.import_roots(root, from_path):
         folder = root / import_root
         names |= {file.stem for file in folder.glob("*.py")}
         names |= {file.parent.name for file in folder.glob("*/__init__.py")}

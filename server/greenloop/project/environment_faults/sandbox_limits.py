@@ -8,7 +8,7 @@ import re
 from fnmatch import fnmatch
 from pathlib import Path
 
-from greenloop.project.environment_faults.observation import Fault, Seen, because, is_installed_path
+from greenloop.project.environment_faults.observation import Fault, ObservedFailure, is_installed_path, make_fault
 from greenloop.project.environment_faults.tables import SERVICES
 
 _HIDDEN = (".env*", "*.pem", "*.key", ".git", ".netrc", "credentials*")
@@ -25,7 +25,7 @@ _ADDRESS = re.compile(
     r"|\(['\"](?P<e>[\w.-]*)['\"], (?P<f>\d+)\)|\b(?P<g>[A-Za-z][\w.-]*|\d+\.\d+\.\d+\.\d+):(?P<h>\d{2,5})\b"
 )
 _LOOPBACK = re.compile(r"localhost|127\.|::1|0\.0\.0\.0|/")
-_CLOSED = because(
+_CLOSED = make_fault(
     "the test reaches for the network, which the sandbox closes", "Let tests reach it: sandbox.network = true"
 )
 # If a test starts its own server and the connection is refused, the code used the wrong address.
@@ -44,11 +44,11 @@ _EMPTY = {
 _GIT = re.compile(r"not a git repository|InvalidGitRepositoryError|unable to detect version for|'git', .*status 128")
 
 
-def check(seen: Seen) -> Fault | None:
+def check(seen: ObservedFailure) -> Fault | None:
     """The fault if a restriction of the sandbox is in the way."""
     if fault := _variable(seen):
         return fault
-    if seen.asserted or seen.raised:
+    if seen.is_assertion or seen.is_raised_by_project:
         return None
     return _reach(seen) or _git(seen) or _file(seen) or _hidden(seen) or _rights(seen) or _bounds(seen)
 
@@ -56,10 +56,10 @@ def check(seen: Seen) -> Fault | None:
 # -- network --------------------------------------------------------------------------------------------------------
 
 
-def _reach(observed: Seen) -> Fault | None:
+def _reach(observed: ObservedFailure) -> Fault | None:
     if _NETWORK.search(observed.message) or observed.failure.type in {"gaierror", "NameResolutionError"}:
         if observed.network:
-            return because("a host could not be reached", "Check the network.")
+            return make_fault("a host could not be reached", "Check the network.")
         return _CLOSED
     if observed.failure.type != "ConnectionRefusedError" and not _REFUSED.search(observed.message):
         return None
@@ -71,16 +71,16 @@ def _reach(observed: Seen) -> Fault | None:
     remedy = (
         "Start it." if observed.network else "Start it and set sandbox.network = true, or let the test use a stand-in."
     )
-    return because(f"the test needs {_service(host, port)}, which does not answer inside the sandbox", remedy)
+    return make_fault(f"the test needs {_service(host, port)}, which does not answer inside the sandbox", remedy)
 
 
-def _tests(observed: Seen) -> set[str]:
+def _tests(observed: ObservedFailure) -> set[str]:
     return {frame.path for frame in observed.failure.frames[:1] if not frame.path.startswith("/")}
 
 
-def _address(observed: Seen) -> tuple[str, str]:
+def _address(observed: ObservedFailure) -> tuple[str, str]:
     """The host and port that refused the connection, if the message or the source line names them."""
-    match = _ADDRESS.search(observed.message) or _ADDRESS.search(observed.line())
+    match = _ADDRESS.search(observed.message) or _ADDRESS.search(observed.nearby_lines())
     if match is None:
         return "", ""
     host, port = [part for part in match.groups() if part is not None]
@@ -97,35 +97,37 @@ def _service(host: str, port: str) -> str:
 # -- variables ------------------------------------------------------------------------------------------------------
 
 
-def _variable(observed: Seen) -> Fault | None:
+def _variable(observed: ObservedFailure) -> Fault | None:
     name = observed.message.strip("'\"")
     from_environ = any(frame.path.endswith("os.py") or frame.path == "<frozen os>" for frame in observed.failure.frames)
     if not (observed.failure.type == "KeyError" and from_environ and re.fullmatch(r"[A-Za-z_]\w*", name)):
         match = _VARIABLE.search(observed.message)
         # Counts only from a library or a module being imported; a function may raise this as tested behaviour.
-        outside_functions = is_installed_path(observed.deepest) or observed.importing
-        if match is None or observed.asserted or not outside_functions:
+        outside_functions = is_installed_path(observed.innermost_path) or observed.is_import
+        if match is None or observed.is_assertion or not outside_functions:
             return None
         name = next(group for group in match.groups() if group)
     pass_on = f'sandbox.env = ["{name}"]'
     remedy = f"Pass it on: {pass_on}" if name in os.environ else f"Set it (export {name}=...) and pass it on: {pass_on}"
     if observed.root is not None and (observed.root / ".env").is_file() and ".env*" in observed.masked:
         remedy += '; or, if it is in .env, show that: sandbox.expose = [".env"]'
-    return because(f"the environment variable {name} is not set inside the sandbox", remedy)
+    return make_fault(f"the environment variable {name} is not set inside the sandbox", remedy)
 
 
 # -- files ----------------------------------------------------------------------------------------------------------
 
 
-def _git(observed: Seen) -> Fault | None:
+def _git(observed: ObservedFailure) -> Fault | None:
     if not (_GIT.search(observed.message) or _GIT.search(observed.failure.type)):
         return None
     if observed.root is None or not (observed.root / ".git").exists():
-        return because("the test needs a git repository, and the workspace is none", "Make it one: git init")
-    return because("the test needs the git repository, which is hidden", 'Show it to tests: sandbox.expose = [".git"]')
+        return make_fault("the test needs a git repository, and the workspace is none", "Make it one: git init")
+    return make_fault(
+        "the test needs the git repository, which is hidden", 'Show it to tests: sandbox.expose = [".git"]'
+    )
 
 
-def _file(observed: Seen) -> Fault | None:
+def _file(observed: ObservedFailure) -> Fault | None:
     errno_match = re.search(r"\[Errno (\d+)\] [^:]+: '([^']+)'", observed.message)
     error_number = int(errno_match[1]) if errno_match else 0
     filename = errno_match[2] if errno_match else ""
@@ -133,7 +135,7 @@ def _file(observed: Seen) -> Fault | None:
         observed.root is not None and Path(filename).is_relative_to(observed.root)
     )
     if error_number == errno.EROFS or "Read-only file system" in observed.message:
-        return because(
+        return make_fault(
             f"the test writes to {filename or 'its own folder'}, which is read-only inside the sandbox",
             "Let the test write to tmp_path.",
         )
@@ -141,14 +143,14 @@ def _file(observed: Seen) -> Fault | None:
         return None
     if any(fnmatch(Path(filename).name, pattern) for pattern in _HIDDEN):
         label = Path(filename).name
-        return because(f"{label} is hidden from tests", f'Show it to them: sandbox.expose = ["{label}"]')
+        return make_fault(f"{label} is hidden from tests", f'Show it to them: sandbox.expose = ["{label}"]')
     if error_number in (errno.EACCES, errno.EPERM) and is_outside and not filename.startswith(("/tmp", "/proc")):  # noqa: S108
-        return because(
+        return make_fault(
             f"the test has no right to {filename}, which lies outside the workspace",
             "Let the test use tmp_path instead.",
         )
     if error_number == errno.ENOENT and is_outside and _is_there(filename):
-        return because(
+        return make_fault(
             f"{filename} lies outside the workspace, and tests see nothing of this machine but that",
             "Put the file into the workspace, or let the test make its own in tmp_path.",
         )
@@ -162,14 +164,14 @@ def _is_there(name: str) -> bool:
         return False
 
 
-def _hidden(observed: Seen) -> Fault | None:
+def _hidden(observed: ObservedFailure) -> Fault | None:
     """A masked file exists inside the sandbox but is empty, so that the code reading it fails later."""
-    if observed.failure.type not in _EMPTY or observed.root is None or observed.own is None:
+    if observed.failure.type not in _EMPTY or observed.root is None or observed.own_frame is None:
         return None
-    for literal in re.findall(r"[\"']([^\"'\n]{0,120})[\"']", observed.around()):
+    for literal in re.findall(r"[\"']([^\"'\n]{0,120})[\"']", observed.surrounding_source()):
         name = literal.rstrip("/").rpartition("/")[2]
         if any(fnmatch(name, pattern) for pattern in observed.masked) and _holds(observed.root, name):
-            return because(
+            return make_fault(
                 f"the test needs {name}, which is hidden from tests (it is empty inside the sandbox)",
                 f'Show it to them: sandbox.expose = ["{name}"]',
             )
@@ -183,39 +185,39 @@ def _holds(root: Path, name: str) -> bool:
 # -- rights and sizes -----------------------------------------------------------------------------------------------
 
 
-def _rights(observed: Seen) -> Fault | None:
+def _rights(observed: ObservedFailure) -> Fault | None:
     # `chown` to a user that does not exist in the sandbox fails with "Invalid argument".
-    invalid_chown = "[Errno 22]" in observed.message and "chown" in observed.line()
+    invalid_chown = "[Errno 22]" in observed.message and "chown" in observed.nearby_lines()
     if observed.failure.type != "PermissionError" and not invalid_chown:
         return None
-    if re.search(r"\.bind\(|listen|serve|port|Server\(", observed.line()) and "[Errno 13]" in observed.message:
-        return because(
+    if re.search(r"\.bind\(|listen|serve|port|Server\(", observed.nearby_lines()) and "[Errno 13]" in observed.message:
+        return make_fault(
             "the test opens a port below 1024, which only root may, and tests never run as root",
             "Let it use port 0, which gives a free one.",
         )
     if "[Errno 1]" in observed.message or invalid_chown:
-        return because(
+        return make_fault(
             "the test needs rights of root, and tests never run as root",
             "Mark it to be skipped where os.getuid() is not 0, or let it use a stand-in.",
         )
     return None
 
 
-def _bounds(observed: Seen) -> Fault | None:
+def _bounds(observed: ObservedFailure) -> Fault | None:
     """A resource limit that the tests hit themselves; the code under repair may simply never stop."""
-    if observed.own is not None and not (observed.by_test or observed.importing):
+    if observed.own_frame is not None and not (observed.is_in_tests or observed.is_import):
         return None
-    if observed.own is None and observed.failure.type in {"MemoryLimit", "ProcessLimit"}:
+    if observed.own_frame is None and observed.failure.type in {"MemoryLimit", "ProcessLimit"}:
         return None  # killed at an unknown place
     if "[Errno 28]" in observed.message or "No space left on device" in observed.message:
-        return because(
+        return make_fault(
             "the test fills the sandbox's disk (64 MiB)", "Let it write less; there is no setting for this limit."
         )
     if (
         observed.failure.type in {"MemoryError", "_ArrayMemoryError", "MemoryLimit"}
         or "Cannot allocate memory" in observed.message
     ):
-        return because(
+        return make_fault(
             "the test needs more memory than it may use", "Allow more (in MiB), for example: sandbox.memory = 4096"
         )
     if (
@@ -223,7 +225,7 @@ def _bounds(observed: Seen) -> Fault | None:
         or "can't start new thread" in observed.message
         or (observed.failure.type == "BlockingIOError" and "[Errno 11]" in observed.message)
     ):
-        return because(
+        return make_fault(
             "the test starts more processes and threads than it may",
             "Allow more, for example: sandbox.processes = 256",
         )

@@ -14,22 +14,22 @@ from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks import formats, requirements
 from greenloop.project.locks.pins import Pin as Pin
 from greenloop.project.locks.pins import applies
-from greenloop.project.locks.project import Project, read
+from greenloop.project.locks.project import Project, read_project
 
 Markers = Mapping[str, str]  # the variables of PEP 508 markers, for the Python that will use the packages
 
 LOCKS: tuple[tuple[str, Callable[[str, Project, Markers], tuple[list[Pin], list[str]]]], ...] = (
-    ("uv.lock", formats.uv),
-    ("poetry.lock", formats.poetry),
-    ("pdm.lock", formats.pdm),
-    ("pylock.toml", formats.pylock),
-    ("Pipfile.lock", formats.pipfile),
+    ("uv.lock", formats.read_uv),
+    ("poetry.lock", formats.read_poetry),
+    ("pdm.lock", formats.read_pdm),
+    ("pylock.toml", formats.read_pylock),
+    ("Pipfile.lock", formats.read_pipfile),
 )
 _BEFORE_PIPFILE = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class PackageSources:
     """The packages that a project's tests need.
 
     `files` are the names it was read from; `content` is everything that an image made from it depends on.
@@ -47,16 +47,16 @@ class Wanted:
     notes: tuple[str, ...] = ()
 
 
-def find(root: Path) -> Wanted | None:
+def find_sources(root: Path) -> PackageSources | None:
     """The packages that the project's tests need: by its first lock, else by its requirements; None if there are none.
 
     Raises `CannotVerifyError` when one of the files cannot be read.
     """
-    project = read(root)
-    requirement_files = requirements.of(root)
+    project = read_project(root)
+    requirement_files = requirements.read_requirements(root)
     for index, (name, _reader) in enumerate(LOCKS):
         if index == _BEFORE_PIPFILE and requirement_files.complete:
-            return Wanted(
+            return PackageSources(
                 files=requirement_files.files,
                 content=_content(*(f"{pin} ; {pin.marker}" for pin in requirement_files.pins)),
                 project=project,
@@ -66,13 +66,13 @@ def find(root: Path) -> Wanted | None:
         text = _text(root, name)
         if text is not None:
             content = _content(text, *project.dependencies, *project.extras, *project.groups)
-            return Wanted(files=(name,), content=content, project=project, lock=name)
+            return PackageSources(files=(name,), content=content, project=project, lock=name)
     requirement_lines = sorted({*project.requirements, *requirement_files.requirements})
     if not requirement_lines:
         return None
     files = (*((project.file,) if project.requirements else ()), *requirement_files.files)
     constraints = tuple(sorted({*requirement_files.constraints}))
-    return Wanted(
+    return PackageSources(
         files=files,
         content=_content(*requirement_lines, "constraints", *constraints),
         project=project,
@@ -82,23 +82,23 @@ def find(root: Path) -> Wanted | None:
     )
 
 
-def pins(wanted: Wanted, root: Path, markers: Markers) -> tuple[list[Pin], list[str]]:
+def read_pins(sources: PackageSources, root: Path, markers: Markers) -> tuple[list[Pin], list[str]]:
     """The exact packages for a Python with these markers, and sentences about what was left out.
 
     Raises `CannotVerifyError` when the lock cannot be understood.
     """
-    if not wanted.lock:
-        return [pin for pin in wanted.pins if applies(pin.marker, markers)], list(wanted.notes)
-    text = _text(root, wanted.lock) or ""
-    reader = dict(LOCKS)[wanted.lock]
+    if not sources.lock:
+        return [pin for pin in sources.pins if applies(pin.marker, markers)], list(sources.notes)
+    text = _text(root, sources.lock) or ""
+    reader = dict(LOCKS)[sources.lock]
     try:
-        pins_found, notes = reader(text, wanted.project, markers)
+        pins_found, notes = reader(text, sources.project, markers)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CannotVerifyError(
-            f"{wanted.lock} cannot be understood: {type(error).__name__}: {error}.",
+            f"{sources.lock} cannot be understood: {type(error).__name__}: {error}.",
             remedy="Make it anew with its tool, or name an image in `sandbox.image`.",
         ) from error
-    return pins_found, [*wanted.notes, *notes]
+    return pins_found, [*sources.notes, *notes]
 
 
 def _text(root: Path, name: str) -> str | None:
@@ -117,16 +117,16 @@ def _content(*parts: str) -> bytes:
     return json.dumps(parts).encode()
 
 
-def normal(name: str) -> str:
+def normalize_name(name: str) -> str:
     """A package's normalised name, as indexes compare it."""
     return canonicalize_name(name)
 
 
-def same(one: str, other: str) -> bool:
+def is_same_package(one: str, other: str) -> bool:
     """Do both names mean the same package?"""
-    return normal(one) == normal(other)
+    return normalize_name(one) == normalize_name(other)
 
 
-def named(line: str) -> str:
+def requirement_name(line: str) -> str:
     """The package name in a requirement line."""
     return Requirement(line).name

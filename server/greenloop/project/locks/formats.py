@@ -16,14 +16,14 @@ from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
-from greenloop.project.locks.pins import Pin, applies, pin
+from greenloop.project.locks.pins import Pin, applies, make_pin
 from greenloop.project.locks.project import FOR_TESTS, Project
 
 Markers = Mapping[str, str]
 Answer = tuple[list[Pin], list[str]]
 
 
-def uv(text: str, project: Project, markers: Markers) -> Answer:
+def read_uv(text: str, project: Project, markers: Markers) -> Answer:
     """Follows the dependency edges whose markers hold, starting from the workspace's own packages."""
     packages = tomllib.loads(text).get("package", [])
     by_name: dict[str, list[dict[str, Any]]] = {}
@@ -34,7 +34,7 @@ def uv(text: str, project: Project, markers: Markers) -> Answer:
         package for package in workspace_packages if canonicalize_name(project.name or "-") == package["name"]
     ]
     pending: list[tuple[dict[str, Any], frozenset[str]]] = [
-        (package, frozenset(filter(_testing, package.get("optional-dependencies", {}))))
+        (package, frozenset(filter(_is_for_tests, package.get("optional-dependencies", {}))))
         for package in main_packages or workspace_packages
     ]
     visited: dict[int, frozenset[str]] = {}
@@ -50,16 +50,18 @@ def uv(text: str, project: Project, markers: Markers) -> Answer:
             targets = by_name.get(edge["name"], [])
             if "version" in edge:
                 targets = [target for target in targets if target.get("version") == edge["version"]]
-            pending += [(target, frozenset(edge.get("extra", ()))) for target in targets if _forked(target, markers)]
+            pending += [
+                (target, frozenset(edge.get("extra", ()))) for target in targets if _applies_to_fork(target, markers)
+            ]
     chosen = [package for package in packages if id(package) in visited and not _own_source(package)]
     pins, notes = [], []
     for package in chosen:
         source = package.get("source", {})
         if "registry" not in source:
-            notes.append(_elsewhere("uv.lock", package["name"], next(iter(source), "nowhere")))
+            notes.append(_not_from_index("uv.lock", package["name"], next(iter(source), "nowhere")))
             continue
         files = [*package.get("wheels", ()), *([package["sdist"]] if "sdist" in package else ())]
-        pins.append(pin(package["name"], package["version"], _hashes(files)))
+        pins.append(make_pin(package["name"], package["version"], _hashes(files)))
     return pins, notes
 
 
@@ -73,17 +75,17 @@ def _uv_edges(package: Mapping[str, Any], extras: Iterable[str], *, is_root: boo
         yield from package.get("optional-dependencies", {}).get(extra, ())
     if is_root:
         for group, edges in package.get("dev-dependencies", {}).items():
-            if _testing(group):
+            if _is_for_tests(group):
                 yield from edges
 
 
-def _forked(package: Mapping[str, Any], markers: Markers) -> bool:
+def _applies_to_fork(package: Mapping[str, Any], markers: Markers) -> bool:
     """Is this version for a Python with these markers? uv may resolve a package several times, one per fork."""
     forks = package.get("resolution-markers", ())
     return not forks or any(applies(marker, markers) for marker in forks)
 
 
-def poetry(text: str, project: Project, markers: Markers) -> Answer:
+def read_poetry(text: str, project: Project, markers: Markers) -> Answer:
     """Follows the dependency edges whose markers hold, starting from the project's requirements."""
     table = tomllib.loads(text)
     by_name: dict[str, list[dict[str, Any]]] = {}
@@ -113,9 +115,9 @@ def poetry(text: str, project: Project, markers: Markers) -> Answer:
             kind = package.get("source", {}).get("type", "legacy")
             if kind == "legacy":
                 files = package.get("files") or table.get("metadata", {}).get("files", {}).get(package["name"], ())
-                pins.append(pin(name, package["version"], _hashes(files)))
+                pins.append(make_pin(name, package["version"], _hashes(files)))
             else:
-                notes.append(_elsewhere("poetry.lock", name, kind))
+                notes.append(_not_from_index("poetry.lock", name, kind))
     return pins, notes
 
 
@@ -154,31 +156,31 @@ def _python_fits(versions: str | None, markers: Markers) -> bool:
         return True  # Poetry's own spelling (`^3.8`, `||`): its resolver has checked it already
 
 
-def pdm(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
+def read_pdm(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
     """The packages of the default and test groups whose markers hold."""
     pins, notes = [], []
     for package in tomllib.loads(text).get("package", []):
         groups = package.get("groups", ["default"])
-        if not any(group == "default" or _testing(group) for group in groups):
+        if not any(group == "default" or _is_for_tests(group) for group in groups):
             continue
         if not applies(package.get("marker"), markers) or not _python_fits(package.get("requires_python"), markers):
             continue
         if package.get("path") or package.get("editable"):
             continue  # the project itself, or another package of the workspace
         if package.get("git") or package.get("url"):
-            notes.append(_elsewhere("pdm.lock", package["name"], "git" if package.get("git") else "url"))
+            notes.append(_not_from_index("pdm.lock", package["name"], "git" if package.get("git") else "url"))
             continue
-        pins.append(pin(package["name"], package["version"], _hashes(package.get("files", ()))))
-    return _once(pins), notes
+        pins.append(make_pin(package["name"], package["version"], _hashes(package.get("files", ()))))
+    return _without_duplicates(pins), notes
 
 
-def pylock(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
+def read_pylock(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
     """The packages of a pylock.toml (PEP 751) whose markers hold with the default groups and those for tests."""
     table = tomllib.loads(text)
     if not str(table["lock-version"]).startswith("1."):
         raise ValueError(f"lock-version {table['lock-version']} is not known")
-    groups = {*table.get("default-groups", ()), *filter(_testing, table.get("dependency-groups", ()))}
-    extras = {*filter(_testing, table.get("extras", ()))}
+    groups = {*table.get("default-groups", ()), *filter(_is_for_tests, table.get("dependency-groups", ()))}
+    extras = {*filter(_is_for_tests, table.get("extras", ()))}
     pins, notes = [], []
     for package in table.get("packages", []):
         if not _holds(package.get("marker"), {**markers, "extras": extras, "dependency_groups": groups}):
@@ -186,11 +188,11 @@ def pylock(text: str, project: Project, markers: Markers) -> Answer:  # noqa: AR
         if "directory" in package:
             continue
         if "vcs" in package or "archive" in package or "version" not in package:
-            notes.append(_elsewhere("pylock.toml", package["name"], "vcs" if "vcs" in package else "archive"))
+            notes.append(_not_from_index("pylock.toml", package["name"], "vcs" if "vcs" in package else "archive"))
             continue
         files = [*package.get("wheels", ()), *([package["sdist"]] if "sdist" in package else ())]
         hashes = {f"{kind}:{value}" for file in files for kind, value in file["hashes"].items()}
-        pins.append(pin(package["name"], package["version"], hashes))
+        pins.append(make_pin(package["name"], package["version"], hashes))
     return pins, notes
 
 
@@ -203,7 +205,7 @@ def _holds(marker: str | None, environment: Mapping[str, Any]) -> bool:
         return True
 
 
-def pipfile(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
+def read_pipfile(text: str, project: Project, markers: Markers) -> Answer:  # noqa: ARG001 - the lock has all that is needed
     """The packages of both sections of a Pipfile.lock."""
     table = json.loads(text)
     pins, notes = [], []
@@ -211,16 +213,16 @@ def pipfile(text: str, project: Project, markers: Markers) -> Answer:  # noqa: A
         if not applies(options.get("markers"), markers):
             continue
         if options.get("version", "").startswith("=="):
-            pins.append(pin(name, options["version"].removeprefix("=="), options.get("hashes", ())))
+            pins.append(make_pin(name, options["version"].removeprefix("=="), options.get("hashes", ())))
         elif not (options.get("editable") and options.get("path") in {".", "./"}):
-            notes.append(_elsewhere("Pipfile.lock", name, "git" if "git" in options else "path"))
+            notes.append(_not_from_index("Pipfile.lock", name, "git" if "git" in options else "path"))
     return pins, notes
 
 
 # -- shared ---------------------------------------------------------------------------------------------------------
 
 
-def _testing(name: str) -> bool:
+def _is_for_tests(name: str) -> bool:
     return name.lower() in FOR_TESTS
 
 
@@ -228,10 +230,10 @@ def _hashes(files: Iterable[Mapping[str, Any]]) -> list[str]:
     return [file["hash"] for file in files if "hash" in file]
 
 
-def _once(pins: Iterable[Pin]) -> list[Pin]:
+def _without_duplicates(pins: Iterable[Pin]) -> list[Pin]:
     """The pins without duplicates: PDM lists a package again for each of its extras."""
     return list(dict.fromkeys(pins))
 
 
-def _elsewhere(lock: str, name: str, kind: str) -> str:
+def _not_from_index(lock: str, name: str, kind: str) -> str:
     return f"{lock}: {name} comes from {kind}, not from your index, and was left out."

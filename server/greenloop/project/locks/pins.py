@@ -23,7 +23,7 @@ class Pin:
         return " ".join([f"{self.name}=={self.version}", *(f"--hash={value}" for value in self.hashes)])
 
 
-def pin(name: str, version: str, hashes: Collection[str], marker: str = "") -> Pin:
+def make_pin(name: str, version: str, hashes: Collection[str], marker: str = "") -> Pin:
     """Makes a pin, with its name normalised and its hashes sorted."""
     return Pin(name=canonicalize_name(name), version=version, hashes=tuple(sorted({*hashes})), marker=marker)
 

@@ -39,7 +39,7 @@ class Project:
     notes: tuple[str, ...] = ()
 
 
-def read(root: Path) -> Project:
+def read_project(root: Path) -> Project:
     """The project in this folder; an empty one if neither file can be read."""
     try:
         table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
@@ -76,18 +76,18 @@ def _pyproject(root: Path, table: Mapping[str, Any]) -> Project:
         **_table(project, "entry-points"),
         **_table(poetry, "plugins"),
     }
-    chosen_extras = _for_tests(extras)
-    chosen_groups = _for_tests(groups)
+    chosen_extras = _test_groups(extras)
+    chosen_groups = _test_groups(groups)
     requirement_lines = [
         *dependencies,
         *(line for extra in chosen_extras for line in extras[extra]),
         *(line for group in chosen_groups for line in groups[group]),
     ]
-    requirement_lines = list(_expanded(requirement_lines, name, extras))
-    usable, notes = _usable(requirement_lines, name, "pyproject.toml")
+    requirement_lines = list(_expand_extras(requirement_lines, name, extras))
+    usable, notes = _split_usable(requirement_lines, name, "pyproject.toml")
     return Project(
         name=name,
-        version=str(project.get("version") or poetry.get("version") or "") or _found_version(root, name, table),
+        version=str(project.get("version") or poetry.get("version") or "") or _read_version(root, name, table),
         dependencies=tuple(dependencies),
         requirements=tuple(usable),
         extras=tuple(chosen_extras),
@@ -112,16 +112,16 @@ def _setup_cfg(root: Path, table: Mapping[str, Any]) -> Project:
     dependencies = _lines(config.get("options", "install_requires", fallback=""))
     requirement_lines = [
         *dependencies,
-        *(line for extra in _for_tests(extras) for line in extras[extra]),
-        *(line for group in _for_tests(groups) for line in groups[group]),
+        *(line for extra in _test_groups(extras) for line in extras[extra]),
+        *(line for group in _test_groups(groups) for line in groups[group]),
     ]
-    usable, notes = _usable(_expanded(requirement_lines, name, extras), name, "setup.cfg")
+    usable, notes = _split_usable(_expand_extras(requirement_lines, name, extras), name, "setup.cfg")
     entry_points: dict[str, dict[str, str]] = {}
     if config.has_section("options.entry_points"):
         entry_points = {group: _pairs(text) for group, text in config.items("options.entry_points")}
     version = config.get("metadata", "version", fallback="")
     if not re.match(r"\d", version):
-        version = _found_version(root, name, table)
+        version = _read_version(root, name, table)
     package_dir = _pairs(config.get("options", "package_dir", fallback=""))
     return Project(
         name=name,
@@ -129,8 +129,8 @@ def _setup_cfg(root: Path, table: Mapping[str, Any]) -> Project:
         file="setup.cfg",
         dependencies=tuple(dependencies),
         requirements=tuple(usable),
-        extras=tuple(_for_tests(extras)),
-        groups=tuple(_for_tests(groups)),
+        extras=tuple(_test_groups(extras)),
+        groups=tuple(_test_groups(groups)),
         sources=tuple(_sources(root, table, package_dir)),
         entry_points=entry_points,
         notes=tuple(notes),
@@ -170,7 +170,7 @@ def _sources(root: Path, table: Mapping[str, Any], package_dir: Mapping[str, str
             yield str(path)
 
 
-def _found_version(root: Path, name: str, table: Mapping[str, Any]) -> str:
+def _read_version(root: Path, name: str, table: Mapping[str, Any]) -> str:
     """The version written in a file of the package; empty if a tool would have to compute it."""
     package = name.replace("-", "_").replace(".", "/")
     configured_file = _table(table, "tool", "hatch", "version").get("path")
@@ -194,7 +194,7 @@ def _found_version(root: Path, name: str, table: Mapping[str, Any]) -> str:
 # -- requirements ---------------------------------------------------------------------------------------------------
 
 
-def _usable(lines: Sequence[str] | Iterator[str], project_name: str, file: str) -> tuple[list[str], list[str]]:
+def _split_usable(lines: Sequence[str] | Iterator[str], project_name: str, file: str) -> tuple[list[str], list[str]]:
     """Requirements that a package index can provide, and a sentence about each other line."""
     usable, notes = [], []
     for line in lines:
@@ -210,7 +210,7 @@ def _usable(lines: Sequence[str] | Iterator[str], project_name: str, file: str) 
     return usable, notes
 
 
-def _expanded(lines: Sequence[str], project_name: str, extras: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _expand_extras(lines: Sequence[str], project_name: str, extras: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The lines, with the project's own `name[extra]` replaced by the requirements of that extra."""
     pending = list(lines)
     expanded: set[str] = set()
@@ -273,7 +273,7 @@ def _specifier(text: str) -> str:
     return ",".join(parts)
 
 
-def _for_tests(groups: Mapping[str, Any]) -> list[str]:
+def _test_groups(groups: Mapping[str, Any]) -> list[str]:
     return sorted(name for name in groups if name.lower() in FOR_TESTS)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from greenloop.project.locks.pins import Pin, pin
+from greenloop.project.locks.pins import Pin, make_pin
 
 _ROOT = re.compile(r"^(requirements([-_.](dev|develop|development|tests?|testing))?"
                    r"|(dev|tests?|testing)[-_.]requirements)\.txt$", re.IGNORECASE)  # fmt: skip
@@ -23,7 +23,7 @@ _DEEPEST = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class RequirementsFiles:
     """The contents of requirement files. `complete`: every line is exact and has a hash, so they are a lock."""
 
     files: tuple[str, ...] = ()
@@ -35,24 +35,24 @@ class Listed:
 
 
 @dataclass
-class _Found:
+class _Collected:
     lines: list[tuple[Requirement, tuple[str, ...]]] = field(default_factory=list)
     constraints: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seen: set[tuple[Path, bool]] = field(default_factory=set)
 
 
-def of(root: Path) -> Listed:
+def read_requirements(root: Path) -> RequirementsFiles:
     """Reads the requirement files that a project's tests may need, not those of documentation and the like."""
     files = [path for path in sorted(root.glob("*.txt")) if _ROOT.match(path.name)]
     for folder in ("requirements", "tests", "test"):
         pattern = _FOLDER if folder == "requirements" else _ROOT
         files += [path for path in sorted((root / folder).glob("*.txt")) if pattern.match(path.name)]
-    collected = _Found()
+    collected = _Collected()
     for file in files:
         _read(root, file, collected, constraint=False, depth=0)
     pins = [_exact(requirement, hashes) for requirement, hashes in collected.lines]
-    return Listed(
+    return RequirementsFiles(
         files=tuple(str(file.relative_to(root)) for file in files),
         requirements=tuple(str(requirement) for requirement, _hashes in collected.lines),
         constraints=tuple(collected.constraints),
@@ -67,10 +67,10 @@ def _exact(requirement: Requirement, hashes: tuple[str, ...]) -> Pin | None:
     if len(specifiers) != 1 or specifiers[0].operator not in {"==", "==="} or not hashes:
         return None
     version = specifiers[0].version
-    return None if "*" in version else pin(requirement.name, version, hashes, str(requirement.marker or ""))
+    return None if "*" in version else make_pin(requirement.name, version, hashes, str(requirement.marker or ""))
 
 
-def _read(root: Path, file: Path, collected: _Found, *, constraint: bool, depth: int) -> None:
+def _read(root: Path, file: Path, collected: _Collected, *, constraint: bool, depth: int) -> None:
     if (file, constraint) in collected.seen or depth > _DEEPEST:
         return
     collected.seen.add((file, constraint))
@@ -83,20 +83,22 @@ def _read(root: Path, file: Path, collected: _Found, *, constraint: bool, depth:
     except (OSError, UnicodeDecodeError) as error:
         collected.notes.append(f"{label} cannot be read ({error}) and was left out.")
         return
-    for line in _logical(text):
+    for line in _logical_lines(text):
         if line.startswith("-"):
             _option(root, file, line, collected, constraint=constraint, depth=depth, label=label)
             continue
-        requirement, hashes = _parsed(line)
+        requirement, hashes = _parse_line(line)
         if requirement is None:
-            collected.notes.append(f"{label}: `{_brief(line)}` does not come from an index and was left out.")
+            collected.notes.append(f"{label}: `{_shorten(line)}` does not come from an index and was left out.")
         elif constraint:
             collected.constraints.append(str(requirement))
         else:
             collected.lines.append((requirement, hashes))
 
 
-def _option(root: Path, file: Path, line: str, collected: _Found, *, constraint: bool, depth: int, label: str) -> None:
+def _option(
+    root: Path, file: Path, line: str, collected: _Collected, *, constraint: bool, depth: int, label: str
+) -> None:
     """Follows includes inside the workspace and drops every other option."""
     try:
         arguments = shlex.split(line)
@@ -116,10 +118,10 @@ def _option(root: Path, file: Path, line: str, collected: _Found, *, constraint:
     elif name in {"-e", "--editable"} and value.partition("[")[0] in {".", "./"}:
         pass  # the project itself, which is never installed
     else:
-        collected.notes.append(f"{label}: the option `{_brief(line)}` was not passed on.")
+        collected.notes.append(f"{label}: the option `{_shorten(line)}` was not passed on.")
 
 
-def _parsed(line: str) -> tuple[Requirement | None, tuple[str, ...]]:
+def _parse_line(line: str) -> tuple[Requirement | None, tuple[str, ...]]:
     hashes = tuple(re.findall(r"--hash[= ](\S+)", line))
     text = re.split(r"\s--", line, maxsplit=1)[0].strip()
     try:
@@ -129,7 +131,7 @@ def _parsed(line: str) -> tuple[Requirement | None, tuple[str, ...]]:
     return (None, ()) if requirement.url or "$" in text else (requirement, hashes)
 
 
-def _logical(text: str) -> Iterator[str]:
+def _logical_lines(text: str) -> Iterator[str]:
     """Logical lines: continuations joined, comments and blank lines removed."""
     for line in re.sub(r"\\\r?\n", " ", text).splitlines():
         stripped = re.sub(r"(^|\s)#.*$", "", line).strip()
@@ -137,6 +139,6 @@ def _logical(text: str) -> Iterator[str]:
             yield stripped
 
 
-def _brief(line: str) -> str:
+def _shorten(line: str) -> str:
     """The line without credentials in URLs, cut to 80 characters."""
     return re.sub(r"//[^/@\s]+@", "//…@", line)[:80]

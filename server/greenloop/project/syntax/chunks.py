@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from greenloop.project.syntax.recovery import by_indentation, string_rows
-from greenloop.project.syntax.tree_sitter import Definition, Node, by_tree, end_of, lines, parse
+from greenloop.project.syntax.recovery import definitions_by_indentation, string_rows
+from greenloop.project.syntax.tree_sitter import Definition, Node, definitions_in_tree, last_line, parse, split_lines
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class Chunk:
     """A top-level statement with the text up to the next one; line numbers count from the chunk's first line.
 
     `has_open_string`: it is broken and its triple quotes do not pair, so that it may extend into other chunks.
@@ -42,10 +42,10 @@ class Piece:
 LARGE = 100
 # Unindented rows do not always begin a statement (inside brackets): up to so many chunks are parsed as one.
 _JOINED = 3
-Placed = tuple[int, int, Piece]  # the character offset and the row where a chunk begins
+Placed = tuple[int, int, Chunk]  # the character offset and the row where a chunk begins
 
 
-def lower(item: Definition, rows: int) -> Definition:
+def shift_down(item: Definition, rows: int) -> Definition:
     """The definition with `rows` added to all line numbers."""
     # Written out: `dataclasses.replace` takes four times as long, and a file may have a thousand definitions.
     return Definition(
@@ -65,15 +65,15 @@ def lower(item: Definition, rows: int) -> Definition:
     )
 
 
-def split(normal: str) -> list[Placed]:
+def split_chunks(normal: str) -> list[Placed]:
     """The chunks of a text, or of a part of one that begins unindented."""
     root = parse(normal)
     if not _is_broken(root):
         return _by_nodes(normal, root.children)
-    rows = lines(normal)
+    rows = split_lines(normal)
     statement_rows = _starts(rows)
     if len(statement_rows) == 1:
-        return [(0, 0, _broken(normal, rows))]
+        return [(0, 0, _make_broken_chunk(normal, rows))]
     offsets = [0, *accumulate(len(line) for line in rows)]
     bounds = [*statement_rows, len(rows)]
     result = []
@@ -89,30 +89,32 @@ def split(normal: str) -> list[Placed]:
             joined = 1
             chunk_text = normal[offsets[start] : offsets[bounds[index + 1]]]
         chunk = (
-            _broken(chunk_text, rows[start : bounds[index + 1]])
+            _make_broken_chunk(chunk_text, rows[start : bounds[index + 1]])
             if _is_broken(tree)
-            else _sound(chunk_text, 0, tree.children, 0)
+            else _make_chunk(chunk_text, 0, tree.children, 0)
         )
         result.append((offsets[start], start, chunk))
         index += joined
     return result
 
 
-def _sound(text: str, start: int, nodes: Sequence[Node], row: int) -> Piece:
+def _make_chunk(text: str, start: int, nodes: Sequence[Node], row: int) -> Chunk:
     """The chunk of `nodes`, which begins at this character and row of the text."""
-    definitions = tuple(lower(item, -row) if row else item for item in by_tree(nodes, "", typing_only=False))
+    definitions = tuple(
+        shift_down(item, -row) if row else item for item in definitions_in_tree(nodes, "", typing_only=False)
+    )
     if (
         len(nodes) > 1
         or not definitions
         or definitions[0].kind != "class"
         or definitions[0].end - definitions[0].start < LARGE
     ):
-        return Piece(found=definitions)
+        return Chunk(found=definitions)
     node = nodes[0].child_by_field_name("definition") or nodes[0]
     body = node.child_by_field_name("body")
     if body is None or body.start_point[0] == node.start_point[0] or not _is_even(body):
-        return Piece(found=definitions)
-    return Piece(
+        return Chunk(found=definitions)
+    return Chunk(
         found=definitions[:1], members=tuple(_by_rows(text[start:], body.children, row, definitions[0].qualname))
     )
 
@@ -120,10 +122,10 @@ def _sound(text: str, start: int, nodes: Sequence[Node], row: int) -> Piece:
 def _by_rows(text: str, nodes: Sequence[Node], row: int, owner: str) -> Iterator[Placed]:
     """The members of a class, in a text that begins at `row`."""
     for offset, row_offset, group in _grouped(text, nodes, row):
-        definitions = by_tree(group, f"{owner}.", typing_only=False)
-        last_code_row = max((end_of(node) for node in group if node.type != "comment"), default=0)
-        relative_definitions = tuple(lower(item, -row - row_offset) for item in definitions)
-        yield offset, row_offset, Piece(found=relative_definitions, bottom=max(last_code_row - row - row_offset, 0))
+        definitions = definitions_in_tree(group, f"{owner}.", typing_only=False)
+        last_code_row = max((last_line(node) for node in group if node.type != "comment"), default=0)
+        relative_definitions = tuple(shift_down(item, -row - row_offset) for item in definitions)
+        yield offset, row_offset, Chunk(found=relative_definitions, bottom=max(last_code_row - row - row_offset, 0))
 
 
 def _is_even(body: Node, column: int | None = None) -> bool:
@@ -143,16 +145,16 @@ def members_of(part: str, owner: str) -> list[Placed] | None:
         body = node.child_by_field_name("body")
         is_complete = body is not None and not others and _is_even(body, len(part) - len(part.lstrip(" \t")))
         return list(_by_rows(part, body.children, 1, owner)) if body is not None and is_complete else None
-    rows = lines(part)
+    rows = split_lines(part)
     if _is_open(part) or any(row[0] not in " \t\f\r\n#)]}" for row in rows):
         return None
-    class_definition, *inner_definitions = by_indentation([header, *rows])
-    relative_definitions = tuple(lower(item, -1) for item in inner_definitions)
-    return [(0, 0, Piece(found=relative_definitions, broken=True, bottom=class_definition.end - 1))]
+    class_definition, *inner_definitions = definitions_by_indentation([header, *rows])
+    relative_definitions = tuple(shift_down(item, -1) for item in inner_definitions)
+    return [(0, 0, Chunk(found=relative_definitions, broken=True, bottom=class_definition.end - 1))]
 
 
-def _broken(text: str, rows: Sequence[str]) -> Piece:
-    return Piece(found=tuple(by_indentation(rows)), broken=True, open=_is_open(text))
+def _make_broken_chunk(text: str, rows: Sequence[str]) -> Chunk:
+    return Chunk(found=tuple(definitions_by_indentation(rows)), broken=True, open=_is_open(text))
 
 
 def _is_open(text: str) -> bool:
@@ -164,8 +166,8 @@ def _by_nodes(normalised_text: str, nodes: Sequence[Node]) -> list[Placed]:
     result: list[Placed] = []
     for offset, row, group in _grouped(normalised_text, nodes, 0):
         start, first_row = (offset, row) if result else (0, 0)
-        result.append((start, first_row, _sound(normalised_text, start, group, first_row)))
-    return result or [(0, 0, Piece(found=()))]
+        result.append((start, first_row, _make_chunk(normalised_text, start, group, first_row)))
+    return result or [(0, 0, Chunk(found=()))]
 
 
 def _grouped(text: str, nodes: Sequence[Node], row: int) -> Iterator[tuple[int, int, list[Node]]]:

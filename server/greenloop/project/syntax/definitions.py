@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from greenloop.project.syntax.outline import Outline as Outline  # noqa: PLC0414 - part of this module's interface
-from greenloop.project.syntax.outline import whole
-from greenloop.project.syntax.tree_sitter import BLOCKS, Node, normalised, parse, text_of
+from greenloop.project.syntax.outline import parse_outline
+from greenloop.project.syntax.tree_sitter import BLOCKS, Node, node_text, normalize_text, parse
 from greenloop.project.syntax.tree_sitter import Definition as Definition  # noqa: PLC0414 - likewise
-from greenloop.project.syntax.tree_sitter import lines as lines  # noqa: PLC0414 - likewise
+from greenloop.project.syntax.tree_sitter import split_lines as split_lines  # noqa: PLC0414 - likewise
 
 _LOCK = threading.Lock()
 _MOST_KEPT = 32
@@ -34,36 +34,36 @@ class Binding:
     end: int
 
 
-def words(text: str) -> set[str]:
+def identifiers(text: str) -> set[str]:
     """All identifiers in the text, keywords included."""
     return set(_NAME.findall(text))
 
 
-def span(text: str, start: int, end: int) -> str:
+def line_span(text: str, start: int, end: int) -> str:
     """Lines `start` to `end` of the text, 1-based and inclusive."""
-    return "".join(lines(text)[start - 1 : end])
+    return "".join(split_lines(text)[start - 1 : end])
 
 
 _kept: OrderedDict[str, Outline] = OrderedDict()
 
 
-def definitions(text: str, path: str = "") -> tuple[Definition, ...]:
+def find_definitions(text: str, path: str = "") -> tuple[Definition, ...]:
     """Every addressable definition in the order of the text.
 
     `path` is only a cache key: the newest text of each path is kept as parsed chunks, so that the next one, a
     keystroke later, costs only parsing the chunk that changed.
     """
-    return outline(text, path).definitions
+    return cached_outline(text, path).definitions
 
 
-def outline(text: str, path: str = "") -> Outline:
+def cached_outline(text: str, path: str = "") -> Outline:
     """The outline behind `find_definitions`, for callers that need few of them; `path` as there."""
     with _LOCK:
         cached = _kept.get(path)
         if cached is None:
-            cached = whole(text)
+            cached = parse_outline(text)
         elif cached.text != text:
-            cached = cached.changed(text)
+            cached = cached.updated(text)
         _kept[path] = cached
         _kept.move_to_end(path)
         if len(_kept) > _MOST_KEPT:
@@ -71,22 +71,22 @@ def outline(text: str, path: str = "") -> Outline:
         return cached
 
 
-def bindings(text: str) -> tuple[Binding, ...]:
+def find_bindings(text: str) -> tuple[Binding, ...]:
     """The imports and assignments at top level, also inside `if` and `try`, in the order of the text."""
-    return tuple(_bindings(parse(normalised(text)).children))
+    return tuple(_bindings(parse(normalize_text(text)).children))
 
 
-def enclosing(text: str, line: int, path: str = "") -> Definition | None:
+def enclosing_definition(text: str, line: int, path: str = "") -> Definition | None:
     """The innermost addressable definition at a line."""
-    return outline(text, path).at(line)
+    return cached_outline(text, path).definition_at(line)
 
 
-def lookup(found: Sequence[Definition], qualname: str) -> Definition | None:
+def find_by_qualname(definitions: Sequence[Definition], qualname: str) -> Definition | None:
     """The definition that a name refers to at run time: the last one, but the getter of a property.
 
     Overloads and definitions for type checkers count only if there is nothing else.
     """
-    matches = [definition for definition in found if definition.qualname == qualname]
+    matches = [definition for definition in definitions if definition.qualname == qualname]
     at_run_time = [item for item in matches if not item.typing_only and not is_overload(item)]
     matches = at_run_time or matches
     if not matches:
@@ -116,9 +116,9 @@ def _bindings(nodes: Sequence[Node]) -> Iterator[Binding]:
         elif node.type == "expression_statement" and node.children and node.children[0].type in _ASSIGNING:
             target = node.children[0].child_by_field_name("left")
             if target is not None and target.type in {"identifier", "pattern_list", "tuple_pattern", "list_pattern"}:
-                yield _binding("assignment", tuple(_NAME.findall(text_of(target))), node)
+                yield _binding("assignment", tuple(_NAME.findall(node_text(target))), node)
         elif node.type == "type_alias_statement":
-            yield _binding("assignment", tuple(_NAME.findall(text_of(node.named_children[0]))[:1]), node)
+            yield _binding("assignment", tuple(_NAME.findall(node_text(node.named_children[0]))[:1]), node)
 
 
 _ASSIGNING = {"assignment", "augmented_assignment"}
@@ -127,8 +127,8 @@ _ASSIGNING = {"assignment", "augmented_assignment"}
 def _imported(node: Node, *, whole: bool) -> str:
     if node.type == "aliased_import":
         alias = node.child_by_field_name("alias")
-        return text_of(alias) if alias is not None else ""
-    return text_of(node) if whole else text_of(node).partition(".")[0]
+        return node_text(alias) if alias is not None else ""
+    return node_text(node) if whole else node_text(node).partition(".")[0]
 
 
 def _binding(kind: Literal["import", "assignment"], names: tuple[str, ...], node: Node) -> Binding:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from greenloop.project.syntax.chunks import Piece, Placed, lower, members_of, split
-from greenloop.project.syntax.tree_sitter import Definition, normalised
+from greenloop.project.syntax.chunks import Chunk, Placed, members_of, shift_down, split_chunks
+from greenloop.project.syntax.tree_sitter import Definition, normalize_text
 
 
 class Outline:
@@ -30,7 +30,7 @@ class Outline:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """Every addressable definition in the order of the text."""
-        return tuple(lower(item, row) if row else item for item, row in self.placed())
+        return tuple(shift_down(item, row) if row else item for item, row in self.placed())
 
     def placed(self) -> Iterator[tuple[Definition, int]]:
         """Every definition with the number to add to its line numbers, for callers that need few of them."""
@@ -47,16 +47,16 @@ class Outline:
         """The qualified names of all definitions."""
         return frozenset(item.qualname for item, _rows in self.placed())
 
-    def at(self, line: int) -> Definition | None:
+    def definition_at(self, line: int) -> Definition | None:
         """The innermost definition at a line."""
         index = max(bisect_right(self._rows, line - 1) - 1, 0)
         first_row, chunk, innermost = self._rows[index], self._pieces[index], None
         member_count = bisect_right(chunk.members, line - 1 - first_row, key=lambda member: member[1])
-        for item, rows in Piece(
+        for item, rows in Chunk(
             found=chunk.found, members=chunk.members[max(member_count - 1, 0) : member_count]
         ).placed(first_row):
             if item.start + rows <= line <= item.end + rows:
-                innermost = lower(item, rows)
+                innermost = shift_down(item, rows)
         return innermost
 
     def line(self, number: int) -> str:
@@ -72,18 +72,18 @@ class Outline:
                 return ""
         return self._normal[start : self._normal.find("\n", start) + 1 or None]
 
-    def changed(self, text: str) -> Outline:
+    def updated(self, text: str) -> Outline:
         """The outline of the next text. Re-parses one more chunk on each side of the change: a decorator, an `else`."""
-        old_text, new_text = self._normal, normalised(text)
-        prefix_length = _common(old_text, new_text, min(len(old_text), len(new_text)))
-        suffix_length = _common_tail(old_text, new_text, min(len(old_text), len(new_text)) - prefix_length)
+        old_text, new_text = self._normal, normalize_text(text)
+        prefix_length = _common_prefix(old_text, new_text, min(len(old_text), len(new_text)))
+        suffix_length = _common_suffix(old_text, new_text, min(len(old_text), len(new_text)) - prefix_length)
         offsets, chunks = self._begins, self._pieces
-        within_class = self._inside(text, new_text, prefix_length, suffix_length)
+        within_class = self._update_class(text, new_text, prefix_length, suffix_length)
         if within_class is not None:
             return within_class
         first = max(0, bisect_right(offsets, prefix_length) - 2)
         after = bisect_left(offsets, len(old_text) - suffix_length) + 1
-        replacement = self._fresh(new_text, first, after)
+        replacement = self._parse_chunks(new_text, first, after)
         for _more in range(4):
             # A broken chunk at the edge may belong to the next one: decorators, the rest of a block.
             extend_down, extend_up = (
@@ -93,20 +93,20 @@ class Outline:
             if not (extend_down or extend_up):
                 break
             first, after = first - extend_up, after + extend_down
-            replacement = self._fresh(new_text, first, after)
+            replacement = self._parse_chunks(new_text, first, after)
         chunks_before, chunks_after = chunks[:first], chunks[after:]
         changed_broken = [
             piece for piece in (*chunks[first:after], *(placed[2] for placed in replacement)) if piece.broken
         ]
         other_broken = [piece for piece in (*chunks_before, *chunks_after) if piece.broken]
         if changed_broken and other_broken and any(piece.open for piece in (*changed_broken, *other_broken)):
-            return whole(text)  # A string opened in one chunk may end in another: parse the whole text.
+            return parse_outline(text)  # A string opened in one chunk may end in another: parse the whole text.
         row_shift = new_text.count("\n", prefix_length, len(new_text) - suffix_length) - old_text.count(
             "\n", prefix_length, len(old_text) - suffix_length
         )
-        return self._with(text, new_text, first, after, replacement, row_shift)
+        return self._replace_chunks(text, new_text, first, after, replacement, row_shift)
 
-    def _with(
+    def _replace_chunks(
         self, text: str, new_text: str, first: int, after: int, replacement: Sequence[Placed], row_shift: int
     ) -> Outline:
         """Replaces the chunks `[first:after]`; the later ones move by `row_shift` rows."""
@@ -121,7 +121,7 @@ class Outline:
         result._pieces = [*self._pieces[:first], *result._pieces, *self._pieces[after:]]
         return result
 
-    def _inside(self, text: str, new_text: str, prefix_length: int, suffix_length: int) -> Outline | None:
+    def _update_class(self, text: str, new_text: str, prefix_length: int, suffix_length: int) -> Outline | None:
         """As `updated`, for a change among the members of a large class; None if it may affect more than these."""
         old_text = self._normal
         index = bisect_right(self._begins, prefix_length) - 1
@@ -158,27 +158,31 @@ class Outline:
         class_definition = class_chunk.found[0]
         member_ends = (row + member.bottom for _at, row, member in reversed(members) if member.bottom)
         end_line = class_definition.end + row_shift if members_after else next(member_ends, class_definition.end)
-        new_chunk = Piece(
+        new_chunk = Chunk(
             found=(replace(class_definition, end=end_line),),
             broken=any(member.broken for *_place, member in members),
             members=members,
         )
-        return self._with(text, new_text, index, index + 1, [(class_start, self._rows[index], new_chunk)], row_shift)
+        return self._replace_chunks(
+            text, new_text, index, index + 1, [(class_start, self._rows[index], new_chunk)], row_shift
+        )
 
-    def _fresh(self, new_text: str, first: int, after: int) -> list[Placed]:
+    def _parse_chunks(self, new_text: str, first: int, after: int) -> list[Placed]:
         """Parses the chunks `[first:after]` again, in the new text."""
         start, row = self._begins[first], self._rows[first]
         end = self._begins[after] + len(new_text) - len(self._normal) if after < len(self._begins) else len(new_text)
-        return [(start + offset, row + row_offset, piece) for offset, row_offset, piece in split(new_text[start:end])]
+        return [
+            (start + offset, row + row_offset, piece) for offset, row_offset, piece in split_chunks(new_text[start:end])
+        ]
 
 
-def whole(text: str) -> Outline:
+def parse_outline(text: str) -> Outline:
     """Parses a whole text."""
-    normalised_text = normalised(text)
-    return Outline(text, normalised_text, split(normalised_text))
+    normalised_text = normalize_text(text)
+    return Outline(text, normalised_text, split_chunks(normalised_text))
 
 
-def _common(old: str, new: str, limit: int) -> int:
+def _common_prefix(old: str, new: str, limit: int) -> int:
     """The length of the common prefix."""
     low, high = 0, limit
     while low < high:
@@ -187,7 +191,7 @@ def _common(old: str, new: str, limit: int) -> int:
     return low
 
 
-def _common_tail(old: str, new: str, limit: int) -> int:
+def _common_suffix(old: str, new: str, limit: int) -> int:
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2

@@ -12,7 +12,7 @@ _HEADER = re.compile(r"^([ \t\f]*)(?:(async)[ \t]+)?(def|class)[ \t]+([^\W\d]\w*
 
 
 @dataclass(kw_only=True)
-class _Open:
+class _OpenBlock:
     """A header whose block is being read; `end` is the last row of code seen in it so far."""
 
     indent: int
@@ -24,11 +24,11 @@ class _Open:
     end: int = 0
 
 
-def by_indentation(rows: Sequence[str]) -> list[Definition]:
+def definitions_by_indentation(rows: Sequence[str]) -> list[Definition]:
     """The definitions whose headers are recognisable, in the order of the text; blocks end by indentation."""
     string_lines = string_rows(rows)
     closed = []
-    open_blocks: list[_Open] = []
+    open_blocks: list[_OpenBlock] = []
     last_row = 0
     for row, line in enumerate(rows):
         stripped = line.lstrip(" \t\f")
@@ -45,7 +45,7 @@ def by_indentation(rows: Sequence[str]) -> list[Definition]:
                 prefix = f"{open_blocks[-1].qualname}." if open_blocks else ""
                 nested = bool(open_blocks) and (open_blocks[-1].nested or open_blocks[-1].header[3] == "def")
                 open_blocks.append(
-                    _Open(
+                    _OpenBlock(
                         indent=indent,
                         qualname=prefix + header[4],
                         row=row,
@@ -58,10 +58,10 @@ def by_indentation(rows: Sequence[str]) -> list[Definition]:
     for item in open_blocks:
         item.end = last_row
     closed.extend(open_blocks)
-    return [_opened(item, rows) for item in sorted(closed, key=lambda item: item.row) if not item.nested]
+    return [_make_definition(item, rows) for item in sorted(closed, key=lambda item: item.row) if not item.nested]
 
 
-def _opened(block: _Open, rows: Sequence[str]) -> Definition:
+def _make_definition(block: _OpenBlock, rows: Sequence[str]) -> Definition:
     is_class = block.header[3] == "class"
     start = _first_decorator(rows, block.row, block.indent)
     docstring = _docstring_rows(rows, block.header_end + 1)

@@ -68,12 +68,12 @@ class Definition:
         return self.qualname.rpartition(".")[0]
 
 
-def lines(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The lines with their endings. Unlike `str.splitlines`, splits only where Python itself does."""
     return list(io.StringIO(text, newline=""))
 
 
-def normalised(text: str) -> str:
+def normalize_text(text: str) -> str:
     r"""The text without a byte order mark and with `\n` line endings."""
     # The parser fails on a byte order mark, which some editors pass on.
     text = text.removeprefix("\ufeff")
@@ -85,7 +85,7 @@ def parse(normal: str) -> tree_sitter.Node:
     return _PARSER.parse(normal.encode("utf-8", "replace")).root_node
 
 
-def by_tree(nodes: Sequence[tree_sitter.Node], prefix: str, *, typing_only: bool) -> Iterator[Definition]:
+def definitions_in_tree(nodes: Sequence[tree_sitter.Node], prefix: str, *, typing_only: bool) -> Iterator[Definition]:
     """The definitions in these nodes and their blocks, with `prefix` before their qualified names."""
     for node in nodes:
         kind = node.type
@@ -94,12 +94,12 @@ def by_tree(nodes: Sequence[tree_sitter.Node], prefix: str, *, typing_only: bool
         elif kind == "decorated_definition":
             definition = node.child_by_field_name("definition")
             if definition is not None:
-                decorators = tuple(text_of(child)[1:].strip() for child in node.children if child.type == "decorator")
+                decorators = tuple(node_text(child)[1:].strip() for child in node.children if child.type == "decorator")
                 yield from _definition(definition, node, decorators, prefix, typing_only=typing_only)
         elif kind in BLOCKS:
             is_typing_block = kind == "if_statement" and _only_for_typing(node)
             yield from (
-                by_tree(node.children, prefix, typing_only=typing_only)
+                definitions_in_tree(node.children, prefix, typing_only=typing_only)
                 if not is_typing_block
                 else _typing(node, prefix)
             )
@@ -112,7 +112,7 @@ def _only_for_typing(node: tree_sitter.Node) -> bool:
 
 def _typing(node: tree_sitter.Node, prefix: str) -> Iterator[Definition]:
     for child in node.children:
-        yield from by_tree([child], prefix, typing_only=child.type == "block")
+        yield from definitions_in_tree([child], prefix, typing_only=child.type == "block")
 
 
 def _definition(
@@ -124,17 +124,17 @@ def _definition(
         return
     is_class = node.type == "class_definition"
     superclasses = node.child_by_field_name("superclasses") if is_class else None
-    qualname = prefix + text_of(name)
+    qualname = prefix + node_text(name)
     docstring = _docstring(body)
     yield Definition(
         kind="class" if is_class else "function",
-        name=text_of(name),
+        name=node_text(name),
         qualname=qualname,
         start=outer.start_point[0] + 1,
-        end=end_of(node),
+        end=last_line(node),
         name_line=name.start_point[0] + 1,
         header_end=_colon(node, body),
-        bases=tuple(text_of(child) for child in superclasses.named_children) if superclasses is not None else (),
+        bases=tuple(node_text(child) for child in superclasses.named_children) if superclasses is not None else (),
         decorators=decorators,
         docstring=(docstring.start_point[0] + 1, docstring.end_point[0] + 1) if docstring else None,
         examples=docstring is not None and b">>>" in (docstring.text or b""),
@@ -142,14 +142,14 @@ def _definition(
         asynchronous=node.children[0].type == "async",
     )
     if is_class:
-        yield from by_tree(body.children, f"{qualname}.", typing_only=typing_only)
+        yield from definitions_in_tree(body.children, f"{qualname}.", typing_only=typing_only)
 
 
-def text_of(node: tree_sitter.Node) -> str:
+def node_text(node: tree_sitter.Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def end_of(node: tree_sitter.Node) -> int:
+def last_line(node: tree_sitter.Node) -> int:
     """The last line of a node."""
     # As in `ast`, comments after the last statement do not belong to it: find the last real child.
     while node.type in _NESTING:

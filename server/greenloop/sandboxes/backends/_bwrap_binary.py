@@ -88,7 +88,7 @@ def choose(binaries: tuple[str, ...] | None = None) -> Binary:
 
 
 def _install_remedy() -> str:
-    command = f"Install bubblewrap: {os_release.install('bubblewrap')}."
+    command = f"Install bubblewrap: {os_release.install_command('bubblewrap')}."
     return f"{command} Then: {_APPARMOR_REMEDY}" if os_release.restricts_namespaces() else command
 
 

@@ -338,7 +338,7 @@ class ContainerSession:
             variables=place.variables,
             upload_bytes=max(memory, SPARE_BYTES),
             runtime=self.runtime,
-            project=project.read(place.root),
+            project=project.read_project(place.root),
         )
 
 

@@ -228,10 +228,8 @@ def _find_socket() -> str:
         or shutil.which("docker")
     ):
         raise CannotVerifyError("Docker is installed, but its engine is not running.", remedy=START_REMEDY)
-    raise CannotVerifyError(
-        "Neither Docker nor podman is installed.",
-        remedy=f"Install one: {os_release.install('docker', apt='docker.io', dnf='moby-engine')}, then start it.",
-    )
+    install = os_release.install_command("docker", apt="docker.io", dnf="moby-engine")
+    raise CannotVerifyError("Neither Docker nor podman is installed.", remedy=f"Install one: {install}, then start it.")
 
 
 def _socket_paths() -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import SandboxSpec
 from greenloop.project import locks
-from greenloop.project.locks import Pin, Wanted
+from greenloop.project.locks import PackageSources, Pin
 from greenloop.project.settings import cache_folder
 from greenloop.sandboxes.container import base, build, image, image_python, prune, unpack_wheels
 from greenloop.sandboxes.container.bounded_process import make_runner
@@ -43,7 +43,7 @@ def ensure_image(
     """
     version = spec.environment.version
     base_image = image.ensure(engine, version, report_status=report_status, should_stop=should_stop)
-    requested = locks.find(spec.root)
+    requested = locks.find_sources(spec.root)
     ready = (
         base_image
         if requested is None
@@ -56,7 +56,7 @@ def ensure_image(
     return ready
 
 
-def image_name(base_id: str, version: tuple[int, int], lock: Wanted) -> str:
+def image_name(base_id: str, version: tuple[int, int], lock: PackageSources) -> str:
     """Repository and tag, which identify base, Python, packages and builder version."""
     parts = [base_id.encode(), repr(version).encode(), lock.content, BUILDER_VERSION.encode()]
     digest = hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
@@ -68,16 +68,16 @@ def list_packages(spec: SandboxSpec) -> list[Pin]:
 
     Raises `CannotVerifyError` where the lock cannot be read.
     """
-    requested = locks.find(spec.root)
+    requested = locks.find_sources(spec.root)
     if requested is None:
         return []
     if not requested.requirements:
-        pins, _notes = locks.pins(requested, spec.root, image_python.default_markers(spec.environment.version))
+        pins, _notes = locks.read_pins(requested, spec.root, image_python.default_markers(spec.environment.version))
         return pins
     return _read_resolution(_resolution_file(spec.environment.version, requested)) or []
 
 
-def _resolution_file(version: tuple[int, int], lock: Wanted) -> Path:
+def _resolution_file(version: tuple[int, int], lock: PackageSources) -> Path:
     """The cache file with the packages resolved for a project without a lock, so that they are resolved once."""
     digest = hashlib.sha256(lock.content).hexdigest()[:32]
     return cache_folder() / "resolved" / f"{version[0]}.{version[1]}-{digest}.json"
@@ -94,7 +94,7 @@ def ensure_project_image(
     base_image: str,
     version: tuple[int, int],
     root: Path,
-    lock: Wanted,
+    lock: PackageSources,
     *,
     report_status: Callable[[str], None] = log.info,
     should_stop: Callable[[], bool] = bool,
@@ -130,7 +130,7 @@ class _ImageBuilder:
     base_image: str
     version: tuple[int, int]
     root: Path
-    lock: Wanted
+    lock: PackageSources
     report_status: Callable[[str], None]
     should_stop: Callable[[], bool]
 
@@ -178,7 +178,7 @@ class _ImageBuilder:
             try:
                 return [*fetcher.fetch_wheels(pending, folder / "wheels"), *wheels]
             except NoWheelError as problem:
-                missing = next((pin for pin in pending if locks.same(pin.name, str(problem))), None)
+                missing = next((pin for pin in pending if locks.is_same_package(pin.name, str(problem))), None)
                 if missing is None:
                     raise CannotVerifyError(f"{problem} is not on your package index.") from problem
                 wheels.append(self._build_package(missing, fetcher, folder))
@@ -187,7 +187,7 @@ class _ImageBuilder:
 
     def _pins(self, fetcher: Fetcher, folder: Path, resolution: Path) -> list[Pin]:
         if not self.lock.requirements:
-            pins, notes = locks.pins(self.lock, self.root, fetcher.python.markers)
+            pins, notes = locks.read_pins(self.lock, self.root, fetcher.python.markers)
             self._warn(notes)
             return pins
         self._warn(self.lock.notes)
@@ -212,7 +212,12 @@ class _ImageBuilder:
                     ) from problem
                 built_packages.add(package)
                 line = next(
-                    (line for line in self.lock.requirements if locks.same(locks.named(line), package)), package
+                    (
+                        line
+                        for line in self.lock.requirements
+                        if locks.is_same_package(locks.requirement_name(line), package)
+                    ),
+                    package,
                 )
                 self._build_package(line, fetcher, folder)
 
@@ -266,4 +271,4 @@ def _save_resolution(file: Path, pins: list[Pin]) -> None:
 
 
 def _package_name(wheel: Path) -> str:
-    return locks.normal(wheel.name.partition("-")[0])
+    return locks.normalize_name(wheel.name.partition("-")[0])

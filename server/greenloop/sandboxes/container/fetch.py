@@ -14,7 +14,7 @@ from pathlib import Path
 
 from greenloop.core.errors import CannotVerifyError
 from greenloop.project.locks import Pin
-from greenloop.project.locks.pins import pin
+from greenloop.project.locks.pins import make_pin
 from greenloop.sandboxes.container.bounded_process import ProgramError
 from greenloop.sandboxes.container.image_python import ImagePython
 
@@ -62,7 +62,9 @@ class Fetcher:
         for item in json.loads(report.read_text(encoding="utf-8"))["install"]:
             hashes = item["download_info"].get("archive_info", {}).get("hashes", {})
             metadata = item["metadata"]
-            pins.append(pin(metadata["name"], metadata["version"], [f"sha256:{hashes['sha256']}"] if hashes else []))
+            pins.append(
+                make_pin(metadata["name"], metadata["version"], [f"sha256:{hashes['sha256']}"] if hashes else [])
+            )
         return sorted(pins)
 
     def fetch_wheels(self, pins: Sequence[Pin], folder: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from greenloop.project import templates
 
 def turns(part: str, /, **values: str) -> tuple[Message, ...]:
     """The messages of a part's template, alternating between user and assistant, the user last."""
-    text = templates.part(f"specs/{part}").template
+    text = templates.part_template(f"specs/{part}").template
     roles = cycle(("user", "assistant"))
     return tuple(Message(role=next(roles), content=_filled(turn, values)) for turn in text.split("\n---\n"))
 

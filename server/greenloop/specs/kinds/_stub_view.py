@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from greenloop.core.records.spec import Region
-from greenloop.core.text.tokens import estimate
-from greenloop.core.text.truncate import cut
+from greenloop.core.text.tokens import estimate_tokens
+from greenloop.core.text.truncate import truncate
 from greenloop.project.syntax import definitions
 
 ROOM = 700  # tokens of a signature with its docstring
@@ -46,9 +46,9 @@ class Outline:
 
 def outline(region: Region, text: str) -> Outline | None:
     """Builds the view of a region; None where the region's own lines cannot be parsed."""
-    classes = tuple(item.name for item in definitions.definitions(text, region.path) if item.kind == "class")
+    classes = tuple(item.name for item in definitions.find_definitions(text, region.path) if item.kind == "class")
     owner, _separator, last = region.qualname.rpartition(".")
-    node = _parsed(definitions.span(text, region.start, region.end))
+    node = _parsed(definitions.line_span(text, region.start, region.end))
     if node is None or node.name != last:
         return None
     owner_class = _owner(text, region.path, owner) if owner else None
@@ -64,7 +64,7 @@ def outline(region: Region, text: str) -> Outline | None:
     kind = "function" if not owner else "attribute" if decorators & {"property", "cached_property"} else "method"
     stub = _class(owner_class, [*_made(owner_class), node]) if owner_class else _unparsed(_bare(node, 1))
     return Outline(
-        shown=cut(stub, ROOM, estimate),
+        shown=truncate(stub, ROOM, estimate_tokens),
         kind=kind,
         name=owner.partition(".")[0] or last,
         last=last,
@@ -84,8 +84,8 @@ def _parsed(source: str) -> Function | ast.ClassDef | None:
 
 
 def _owner(text: str, path: str, qualname: str) -> ast.ClassDef | None:
-    item = definitions.lookup(definitions.definitions(text, path), qualname)
-    node = _parsed(definitions.span(text, item.start, item.end)) if item else None
+    item = definitions.find_by_qualname(definitions.find_definitions(text, path), qualname)
+    node = _parsed(definitions.line_span(text, item.start, item.end)) if item else None
     return node if isinstance(node, ast.ClassDef) else None
 
 

@@ -21,7 +21,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.specs.changed_code import Subject, name_line, subject
 from greenloop.specs.limits import RUFF, Constraint, Fault, faults, parse, sentence
 
@@ -64,7 +64,7 @@ async def _judged(problem: Problem, region: Region, constraint: Constraint, file
 async def _faults(problem: Problem, constraint: Constraint, mine: Subject) -> Sequence[Fault]:
     if constraint.word != RUFF or not mine.judged:
         return faults(constraint, mine)
-    original_text = flat(problem.files[mine.region.path])
+    original_text = with_plain_ends(problem.files[mine.region.path])
     original_counts = Counter(
         _told(each, original_text) for each in await _ruff(problem, constraint, original_text, mine.region.path)
     )

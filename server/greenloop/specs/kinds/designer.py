@@ -38,7 +38,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     if stub_view is None:
         return Spec(doubts=(NOTHING,))
     answers = [(await tools.ask(request)).text for request in requests(stub_view)]
-    return spec(region, sources.imported_as(region.path, problem.root), stub_view, answers)
+    return spec(region, sources.import_name_in_tests(region.path, problem.root), stub_view, answers)
 
 
 def requests(about: Outline) -> list[ChatRequest]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from greenloop.core.docstrings.documentation import read
+from greenloop.core.docstrings.documentation import read_documentation
 from greenloop.core.docstrings.literals import EXCEPTIONS
-from greenloop.core.docstrings.statements import Told, told
+from greenloop.core.docstrings.statements import DocstringStatements, read_statements
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
@@ -26,14 +26,14 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     """The checks of the first region; no cases where nothing is stated, or the statements contradict each other."""
     del tools
     region = problem.regions[0]
-    return stated(region, problem.files[region.path], sources.imported_as(region.path, problem.root))
+    return stated(region, problem.files[region.path], sources.import_name_in_tests(region.path, problem.root))
 
 
 def stated(region: Region, text: str, module: str) -> Spec:
     """The spec in the text of a file, which is imported as `module`. Pure."""
     statements = facts(region, text)
-    if statements.clash:
-        return Spec(doubts=(statements.clash,))
+    if statements.contradiction:
+        return Spec(doubts=(statements.contradiction,))
     own_exceptions = _exceptions(text, region.path)
     checks = [
         Check(
@@ -49,15 +49,17 @@ def stated(region: Region, text: str, module: str) -> Spec:
     return build_test_file(region, module, KIND, checks) + Spec(doubts=statements.doubts)
 
 
-def facts(region: Region | Target, text: str) -> Told:
+def facts(region: Region | Target, text: str) -> DocstringStatements:
     """The statements about a region or target of a file's text, and a contradiction among them, if any."""
-    return told(read(text, region.start, region.end), region.qualname, _exceptions(text, region.path))
+    return read_statements(
+        read_documentation(text, region.start, region.end), region.qualname, _exceptions(text, region.path)
+    )
 
 
 def _exceptions(text: str, path: str) -> frozenset[str]:
     """The exception classes that the module defines, recognised by their bases or names."""
     names: set[str] = set()
-    for item in definitions.definitions(text, path):
+    for item in definitions.find_definitions(text, path):
         bases = {base.rpartition(".")[2] for base in item.bases}
         if item.kind == "class" and (_EXCEPTION.search(item.name) or bases & (EXCEPTIONS | names)):
             names.add(item.name)

@@ -33,7 +33,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     region = problem.regions[0]
     if not problem.spec.cases:
         return Spec()
-    return spec(region, problem.files[region.path], sources.imported_as(region.path, problem.root))
+    return spec(region, problem.files[region.path], sources.import_name_in_tests(region.path, problem.root))
 
 
 def spec(region: Region, text: str, module: str) -> Spec:

@@ -12,7 +12,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.specs.changed_code import name_line
 
 TYPE = "Rejected"
@@ -63,7 +63,11 @@ def shown(problem: Problem, files: Mapping[str, str]) -> str:
     rows: list[str] = []
     for path, text in files.items():
         original = problem.originals.get(path) or ""
-        diff_rows = list(difflib.unified_diff(flat(original).split("\n"), flat(text).split("\n"), lineterm="", n=1))[2:]
+        diff_rows = list(
+            difflib.unified_diff(
+                with_plain_ends(original).split("\n"), with_plain_ends(text).split("\n"), lineterm="", n=1
+            )
+        )[2:]
         rows += [path, *diff_rows] if len(files) > 1 else diff_rows
     hidden_count = len(rows) - ROWS
     shortened = [row if len(row) <= WIDE else f"{row[: WIDE - 1]}…" for row in rows[:ROWS]]

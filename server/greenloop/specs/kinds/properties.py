@@ -10,14 +10,14 @@ from __future__ import annotations
 import builtins
 import re
 
-from greenloop.core.docstrings.sections import Sections, sections
+from greenloop.core.docstrings.sections import Sections, parse_sections
 from greenloop.core.generated_tests import build_test_file
 from greenloop.core.ports import Tools
 from greenloop.core.records.model import ChatRequest, Message, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.text.tokens import estimate
-from greenloop.core.text.truncate import cut
+from greenloop.core.text.tokens import estimate_tokens
+from greenloop.core.text.truncate import truncate
 from greenloop.project import sources
 from greenloop.specs.kinds._few_shot import turns
 from greenloop.specs.properties import (
@@ -53,7 +53,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     head = signature.read(region, text)
     if head is None or not _askable(head):
         return Spec()
-    module = sources.imported_as(region.path, problem.root)
+    module = sources.import_name_in_tests(region.path, problem.root)
     values, without = _known(head, text, module)
     if doubt := probe.no_values(without) or await probe.doubt(values, region, module, problem, tools):
         return Spec(doubts=(doubt,))
@@ -69,7 +69,7 @@ def spec(region: Region, text: str, module: str, answer: str) -> Spec:
     values, without = _known(head, text, module)
     if without:
         return Spec(doubts=(probe.no_values(without),))
-    docstring_sections = sections(head.docstring)
+    docstring_sections = parse_sections(head.docstring)
     common_properties = library.properties(
         About(
             head=head,
@@ -100,7 +100,7 @@ def spec(region: Region, text: str, module: str, answer: str) -> Spec:
 
 
 def _known(head: Head, text: str, module: str) -> tuple[tuple[Values, ...], tuple[str, ...]]:
-    types = {each.name: each.type or each.text for each in sections(head.docstring).params}
+    types = {each.name: each.type or each.text for each in parse_sections(head.docstring).params}
     return value_strategies.values(head, text, module, types)
 
 
@@ -132,7 +132,7 @@ def messages(head: Head) -> tuple[Message, ...]:
         "properties",
         name=head.name,
         signature=head.signature,
-        docstring=cut(head.docstring, ROOM, estimate).replace("\n", "\n    "),
+        docstring=truncate(head.docstring, ROOM, estimate_tokens).replace("\n", "\n    "),
     )
 
 

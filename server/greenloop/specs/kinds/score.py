@@ -11,10 +11,10 @@ import re
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import FUNCTIONS, plain_name, tree
+from greenloop.core.python.ast_source import FUNCTIONS, parse_module, plain_name
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Spec
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
 from greenloop.specs.changed_code import name_line
 
@@ -31,8 +31,8 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     if match is None or float(match["least"] or 1) > 1:
         raise SettingsError(f"`spec.score` is {setting!r}, which names no scorer.", remedy=REMEDY)
     path, name, minimum = match["path"], match["name"], float(match["least"] or 1)
-    text = sources.text(problem.root, path, problem.buffers)
-    module = tree(flat(text or ""))
+    text = sources.read_text(problem.root, path, problem.buffers)
+    module = parse_module(with_plain_ends(text or ""))
     if text is None or isinstance(module, SyntaxError):
         reason = "is no file of this workspace" if text is None else "does not parse"
         raise SettingsError(f"`spec.score` names {path}, which {reason}.", remedy=REMEDY)
@@ -46,7 +46,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         shown=f"{name}({region.qualname}) >= {minimum:g}",
         imports=("import pathlib", "import runpy"),
     )
-    return build_test_file(region, sources.imported_as(region.path, problem.root), "score", [check])
+    return build_test_file(region, sources.import_name_in_tests(region.path, problem.root), "score", [check])
 
 
 def _body(path: str, name: str, target: str, least: float, *, depth: int) -> str:

@@ -19,11 +19,11 @@ from typing import Any
 from greenloop.core.errors import SettingsError
 from greenloop.core.generated_tests import Check, build_test_file
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import FUNCTIONS, definitions, plain_name, tree
-from greenloop.core.python.names import bindings, free_names
+from greenloop.core.python.ast_source import FUNCTIONS, find_definitions, parse_module, plain_name
+from greenloop.core.python.names import free_names, module_bindings
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.project import sources
 from greenloop.specs.changed_code import name_line
 
@@ -67,7 +67,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     path = str(tools.options.get("trace", ""))
     if not path:
         return Spec()
-    text = sources.text(problem.root, path, problem.buffers)
+    text = sources.read_text(problem.root, path, problem.buffers)
     if text is None:
         raise SettingsError(
             f"`spec.trace` names {path}, which is no file of this workspace.",
@@ -75,7 +75,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         )
     recorded = _about(problem)
     checks = []
-    for number, row in enumerate(flat(text).split("\n"), 1):
+    for number, row in enumerate(with_plain_ends(text).split("\n"), 1):
         if not row.strip():
             continue
         try:
@@ -94,15 +94,15 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 
 def _about(problem: Problem) -> _About:
     region = problem.regions[0]
-    text = flat(problem.files[region.path])
-    module = tree(text)
-    nodes = [] if isinstance(module, SyntaxError) else list(definitions(module.body))
+    text = with_plain_ends(problem.files[region.path])
+    module = parse_module(text)
+    nodes = [] if isinstance(module, SyntaxError) else list(find_definitions(module.body))
     line = name_line(problem, region)
     function = next((node for _name, node in nodes if node.lineno == line), None)
     return _About(
         region=region,
-        module=sources.imported_as(region.path, problem.root),
-        names=frozenset(bindings(text)),
+        module=sources.import_name_in_tests(region.path, problem.root),
+        names=frozenset(module_bindings(text)),
         line=line,
         is_async=isinstance(function, FUNCTIONS) and isinstance(function, ast.AsyncFunctionDef),
     )
@@ -238,13 +238,13 @@ def _imports(told: Mapping[str, Any]) -> list[str]:
 
 
 def _is_import(text: str) -> bool:
-    module = tree(text)
+    module = parse_module(text)
     return isinstance(module, ast.Module) and all(isinstance(each, ast.Import | ast.ImportFrom) for each in module.body)
 
 
 def _needed(used: str, about: _About, imports: list[str]) -> tuple[list[str], list[str]]:
     """(names of the module, imports) that an expression needs in addition to the line's own imports."""
-    known_names = set(bindings("\n".join(imports))) | set(dir(builtins)) | {about.name.partition(".")[0]}
+    known_names = set(module_bindings("\n".join(imports))) | set(dir(builtins)) | {about.name.partition(".")[0]}
     module_names, other_imports = [], []
     for name in sorted(free_names(used) - known_names):
         if name in about.names:

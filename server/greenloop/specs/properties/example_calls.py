@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenloop.core.python.ast_source import tree
+from greenloop.core.python.ast_source import parse_module
 from greenloop.specs.properties.signature import Head
 
 MOST = 40  # calls that are read
@@ -50,7 +50,7 @@ def _calls(head: Head) -> Iterator[ast.Call]:
     for match in re.finditer(rf"(?<![\w.]){re.escape(head.name)}\(", head.docstring):
         rest = head.docstring[match.start() : match.start() + LONGEST]
         for end in (bracket.end() for bracket in re.finditer(r"\)", rest)):
-            parsed = tree(rest[:end])
+            parsed = parse_module(rest[:end])
             statement = parsed.body[0] if isinstance(parsed, ast.Module) and parsed.body else None
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
                 if any(

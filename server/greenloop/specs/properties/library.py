@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import FUNCTIONS, tree
+from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.python.stubs import is_stub
 from greenloop.specs.properties import type_hints, value_strategies
 from greenloop.specs.properties.property_tests import Property
@@ -303,7 +303,7 @@ def _pairs(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _written(text: str, name: str) -> ast.FunctionDef | None:
-    parsed = tree(text)
+    parsed = parse_module(text)
     body = parsed.body if isinstance(parsed, ast.Module) else []
     node = next((each for each in body if isinstance(each, FUNCTIONS) and each.name == name), None)
     return node if isinstance(node, ast.FunctionDef) and not is_stub(node) else None

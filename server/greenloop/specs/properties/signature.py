@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring, piece, start_of
+from greenloop.core.python.ast_source import FUNCTIONS, Function, docstring_statement, parse_fragment, start_line
 from greenloop.core.records.spec import Region
 
 
@@ -41,13 +41,13 @@ class Head:
 def read(region: Region, text: str) -> Head | None:
     """Reads the header; None where the region's lines have no readable function. The rest of the file may be broken."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[region.start - 1 : region.end]
-    fragment = piece("\n".join(rows))
+    fragment = parse_fragment("\n".join(rows))
     if isinstance(fragment, SyntaxError):
         return None
     node = next((each for each in fragment.body if isinstance(each, FUNCTIONS)), None)
     if node is None:
         return None
-    first_line = start_of(node, fragment.lines)
+    first_line = start_line(node, fragment.lines)
     parameters = tuple(_parameters(node))
     is_bound = "." in region.qualname and not _has(node, "staticmethod")
     return Head(
@@ -55,7 +55,7 @@ def read(region: Region, text: str) -> Head | None:
         qualname=region.qualname,
         parameters=parameters,
         returns=_annotation(node.returns),
-        docstring=ast.get_docstring(node) or "" if docstring(node) else "",
+        docstring=ast.get_docstring(node) or "" if docstring_statement(node) else "",
         signature=_signature(node),
         line=region.start + node.lineno - first_line,
         bound=is_bound,

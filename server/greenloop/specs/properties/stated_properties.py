@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import tree
+from greenloop.core.python.ast_source import parse_module
 
 MOST = 4  # properties of one answer
 LONGEST = 300  # characters of one expression
@@ -79,7 +79,7 @@ def _expression(text: str, function: str, parameters: tuple[str, ...]) -> ast.ex
     text = text.strip().strip("`*").strip().removeprefix("assert ").rstrip(" ;.,`")
     if not text or len(text) > LONGEST:
         return None
-    parsed = tree(text)
+    parsed = parse_module(text)
     statement = parsed.body[0] if isinstance(parsed, ast.Module) and len(parsed.body) == 1 else None
     if not isinstance(statement, ast.Expr):
         return None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from greenloop.core.python.ast_source import tree
+from greenloop.core.python.ast_source import parse_module
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ _DEEPEST = 5
 
 def annotated(text: str, module: str = "") -> Form | None:
     """The kind that an annotation names; `module` is the text of the file, whose classes are known."""
-    parsed = tree(text.strip()) if text.strip() else None
+    parsed = parse_module(text.strip()) if text.strip() else None
     statement = parsed.body[0] if isinstance(parsed, ast.Module) and len(parsed.body) == 1 else None
     return _of(statement.value, module, _DEEPEST) if isinstance(statement, ast.Expr) else None
 

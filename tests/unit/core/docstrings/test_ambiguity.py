@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.ambiguity import designable, doubts, effects, foreign, unusable
+from greenloop.core.docstrings.ambiguity import find_doubts, find_effects, foreign_language, is_testable, why_unusable
 
 NOTHING = [
     ("f", None),
@@ -28,12 +28,12 @@ SOMETHING = [
 
 @pytest.mark.parametrize(("name", "docstring"), NOTHING)
 def test_a_docstring_that_says_nothing_is_named(name, docstring):
-    assert unusable(name, docstring) == f"The docstring of {name} says nothing that could be tested."
+    assert why_unusable(name, docstring) == f"The docstring of {name} says nothing that could be tested."
 
 
 @pytest.mark.parametrize(("name", "docstring"), SOMETHING)
 def test_a_docstring_that_says_something_is_used(name, docstring):
-    assert unusable(name, docstring) == ""
+    assert why_unusable(name, docstring) == ""
 
 
 DESCRIBED = [
@@ -65,20 +65,20 @@ QUIET = [
 
 @pytest.mark.parametrize(("docstring", "kind", "word", "held"), DESCRIBED)
 def test_what_no_test_of_the_result_sees_is_named_with_its_word(docstring, kind, word, held):
-    [effect] = effects("def f(x):", docstring)
+    [effect] = find_effects("def f(x):", docstring)
     assert (effect.kind, effect.word) == (kind, word)
-    [sentence] = doubts("def f(x):", docstring)
+    [sentence] = find_doubts("def f(x):", docstring)
     assert sentence.startswith(f'It describes {kind} ("{word}"); ')
-    assert designable("def f(x):", docstring) is held
+    assert is_testable("def f(x):", docstring) is held
 
 
 @pytest.mark.parametrize("docstring", QUIET)
 def test_a_doubt_is_not_raised_by_a_word_alone(docstring):
-    assert doubts("def f(x):", docstring) == ()
+    assert find_doubts("def f(x):", docstring) == ()
 
 
 def test_the_network_sentence_says_why_nothing_can_verify_it():
-    assert doubts("def f(x):", "Download x.") == (
+    assert find_doubts("def f(x):", "Download x.") == (
         'It describes a network call ("Download"); the sandbox has no network, so that nothing can verify it.',
     )
 
@@ -106,10 +106,10 @@ LANGUAGES = [
 
 @pytest.mark.parametrize(("docstring", "language"), LANGUAGES)
 def test_another_language_is_a_doubt_and_no_refusal(docstring, language):
-    assert foreign(docstring) == language
+    assert foreign_language(docstring) == language
     if language:
-        assert unusable("f", docstring) == ""
-        assert f"seems to be in {language};" in doubts("def f(x):", docstring)[0]
+        assert why_unusable("f", docstring) == ""
+        assert f"seems to be in {language};" in find_doubts("def f(x):", docstring)[0]
 
 
 UNDEFINED = [
@@ -130,15 +130,15 @@ DEFINED = [
 
 @pytest.mark.parametrize(("docstring", "said"), UNDEFINED)
 def test_a_name_that_nobody_defines_is_a_doubt(docstring, said):
-    assert doubts("def f(m):", docstring, {"Box"}) == (
+    assert find_doubts("def f(m):", docstring, {"Box"}) == (
         f"The docstring mentions {said} not defined or imported in the module.",
     )
-    assert doubts("def f(m):", docstring) == ()
+    assert find_doubts("def f(m):", docstring) == ()
 
 
 @pytest.mark.parametrize("docstring", DEFINED)
 def test_a_known_name_is_no_doubt(docstring):
-    assert doubts("def f(m):", docstring, {"Box"}) == ()
+    assert find_doubts("def f(m):", docstring, {"Box"}) == ()
 
 
 @pytest.mark.parametrize(
@@ -156,5 +156,5 @@ def test_a_known_name_is_no_doubt(docstring):
     ],
 )
 def test_nasty_text_is_read_in_bounded_time(docstring):
-    assert len(doubts("def f(x", docstring, set())) <= 3
-    unusable("f", docstring)
+    assert len(find_doubts("def f(x", docstring, set())) <= 3
+    why_unusable("f", docstring)

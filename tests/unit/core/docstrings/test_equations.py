@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.equations import Subject, equations
+from greenloop.core.docstrings.equations import DocumentedFunction, find_equations
 
-F = Subject(name="f", exceptions=frozenset({"EmptyInput"}))
+F = DocumentedFunction(name="f", exceptions=frozenset({"EmptyInput"}))
 
 
-def read(text: str, subject: Subject = F) -> list[str]:
+def read(text: str, subject: DocumentedFunction = F) -> list[str]:
     return [
         f"{stated.call} {'raises ' + stated.raises if stated.raises else '== ' + stated.expected}"
-        for stated in equations(text.split("\n"), subject)
+        for stated in find_equations(text.split("\n"), subject)
     ]
 
 

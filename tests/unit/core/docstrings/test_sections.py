@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from greenloop.core.docstrings.sections import MOST, Param, Raised, Returned, sections
+from greenloop.core.docstrings.sections import (
+    MOST,
+    DocumentedException,
+    DocumentedParameter,
+    DocumentedResult,
+    parse_sections,
+)
 
 NUMPY = """Weighted mean.
 
@@ -64,31 +70,31 @@ SPHINX = """Weighted mean.
 
 
 def test_numpy_sections_are_read() -> None:
-    found = sections(NUMPY)
+    found = parse_sections(NUMPY)
     numbers = "The numbers and how much each counts."
     assert found.params == (
-        Param(name="values", type="list of float", text=numbers, line=5),
-        Param(name="weights", type="list of float", text=numbers, line=5),
-        Param(name="mode", type="{'a', 'b'}", text="Which.", line=8),
-        Param(name="args", line=10),
+        DocumentedParameter(name="values", type="list of float", text=numbers, line=5),
+        DocumentedParameter(name="weights", type="list of float", text=numbers, line=5),
+        DocumentedParameter(name="mode", type="{'a', 'b'}", text="Which.", line=8),
+        DocumentedParameter(name="args", line=10),
     )
-    assert found.returns == Returned(type="float", text="The mean.", line=12)
+    assert found.returns == DocumentedResult(type="float", text="The mean.", line=12)
     assert found.raises == (
-        Raised(name="ValueError", text="If it is empty.", line=19),
-        Raised(name="KeyError", line=21),
-        Raised(name="TypeError", line=21),
+        DocumentedException(name="ValueError", text="If it is empty.", line=19),
+        DocumentedException(name="KeyError", line=21),
+        DocumentedException(name="TypeError", line=21),
     )
 
 
 def test_google_sections_are_read() -> None:
-    found = sections(GOOGLE)
+    found = parse_sections(GOOGLE)
     assert [(param.name, param.type, param.text) for param in found.params] == [
         ("values", "list[float]", "The numbers, all of them."),
         ("mode", "str", "Which: a or b."),
         ("plain", "", "No type."),
         ("bare", "", ""),
     ]
-    assert found.returns == Returned(type="float", text="The mean.", line=10)
+    assert found.returns == DocumentedResult(type="float", text="The mean.", line=10)
     assert [(item.name, item.text) for item in found.raises] == [
         ("ValueError", "If it is empty."),
         ("KeyError", "Else."),
@@ -97,44 +103,44 @@ def test_google_sections_are_read() -> None:
 
 
 def test_sphinx_fields_are_read() -> None:
-    found = sections(SPHINX)
+    found = parse_sections(SPHINX)
     assert [(param.name, param.type, param.text) for param in found.params] == [
         ("values", "list", "The numbers and more."),
         ("mode", "str", "Which."),
     ]
-    assert found.returns == Returned(type="float", text="The mean.", line=7)
+    assert found.returns == DocumentedResult(type="float", text="The mean.", line=7)
     assert [item.name for item in found.raises] == ["ValueError", "KeyError", "TypeError"]
 
 
 @pytest.mark.parametrize(
     ("docstring", "returned"),
     [
-        ("Returns:\n    the sum\n    of: all", Returned(text="the sum of: all", line=1)),
-        ("Returns:\n    list[int]: the primes", Returned(type="list[int]", text="the primes", line=1)),
-        ("It.\n\nReturns: the sum.\nof all\n\nMore.", Returned(text="the sum. of all", line=3)),
-        ("Returns\n-------\nout : int\n    Text.", Returned(name="out", type="int", text="Text.", line=1)),
-        ("## Returns\n\nthe sum", Returned(text="the sum", line=1)),
-        (":rtype: int", Returned(type="int")),
+        ("Returns:\n    the sum\n    of: all", DocumentedResult(text="the sum of: all", line=1)),
+        ("Returns:\n    list[int]: the primes", DocumentedResult(type="list[int]", text="the primes", line=1)),
+        ("It.\n\nReturns: the sum.\nof all\n\nMore.", DocumentedResult(text="the sum. of all", line=3)),
+        ("Returns\n-------\nout : int\n    Text.", DocumentedResult(name="out", type="int", text="Text.", line=1)),
+        ("## Returns\n\nthe sum", DocumentedResult(text="the sum", line=1)),
+        (":rtype: int", DocumentedResult(type="int")),
         ("Returns the sum: all of it.", None),
         ("", None),
     ],
 )
-def test_a_result_in_other_words(docstring: str, returned: Returned | None) -> None:
-    assert sections(docstring).returns == returned
+def test_a_result_in_other_words(docstring: str, returned: DocumentedResult | None) -> None:
+    assert parse_sections(docstring).returns == returned
 
 
 @pytest.mark.parametrize("text", ["a\r\n\r\nArgs:\r\n\tx (int): one\r\n", "a\n\n\tArgs:\n\t\tx (int): one\n"])
 def test_tabs_and_carriage_returns(text: str) -> None:
-    assert sections(text).params == (Param(name="x", type="int", text="one", line=4),)
+    assert parse_sections(text).params == (DocumentedParameter(name="x", type="int", text="one", line=4),)
 
 
 @pytest.mark.parametrize(
     "piece", ["Args:\n    x: a\n", ":param x: y\n", ":", "\n", " ", "x " * 9, "Raises\n---\n", "`" * 7, "(", "f(1) -> "]
 )
 def test_a_megabyte_is_read_in_bounded_time_and_memory(piece: str) -> None:
-    found = sections(piece * (1_000_000 // len(piece)))
+    found = parse_sections(piece * (1_000_000 // len(piece)))
     assert len(found.params) <= MOST
 
 
 def test_generators_are_known() -> None:
-    assert sections("Go.\n\nYields:\n    int: each").yields
+    assert parse_sections("Go.\n\nYields:\n    int: each").yields

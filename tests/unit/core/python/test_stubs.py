@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from doubling import PROBLEM
-from greenloop.core.python.stubs import todo, unwritten
+from greenloop.core.python.stubs import is_unwritten, todo_text
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
@@ -59,20 +59,20 @@ def source(body: str, margin: str = "") -> str:
 
 @pytest.mark.parametrize("body", YES)
 def test_a_body_that_means_implement_me(body):
-    assert unwritten(source(body))
-    assert unwritten(source(body, "    "))
-    assert unwritten(source(body, "\t").replace("\n", "\r\n"))
+    assert is_unwritten(source(body))
+    assert is_unwritten(source(body, "    "))
+    assert is_unwritten(source(body, "\t").replace("\n", "\r\n"))
 
 
 @pytest.mark.parametrize("body", NO)
 def test_a_body_that_is_code(body):
-    assert not unwritten(source(body))
-    assert not unwritten(source(body, "    "))
+    assert not is_unwritten(source(body))
+    assert not is_unwritten(source(body, "    "))
 
 
 def test_a_class_is_not_a_place_for_code():
-    assert not unwritten("class A:\n    pass\n")
-    assert not unwritten("")
+    assert not is_unwritten("class A:\n    pass\n")
+    assert not is_unwritten("")
 
 
 @pytest.mark.parametrize("body", [*YES, *NO])
@@ -81,10 +81,10 @@ def test_search_regions_and_the_form_of_answers_agree(body):
     region = Region(path="m.py", qualname="f", start=1, end=text.count("\n"))
     problem = Problem(root=PROBLEM.root, spec=Spec(), regions=(region,), originals={"m.py": text}, files={"m.py": text})
     baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
-    assert regions.unwritten(region, problem.files.get) == unwritten(text)
-    assert (chosen("search-replace", problem, 1000) == WHOLE) == unwritten(text)
+    assert regions.unwritten(region, problem.files.get) == is_unwritten(text)
+    assert (chosen("search-replace", problem, 1000) == WHOLE) == is_unwritten(text)
     if body != "return x +":
-        assert (ladder.plan(problem, [baseline])[0].move is Move.DRAFT) == unwritten(text)
+        assert (ladder.plan(problem, [baseline])[0].move is Move.DRAFT) == is_unwritten(text)
 
 
 def test_code_that_cannot_be_read_is_written_anew():
@@ -107,4 +107,4 @@ def test_code_that_cannot_be_read_is_written_anew():
     ],
 )
 def test_what_todo_comments_say(body, said):
-    assert todo(source(body, "    ")) == said
+    assert todo_text(source(body, "    ")) == said

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenloop.core.text.diff import _anchored, apply_hunks, flat, hunks, keep_ends, lines, merge, newline_of, unified
+from greenloop.core.text.diff import (
+    _anchored_pairs,
+    apply_hunks,
+    diff_hunks,
+    keep_ends,
+    main_line_end,
+    merge,
+    split_lines,
+    unified_diff,
+    with_plain_ends,
+)
 
 TEXTS = st.text(alphabet="ab\r\n\x0c\u2028", max_size=30)
 
@@ -21,17 +31,17 @@ TEXTS = st.text(alphabet="ab\r\n\x0c\u2028", max_size=30)
     ],
 )
 def test_only_three_line_ends_end_a_line(text, expected):
-    assert lines(text) == expected
+    assert split_lines(text) == expected
 
 
 @given(TEXTS)
 def test_lines_joined_are_the_text(text):
-    assert "".join(lines(text)) == text
+    assert "".join(split_lines(text)) == text
 
 
 @given(TEXTS, TEXTS)
 def test_hunks_give_the_new_text(old, new):
-    found = hunks(old, new)
+    found = diff_hunks(old, new)
     assert apply_hunks(old, found) == new
     assert all(a.end < b.start for a, b in itertools.pairwise(found))
 
@@ -46,8 +56,8 @@ def common(a, b):
 
 @given(TEXTS, TEXTS)
 def test_hunks_are_minimal(old, new):
-    removed = sum(hunk.end - hunk.start for hunk in hunks(old, new))
-    assert removed == len(lines(old)) - common(lines(old), lines(new))
+    removed = sum(hunk.end - hunk.start for hunk in diff_hunks(old, new))
+    assert removed == len(split_lines(old)) - common(split_lines(old), split_lines(new))
 
 
 @pytest.mark.timeout(20)
@@ -55,8 +65,8 @@ def test_a_file_that_was_reformatted_as_a_whole_stays_affordable():
     """Every line that says something is another, every blank line the same: hours for a method that counts those."""
     old = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(1250))
     spaced, tabs = old.replace("    ", "\t").replace("(x)", "( x )"), old.replace("    ", "\t")
-    assert apply_hunks(old, hunks(old, spaced)) == spaced
-    assert len(hunks(old, tabs)) == 1250
+    assert apply_hunks(old, diff_hunks(old, spaced)) == spaced
+    assert len(diff_hunks(old, tabs)) == 1250
     assert merge(old, old.replace("x + 7\n", "x * 7\n"), spaced) is None
     assert merge(old, old.replace("x + 7\n", "x * 7\n"), tabs) is None
     assert merge(old, "import os\n" + old, tabs) == "import os\n" + tabs
@@ -65,16 +75,16 @@ def test_a_file_that_was_reformatted_as_a_whole_stays_affordable():
 @given(st.lists(st.sampled_from("abcdefghij"), max_size=30), st.lists(st.sampled_from("abcdefghij"), max_size=30))
 def test_hunks_beyond_all_effort_give_the_new_text(old, new):
     before, after = ("".join(f"{line}\n" for line in each) for each in (old, new))
-    pairs = _anchored(lines(before), lines(after))
+    pairs = _anchored_pairs(split_lines(before), split_lines(after))
     assert [here for here, _there in pairs] == sorted({here for here, _there in pairs})
     assert [there for _here, there in pairs] == sorted({there for _here, there in pairs})
-    assert all(lines(before)[here] == lines(after)[there] for here, there in pairs)
+    assert all(split_lines(before)[here] == split_lines(after)[there] for here, there in pairs)
 
 
 def test_very_different_texts_stay_affordable():
     old = "".join(f"a{n}\n" for n in range(4000))
     new = "".join(f"b{n}\n" for n in range(4000))
-    assert apply_hunks(old, hunks(old, new)) == new
+    assert apply_hunks(old, diff_hunks(old, new)) == new
 
 
 @pytest.mark.parametrize(
@@ -127,8 +137,10 @@ def test_line_ends_of_the_old_text_are_kept(old, new, expected):
 
 @given(TEXTS, TEXTS)
 def test_keeping_ends_changes_nothing_but_ends(old, new):
-    assert [line.rstrip("\r\n") for line in lines(keep_ends(old, new))] == [line.rstrip("\r\n") for line in lines(new)]
-    assert keep_ends(old, flat(old)) == old
+    assert [line.rstrip("\r\n") for line in split_lines(keep_ends(old, new))] == [
+        line.rstrip("\r\n") for line in split_lines(new)
+    ]
+    assert keep_ends(old, with_plain_ends(old)) == old
 
 
 @pytest.mark.parametrize(
@@ -136,11 +148,11 @@ def test_keeping_ends_changes_nothing_but_ends(old, new):
     [("", "\n"), ("a", "\n"), ("a\r\nb\r\nc\n", "\r\n"), ("a\rb\r", "\r"), ("a\rb\rc\n", "\n"), ("a\nb\r\n", "\n")],
 )
 def test_newline_of(text, expected):
-    assert newline_of(text) == expected
+    assert main_line_end(text) == expected
 
 
 def test_unified_diff_of_a_change_an_empty_change_and_a_new_file():
-    assert unified("a\nb\nc\n", "a\nx\nc\nd", "p q.py").split("\n") == [
+    assert unified_diff("a\nb\nc\n", "a\nx\nc\nd", "p q.py").split("\n") == [
         "--- a/p q.py\t",
         "+++ b/p q.py\t",
         "@@ -1,3 +1,4 @@",
@@ -152,12 +164,12 @@ def test_unified_diff_of_a_change_an_empty_change_and_a_new_file():
         "\\ No newline at end of file",
         "",
     ]
-    assert unified("a\n", "a\n", "m.py") == ""
-    assert unified(None, "x\n", "m.py") == "--- /dev/null\n+++ b/m.py\n@@ -0,0 +1 @@\n+x\n"
+    assert unified_diff("a\n", "a\n", "m.py") == ""
+    assert unified_diff(None, "x\n", "m.py") == "--- /dev/null\n+++ b/m.py\n@@ -0,0 +1 @@\n+x\n"
 
 
 def test_unified_diff_separates_far_changes():
     old = "".join(f"{n}\n" for n in range(30))
     new = old.replace("3\n", "three\n", 1).replace("27\n", "x\ny\n", 1)
-    heads = [row for row in unified(old, new, "m.py").split("\n") if row.startswith("@@")]
+    heads = [row for row in unified_diff(old, new, "m.py").split("\n") if row.startswith("@@")]
     assert heads == ["@@ -1,7 +1,7 @@", "@@ -25,6 +25,7 @@"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenloop.core.errors import UsageError
-from greenloop.core.text.encoding import Encoding, declared, decode, encodable, encode
+from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode, why_not_encodable
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_what_cannot_be_read_is_named(data, said):
 
 def test_characters_that_do_not_fit():
     latin = Encoding(name="iso-8859-1")
-    assert encodable("é\n", latin) is None
-    assert encodable("x\né → ü\n", latin) == (
+    assert why_not_encodable("é\n", latin) is None
+    assert why_not_encodable("x\né → ü\n", latin) == (
         "The character '\\u2192' in line 2 does not exist in the file's encoding iso-8859-1."
     )
     with pytest.raises(UsageError, match="line 2"):
@@ -78,4 +78,4 @@ def test_characters_that_do_not_fit():
     ],
 )
 def test_declared_by_the_text_itself(text, name):
-    assert declared(text).name == name
+    assert declared_encoding(text).name == name

@@ -1,6 +1,6 @@
 import pytest
 
-from greenloop.core.text.redact import clean, redact
+from greenloop.core.text.redact import clean_for_display, redact
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_redact(text, secrets, expected):
     ],
 )
 def test_clean(text, expected):
-    assert clean(text) == expected
+    assert clean_for_display(text) == expected

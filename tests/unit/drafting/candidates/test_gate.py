@@ -1,7 +1,7 @@
 import pytest
 
 from greenloop.core.compose import compose
-from greenloop.core.python.names import undefined
+from greenloop.core.python.names import undefined_names
 from greenloop.core.records.attempt import Candidate
 from greenloop.drafting.candidates.gate import check, is_same_code, warnings
 
@@ -143,7 +143,7 @@ DEFINED = [
 @pytest.mark.parametrize("text", DEFINED)
 def test_nobody_is_accused_falsely(text):
     compile(text, "m.py", "exec")
-    assert undefined(text) == {}
+    assert undefined_names(text) == {}
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_nobody_is_accused_falsely(text):
     ],
 )
 def test_names_that_nobody_binds(text, expected):
-    assert undefined(text) == expected
+    assert undefined_names(text) == expected
 
 
 def test_names_that_were_missing_before_are_not_the_candidates_fault(problem):

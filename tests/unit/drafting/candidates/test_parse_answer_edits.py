@@ -13,7 +13,7 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
-from greenloop.core.text.diff import hunks
+from greenloop.core.text.diff import diff_hunks
 from greenloop.drafting.candidates import unified_diff
 from greenloop.drafting.candidates.parse_answer import read
 
@@ -85,7 +85,7 @@ def test_a_search_replace_answer_that_touches_one_line_is_an_edit_of_that_line(p
         "        total = 0\n        for i in range(n + 1):\n>>>>>>> REPLACE\n"
     )
     candidate = read(answer, case)
-    (hunk,) = hunks(MODULE, compose(case, candidate)["m.py"])
+    (hunk,) = diff_hunks(MODULE, compose(case, candidate)["m.py"])
     assert (hunk.start, hunk.end, hunk.lines) == (14, 15, ("        for i in range(n + 1):\n",))
 
 
@@ -94,7 +94,7 @@ def test_hunks_are_minimal_whatever_came(problem, way):
     case = problem(MODULE, "Sums.upto")
     whole = "```python\n" + RIGHT[RIGHT.index("    def upto") :] + "```"
     candidate = read(DIFFS.get(way, whole), case)
-    (hunk,) = hunks(MODULE, compose(case, candidate)["m.py"])
+    (hunk,) = diff_hunks(MODULE, compose(case, candidate)["m.py"])
     assert (hunk.start, hunk.end) == (14, 15)
 
 
@@ -103,7 +103,7 @@ def test_of_equal_places_the_one_nearest_to_the_line_number(problem):
     case = problem(text, "f")
     for line, expected in ((2, (3, 4)), (4, (5, 6))):
         diff = f"@@ -{line},2 +{line},2 @@\n     if x:\n-        x += 1\n+        x += 2\n"
-        (hunk,) = hunks(text, compose(case, read(diff, case))["m.py"])
+        (hunk,) = diff_hunks(text, compose(case, read(diff, case))["m.py"])
         assert (hunk.start + 1, hunk.end + 1) == expected
 
 

@@ -34,7 +34,7 @@ def tools(place=None, name="bubblewrap"):
 
 
 def problem(text, name, *, root=Path("/w"), tests="", provenance=Provenance.USER, line=1):
-    found = regions.for_function(targets.find(text, "m.py", name), text)
+    found = regions.for_function(targets.find_target(text, "m.py", name), text)
     path = "m.py" if provenance is Provenance.DOCTEST else "test_m.py"
     return Problem(
         root=root,
@@ -192,7 +192,7 @@ async def test_a_container_has_what_the_lock_says(place):
 async def test_a_container_without_a_lock_has_what_was_resolved(place, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (place.root / "requirements.txt").write_text("numpy>=2\n")
-    wanted = containers.locks.find(place.root)
+    wanted = containers.locks.find_sources(place.root)
     (line,) = await versions.gather(problem(CODE, "f", root=place.root), tools(place, "docker"))
     assert line.title == "It runs on Python 3.11."
     file = containers._resolution_file((3, 11), wanted)

@@ -21,7 +21,7 @@ def problem(root, files, path, *names, created=False, approaches=None):
         (root / name).write_text(text)
     chosen = []
     for name in names:
-        found = regions.for_function(targets.find(files[path], path, name), files[path])
+        found = regions.for_function(targets.find_target(files[path], path, name), files[path])
         chosen.append(Region(path=path, qualname=name, start=found.start, end=found.end, created=created))
     return Problem(
         root=root,

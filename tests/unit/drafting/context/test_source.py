@@ -127,7 +127,7 @@ TOOLS = Tools(ask=ask, run=ask, session=NoSession(), user=NoUser(), rng=random.R
 
 
 def region(text, name, *, created=False):
-    found = regions.for_function(targets.find(text, "shop.py", name), text)
+    found = regions.for_function(targets.find_target(text, "shop.py", name), text)
     return Region(path=found.path, qualname=name, start=found.start, end=found.end, created=created)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from doubling import HALF, PROBLEM, STUB, code, executed
 from greenloop.core.attempts import best_attempt
-from greenloop.core.docstrings.requirements import checklist
-from greenloop.core.python.stubs import remarks
+from greenloop.core.docstrings.requirements import list_demands
+from greenloop.core.python.stubs import remark_text
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Problem
@@ -122,8 +122,8 @@ def test_todo_and_review_comments_are_what_is_asked_for():
         "def f(x):\n    # TODO: handle None\n    #       and NaN\n    y = x  # review: too slow\n"
         "    # reviewed by me\n    # a note\n    # FIXME(me) use a loop\n    return '# TODO: no comment'\n"
     )
-    assert remarks(text) == "handle None and NaN\ntoo slow reviewed by me a note\nuse a loop"
-    assert remarks("def f(x):\n    # preview: x\n    # reviewing is fun\n    return x\n") == ""
+    assert remark_text(text) == "handle None and NaN\ntoo slow reviewed by me a note\nuse a loop"
+    assert remark_text("def f(x):\n    # preview: x\n    # reviewing is fun\n    return x\n") == ""
 
 
 def test_what_a_comment_asks_for_is_in_the_prompt():
@@ -193,11 +193,11 @@ async def test_nobody_is_asked_where_nothing_is_demanded_or_nothing_ran():
 
 
 def test_sections_and_fields_demand_too_and_examples_do_not():
-    assert checklist(
+    assert list_demands(
         "Add.\n\n    :returns: the sum\n    :raises ValueError: if x is negative\n\n    >>> add(1)\n    must\n"
     ) == ("returns the sum", "raises ValueError: if x is negative")
     numpy = "Add.\n\n    Returns\n    -------\n    int\n        The sum.\n\n    Raises\n    ------\n    KeyError\n        If gone.\n"
-    assert checklist(numpy) == ("returns The sum", "raises KeyError: If gone")
-    assert len(checklist("It must. " * 50_000)) == 1
-    assert len(checklist(" ".join(f"It must do {n}." for n in range(99)))) == 12
-    assert checklist("") == ()
+    assert list_demands(numpy) == ("returns The sum", "raises KeyError: If gone")
+    assert len(list_demands("It must. " * 50_000)) == 1
+    assert len(list_demands(" ".join(f"It must do {n}." for n in range(99)))) == 12
+    assert list_demands("") == ()

@@ -339,7 +339,7 @@ async def test_the_best_score_and_its_diagnosis_are_in_the_prompt_after_a_better
     """Scores 0.5, 0.9, 0.2: the result is attempt 2, and what is asked for attempts 3 and 4 shows its score."""
     scores, prompts = [0.5, 0.9, 0.2, 0.1], []
     replies = [f"```python\ndef f(n):\n    return n + {n}\n```" for n in range(2, 6)]
-    texts = templates.preset("plain")
+    texts = templates.preset_templates("plain")
 
     def prompt(problem, draft, attempts) -> ChatRequest:
         prompts.append(assemble(texts, problem, [], attempts, draft, budget=2600, count=len))

@@ -41,7 +41,7 @@ def laid(root: Path, *names: str) -> Path:
 
 
 def found(root: Path, markers=LINUX) -> dict[str, locks.Pin]:
-    pins, _notes = locks.pins(locks.find(root), root, markers)
+    pins, _notes = locks.read_pins(locks.find_sources(root), root, markers)
     assert len({pin.name for pin in pins}) == len(pins)
     return {pin.name: pin for pin in pins}
 
@@ -74,31 +74,31 @@ def test_a_pipfile_lock_has_both_sections(tmp_path):
 
 def test_the_first_lock_wins_and_complete_requirements_come_before_pipenv(tmp_path):
     laid(tmp_path, "pyproject.toml", "Pipfile.lock")
-    assert locks.find(tmp_path).files == ("Pipfile.lock",)
+    assert locks.find_sources(tmp_path).files == ("Pipfile.lock",)
     laid(tmp_path, "requirements.txt")
-    assert locks.find(tmp_path).files == ("requirements.txt",)
+    assert locks.find_sources(tmp_path).files == ("requirements.txt",)
     for name in ("pylock.toml", "pdm.lock", "poetry.lock", "uv.lock"):
         laid(tmp_path, name)
-        assert locks.find(tmp_path).files == (name,)
+        assert locks.find_sources(tmp_path).files == (name,)
 
 
 def test_the_content_changes_with_what_is_needed_and_not_with_the_rest(tmp_path):
     laid(tmp_path, "pyproject.toml")
-    first = locks.find(tmp_path)
+    first = locks.find_sources(tmp_path)
     text = (tmp_path / "pyproject.toml").read_text()
     (tmp_path / "pyproject.toml").write_text(text.replace('version = "2.1"', 'version = "2.2"'))
-    assert locks.find(tmp_path).content == first.content
+    assert locks.find_sources(tmp_path).content == first.content
     (tmp_path / "pyproject.toml").write_text(text.replace("click>=8", "click>=8.1"))
-    assert locks.find(tmp_path).content != first.content
+    assert locks.find_sources(tmp_path).content != first.content
     laid(tmp_path, "uv.lock")
-    assert locks.find(tmp_path).content != first.content
+    assert locks.find_sources(tmp_path).content != first.content
 
 
 def test_what_a_lock_takes_from_elsewhere_is_left_out_and_said(tmp_path):
     (tmp_path / "Pipfile.lock").write_text(
         '{"default": {"own": {"path": ".", "editable": true}, "odd": {"git": "https://x"}, "a": {"version": "==1"}}}'
     )
-    pins, notes = locks.pins(locks.find(tmp_path), tmp_path, LINUX)
+    pins, notes = locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
     assert [pin.name for pin in pins] == ["a"]
     assert notes == ["Pipfile.lock: odd comes from git, not from your index, and was left out."]
 
@@ -108,7 +108,7 @@ def test_what_a_lock_takes_from_elsewhere_is_left_out_and_said(tmp_path):
 def test_a_lock_that_is_none_is_one_sentence(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(CannotVerifyError, match=name) as caught:
-        locks.pins(locks.find(tmp_path), tmp_path, LINUX)
+        locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
     assert caught.value.remedy
 
 
@@ -116,18 +116,18 @@ def test_a_lock_that_is_none_is_one_sentence(tmp_path, name, text):
 
 
 def test_what_pyproject_asks_for_with_the_extras_and_groups_for_tests(tmp_path):
-    wanted = locks.find(laid(tmp_path, "pyproject.toml"))
-    names = {locks.named(line) for line in wanted.requirements}
+    wanted = locks.find_sources(laid(tmp_path, "pyproject.toml"))
+    names = {locks.requirement_name(line) for line in wanted.requirements}
     assert names == MAIN | FOR_TESTS | DEV | {"typing-extensions"}
     assert wanted.files == ("pyproject.toml",)
     assert not wanted.lock
 
 
 def test_a_project_that_asks_for_nothing_has_no_packages(tmp_path):
-    assert locks.find(tmp_path) is None
+    assert locks.find_sources(tmp_path) is None
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     (tmp_path / "setup.cfg").write_text("not = a [file")
-    assert locks.find(tmp_path) is None
+    assert locks.find_sources(tmp_path) is None
 
 
 def test_setup_cfg_is_read(tmp_path):
@@ -137,9 +137,9 @@ def test_setup_cfg_is_read(tmp_path):
         "package_dir =\n  = lib\n[options.extras_require]\ntest = pytest\ndocs = sphinx\n"
         "[options.entry_points]\nconsole_scripts =\n  old = old:main\n"
     )
-    read = project.read(tmp_path)
+    read = project.read_project(tmp_path)
     assert (read.name, read.version, read.sources) == ("old", "3.2", ("lib",))
-    assert {locks.named(line) for line in read.requirements} == {"attrs", "tomli", "pytest"}
+    assert {locks.requirement_name(line) for line in read.requirements} == {"attrs", "tomli", "pytest"}
     assert read.entry_points == {"console_scripts": {"old": "old:main"}}
 
 
@@ -158,14 +158,14 @@ def test_setup_cfg_is_read(tmp_path):
 )
 def test_poetrys_own_constraints(tmp_path, asked, specifier):
     (tmp_path / "pyproject.toml").write_text(f"[tool.poetry.dependencies]\npython = '^3.9'\nthing = '{asked}'\n")
-    assert project.read(tmp_path).requirements == (f"thing{specifier}",)
+    assert project.read_project(tmp_path).requirements == (f"thing{specifier}",)
 
 
 def test_an_extra_of_the_project_itself_is_what_that_extra_needs(tmp_path):
     (tmp_path / "pyproject.toml").write_text(
         "[project]\nname = 'me'\n[project.optional-dependencies]\nall = ['one', 'two']\ntest = ['me[all]', 'pytest']\n"
     )
-    assert project.read(tmp_path).requirements == ("pytest", "one", "two")
+    assert project.read_project(tmp_path).requirements == ("pytest", "one", "two")
 
 
 def test_source_folders_inside_the_workspace_only(tmp_path):
@@ -176,7 +176,7 @@ def test_source_folders_inside_the_workspace_only(tmp_path):
         "[tool.hatch.build.targets.wheel]\npackages = ['src/pkg']\n"
     )
     (tmp_path / "w" / "src" / "pkg" / "__init__.py").write_text('"""Doc."""\n__version__ = "7.1"\n')
-    read = project.read(tmp_path / "w")
+    read = project.read_project(tmp_path / "w")
     assert read.sources == ("python", "src")
     assert read.version == "7.1"
 
@@ -187,7 +187,7 @@ def test_members_of_a_uv_workspace_are_found_too(tmp_path):
     (tmp_path / "pyproject.toml").write_text(
         "[project]\nname = 'all'\n[tool.uv.workspace]\nmembers = ['packages/*', '../*', '/etc/*']\n"
     )
-    assert set(project.read(tmp_path).sources) == {"packages/one/src", "packages/one", "packages/two"}
+    assert set(project.read_project(tmp_path).sources) == {"packages/one/src", "packages/one", "packages/two"}
 
 
 # -- requirement files ------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_options_in_requirement_files_are_never_passed_on_and_are_said(tmp_path)
         "--no-binary :all:\n./local\n../up.whl\nthing @ https://evil.example/thing.whl\nhttps://evil.example/y.whl\n"
         "good>=1  # a comment\nother[extra]==2 ; python_version > '3' \\\n   --config-settings x=y\n${SECRET}\n"
     )
-    listed = requirements.of(tmp_path)
+    listed = requirements.read_requirements(tmp_path)
     assert listed.requirements == ("good>=1", 'other[extra]==2; python_version > "3"')
     assert not listed.complete
     assert len(listed.notes) == 13
@@ -219,7 +219,7 @@ def test_includes_are_followed_inside_the_workspace_only(tmp_path):
     (root / "requirements" / "base.txt").write_text("a\n-r ../requirements.txt\n")
     (root / "requirements" / "docs.txt").write_text("sphinx\n")
     (root / "bounds.txt").write_text("a<5\n")
-    listed = requirements.of(root)
+    listed = requirements.read_requirements(root)
     assert listed.requirements == ("a",)
     assert listed.constraints == ("a<5",)
     assert [note.split(" is ")[0] for note in listed.notes] == [
@@ -247,7 +247,7 @@ def test_includes_are_followed_inside_the_workspace_only(tmp_path):
 def test_which_files_are_read(tmp_path, name, read):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("thing\n")
-    assert requirements.of(tmp_path).files == ((name,) if read else ())
+    assert requirements.read_requirements(tmp_path).files == ((name,) if read else ())
 
 
 def test_links_out_of_the_workspace_are_not_read(tmp_path):
@@ -256,11 +256,13 @@ def test_links_out_of_the_workspace_are_not_read(tmp_path):
     for name in ("requirements.txt", "uv.lock"):
         (tmp_path / name).write_text("outside\n")
         (root / name).symlink_to(tmp_path / name)
-    assert locks.find(root) is None
-    assert requirements.of(root).notes == ("requirements.txt leads out of the workspace and was left out.",)
+    assert locks.find_sources(root) is None
+    assert requirements.read_requirements(root).notes == (
+        "requirements.txt leads out of the workspace and was left out.",
+    )
 
 
 @pytest.mark.parametrize("line", ["a>=1 --hash=sha256:00", "a==1", "a==1.* --hash=sha256:00", "a --hash=sha256:00"])
 def test_only_exact_lines_with_hashes_are_a_lock(tmp_path, line):
     (tmp_path / "requirements.txt").write_text(f"b==2 --hash=sha256:11\n{line}\n")
-    assert not requirements.of(tmp_path).complete
+    assert not requirements.read_requirements(tmp_path).complete

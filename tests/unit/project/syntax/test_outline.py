@@ -63,7 +63,7 @@ except ImportError:
 
 
 def summary(text):
-    return [(d.qualname, d.start, d.end) for d in definitions.definitions(text)]
+    return [(d.qualname, d.start, d.end) for d in definitions.find_definitions(text)]
 
 
 def test_shapes():
@@ -83,7 +83,7 @@ def test_shapes():
 
 
 def test_details():
-    found = {d.qualname: d for d in reversed(definitions.definitions(SHAPES))}
+    found = {d.qualname: d for d in reversed(definitions.find_definitions(SHAPES))}
     decorated = found["decorated"]
     assert decorated.name_line == 7
     assert decorated.docstring == (8, 9)
@@ -103,14 +103,14 @@ def test_details():
     ],
 )
 def test_lookup_takes_what_runs(name, line_of):
-    found = definitions.lookup(definitions.definitions(SHAPES), name)
+    found = definitions.find_by_qualname(definitions.find_definitions(SHAPES), name)
     assert found is not None
     assert found.start == SHAPES[: SHAPES.index(line_of)].count("\n") + 1
 
 
 def test_overloads_give_way_to_the_implementation():
     text = "@overload\ndef f(x: int): ...\n@typing.overload\ndef f(x: str): ...\ndef f(x):\n    return x\n"
-    found = definitions.lookup(definitions.definitions(text), "f")
+    found = definitions.find_by_qualname(definitions.find_definitions(text), "f")
     assert found is not None
     assert found.start == 5
 
@@ -123,7 +123,7 @@ def test_line_ends_do_not_move_lines(end):
 def test_only_line_ends_count_as_line_ends():
     text = 'x = "\u2028"\n\x0cdef f():\n    return "\x85"\n'
     assert summary(text) == [("f", 2, 3)]
-    assert len(definitions.lines(text)) == 3
+    assert len(definitions.split_lines(text)) == 3
 
 
 BROKEN = '''\
@@ -151,7 +151,7 @@ def after():
 
 
 def test_broken_files_keep_their_definitions():
-    assert [(d.qualname, d.start, d.end, d.docstring) for d in definitions.definitions(BROKEN)] == [
+    assert [(d.qualname, d.start, d.end, d.docstring) for d in definitions.find_definitions(BROKEN)] == [
         ("before", 1, 2, None),
         ("Outer", 4, 17, None),
         ("Outer.first", 5, 11, (7, 10)),
@@ -173,7 +173,7 @@ def test_broken_files_keep_their_definitions():
     ],
 )
 def test_damage_elsewhere_leaves_the_rest_alone(damage):
-    names = {d.qualname for d in definitions.definitions(SHAPES.replace("import functools\n", damage))}
+    names = {d.qualname for d in definitions.find_definitions(SHAPES.replace("import functools\n", damage))}
     assert {"decorated", "Outer.size", "Outer.Inner.method", "fallback"} <= names
     assert "not_a_function" not in names
 
@@ -182,9 +182,9 @@ def test_damage_elsewhere_leaves_the_rest_alone(damage):
     "text", ["", "\n", "\0", "def", "class", "def f(", "'''", "\ufeffdef f(): pass\n", "\ud800 = 1\ndef f(): pass\n"]
 )
 def test_odd_texts_do_not_raise(text):
-    definitions.definitions(text)
-    definitions.bindings(text)
-    definitions.enclosing(text, 1)
+    definitions.find_definitions(text)
+    definitions.find_bindings(text)
+    definitions.enclosing_definition(text, 1)
 
 
 PIECES = [
@@ -271,24 +271,24 @@ def test_members_of_a_large_class_kept_from_the_last_text_too(seed, monkeypatch)
 
 
 def typed_at_random(rng, text, pieces):
-    definitions.definitions(text, "kept")
+    definitions.find_definitions(text, "kept")
     sound = 0
     for _step in range(60):
         at = rng.randrange(len(text) + 1)
         changed = text[:at] + rng.choice(pieces) + text[at + rng.choice([0, 0, 0, 1, 7]) :]
-        kept = definitions.definitions(changed, "kept")
+        kept = definitions.find_definitions(changed, "kept")
         if is_sound(changed):
             sound += 1
             assert kept == fresh(changed)
             text = changed
         elif rng.random() < 0.7:
             # Mended at once, as somebody types; sometimes the damage stays for a while.
-            assert definitions.definitions(text, "kept") == fresh(text)
+            assert definitions.find_definitions(text, "kept") == fresh(text)
     assert sound > 5
 
 
 def fresh(text):
-    return outline.whole(text).definitions
+    return outline.parse_outline(text).definitions
 
 
 def test_a_keystroke_parses_its_surroundings_only(monkeypatch):
@@ -296,12 +296,12 @@ def test_a_keystroke_parses_its_surroundings_only(monkeypatch):
     methods = "".join(f"    def test_{n}(self):\n        assert f({n}) == {n}\n\n" for n in range(400))
     functions = "".join(f"def test_{n}():\n    assert f({n}) == {n}\n\n\n" for n in range(400))
     for text in (functions, functions + "last = [1, 2\n", f"class TestAll:\n{methods}"):
-        definitions.definitions(text, "measured")
+        definitions.find_definitions(text, "measured")
         parsed = []
         monkeypatch.setattr(chunks, "parse", lambda part, parsed=parsed: parsed.append(len(part)) or parse(part))
         for typed in ("x", "x = g(", "x = g(1, [", "x = g(1, [2])", "x = g(1, [2])\n    y = 1"):
             changed = text.replace("f(200)", f"f(200)  # {typed}").replace("# x = g(", "\n        x = g(")
-            assert any(item.name == "test_300" for item in definitions.definitions(changed, "measured"))
+            assert any(item.name == "test_300" for item in definitions.find_definitions(changed, "measured"))
         assert sum(parsed) < 0.3 * len(text)
 
 
@@ -323,7 +323,7 @@ def test_a_string_opened_here_and_closed_there():
     opened = text.replace("x = 1", 'x = """')
     closed = opened.replace("z = 1", '"""')
     for step in (text, opened, closed):
-        found = [item.qualname for item in definitions.definitions(step, "typed")]
+        found = [item.qualname for item in definitions.find_definitions(step, "typed")]
     assert found == ["a", "c"]
 
 
@@ -332,7 +332,7 @@ def test_the_standard_library_is_seen_as_ast_sees_it():
     for name in ("dataclasses.py", "typing.py", "asyncio/tasks.py", "unittest/mock.py", "enum.py"):
         text = (folder / name).read_text(encoding="utf-8")
         expected = sorted(_definitions(ast.parse(text).body, ""))
-        assert sorted((d.qualname, d.start, d.end) for d in definitions.definitions(text)) == expected, name
+        assert sorted((d.qualname, d.start, d.end) for d in definitions.find_definitions(text)) == expected, name
 
 
 def _definitions(body, prefix):
@@ -350,20 +350,20 @@ def _definitions(body, prefix):
 def test_examples_in_docstrings():
     text = 'def a():\n    """A.\n\n    >>> a()\n    """\n\ndef b():\n    """B."""\n    x = """>>> b()"""\n'
     for damage in ("", "\n\nx = (\n", "\n\ndef c(:\n"):
-        assert [item.examples for item in definitions.definitions(text + damage)][:2] == [True, False]
+        assert [item.examples for item in definitions.find_definitions(text + damage)][:2] == [True, False]
 
 
 def test_lines():
     text = "a = 1\r\n\r\ndef f():\r\n    x\r\n"
-    found = definitions.outline(text, "lines")
+    found = definitions.cached_outline(text, "lines")
     assert [found.line(number) for number in range(1, 7)] == ["a = 1\n", "\n", "def f():\n", "    x\n", "", ""]
     many = "class A:\n" + "".join(f"    x{n} = {n}\n" for n in range(300))
-    assert definitions.outline(many, "many").line(200) == "    x198 = 198\n"
+    assert definitions.cached_outline(many, "many").line(200) == "    x198 = 198\n"
 
 
 def test_bindings():
     text = "import os, a.b as c, d.e\nfrom x import (y as z,\n  w)\nfrom k import *\nA, B = 1, 2\nif 1:\n    C: int = 3\nx.y = 1\n"
-    assert [(b.kind, b.names, b.start, b.end) for b in definitions.bindings(text)] == [
+    assert [(b.kind, b.names, b.start, b.end) for b in definitions.find_bindings(text)] == [
         ("import", ("os", "c", "d"), 1, 1),
         ("import", ("z", "w"), 2, 3),
         ("import", ("*",), 4, 4),

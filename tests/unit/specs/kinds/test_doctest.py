@@ -62,7 +62,7 @@ async def waits():
 
 
 def spec_of(text, qualname, path="pkg/m.py"):
-    target = targets.find(text, path, qualname)
+    target = targets.find_target(text, path, qualname)
     return doctest_spec.examples(target, text)
 
 
@@ -148,7 +148,7 @@ async def test_nothing_collected_has_no_cases():
 
 
 async def test_doctests_need_no_session():
-    region = regions.for_function(targets.find(MODULE, "pkg/m.py", "Box.area"), MODULE)
+    region = regions.for_function(targets.find_target(MODULE, "pkg/m.py", "Box.area"), MODULE)
     session = Scripted(Execution())
     spec = await doctest_spec.collect(problem_of(MODULE, "pkg/m.py", regions=(region,)), tools(session))
     assert len(spec.cases) == 3

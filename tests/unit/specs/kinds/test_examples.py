@@ -14,7 +14,7 @@ from greenloop.specs.kinds import examples
 
 
 def region(text: str, name: str = "f") -> Region:
-    found = targets.find(text, "pkg/m.py", name)
+    found = targets.find_target(text, "pkg/m.py", name)
     assert found is not None
     return targets.region_for(found, text)
 

@@ -9,8 +9,8 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Message, Reply, Role
 from greenloop.core.records.problem import Problem
-from greenloop.core.text.tokens import estimate
-from greenloop.core.text.truncate import cut
+from greenloop.core.text.tokens import estimate_tokens
+from greenloop.core.text.truncate import truncate
 from greenloop.drafting.prompt import answer_of
 from greenloop.project import templates
 
@@ -23,8 +23,8 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(\S.*)$", re.MULTILINE)
 
 async def ask(tools: Tools, role: Role, name: str, *, tokens: int, **values: str) -> Reply:
     """The reply to a filled-in template. Raises `BudgetExceededError` and the errors of the model."""
-    bounded = {key: cut(value, ROOM, estimate) for key, value in values.items()}
-    text = templates.part(f"feedback/{name}").substitute(bounded).strip()
+    bounded = {key: truncate(value, ROOM, estimate_tokens) for key, value in values.items()}
+    text = templates.part_template(f"feedback/{name}").substitute(bounded).strip()
     reply = await tools.ask(ChatRequest(messages=(Message(role="user", content=text),), role=role, max_tokens=tokens))
     return replace(reply, text=reply.text[:LONGEST])
 
@@ -35,7 +35,7 @@ def names_of(problem: Problem) -> str:
 
 def code_of(problem: Problem, attempt: Attempt) -> str:
     """The attempt's code in a fence, or its unreadable answer, shortened."""
-    return cut(answer_of(problem, attempt), ROOM, estimate)
+    return truncate(answer_of(problem, attempt), ROOM, estimate_tokens)
 
 
 def bullets(text: str, most: int) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from greenloop.core.attempts import best_attempt
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.core.text.tokens import estimate
-from greenloop.core.text.truncate import cut
+from greenloop.core.text.tokens import estimate_tokens
+from greenloop.core.text.truncate import truncate
 from greenloop.drafting.feedback.published._critic_prompt import code_of
 
 DIAGNOSIS = 300  # tokens of the best attempt's feedback
@@ -29,5 +29,5 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     if best.number == attempts[-1].number:
         return FeedbackNote(text=f"{head}, by this code.", score=verdict.score)
     diagnosis = next((note.text for note in best.notes if note.text), "")
-    text = f"{head}, by:\n{code_of(problem, best)}\n{cut(diagnosis, DIAGNOSIS, estimate)}"
+    text = f"{head}, by:\n{code_of(problem, best)}\n{truncate(diagnosis, DIAGNOSIS, estimate_tokens)}"
     return FeedbackNote(text=text.strip(), score=verdict.score)

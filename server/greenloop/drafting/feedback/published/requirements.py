@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 
 from greenloop.core.compose import region_text
-from greenloop.core.docstrings.requirements import checklist
+from greenloop.core.docstrings.requirements import list_demands
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import DEFINITIONS, piece
+from greenloop.core.python.ast_source import DEFINITIONS, parse_fragment
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
@@ -60,10 +60,10 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
 def demands(problem: Problem) -> tuple[str, ...]:
     """The demands in the docstring of the run's first region."""
-    parsed_code = piece(region_text(problem, problem.regions[0]))
+    parsed_code = parse_fragment(region_text(problem, problem.regions[0]))
     body = [] if isinstance(parsed_code, SyntaxError) else parsed_code.body
     node = next((each for each in body if isinstance(each, DEFINITIONS)), None)
-    return checklist(ast.get_docstring(node, clean=False) or "") if node else ()
+    return list_demands(ast.get_docstring(node, clean=False) or "") if node else ()
 
 
 def parsed(answer: str, items: Sequence[str]) -> tuple[str, ...] | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from greenloop.core.compose import compose
 from greenloop.core.ports import Tools
-from greenloop.core.python.ast_source import definitions, plain_name, tree
+from greenloop.core.python.ast_source import find_definitions, parse_module, plain_name
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.sandbox import Execution, WatchedLines
@@ -21,7 +21,7 @@ from greenloop.core.records.spec import Provenance
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import LineTrace, case_results, line_traces
-from greenloop.core.text.diff import flat
+from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.feedback._failing_lines import asserted, sources
 from greenloop.drafting.feedback._refused_answers import told
 from greenloop.drafting.feedback._value_diff import short
@@ -75,7 +75,7 @@ def placed(problem: Problem, attempt: Attempt) -> list[tuple[WatchedLines, ast.s
     located = []
     for path in dict.fromkeys(region.path for region in problem.regions):
         names = {plain_name(region.qualname) for region in problem.regions if region.path == path} | helper_names
-        for name, node in _definitions(flat(files[path])):
+        for name, node in _definitions(with_plain_ends(files[path])):
             if name in names:
                 located.append((WatchedLines(path=path, start=node.lineno, end=node.end_lineno or node.lineno), node))
     return located
@@ -111,8 +111,8 @@ def shown(
 
 
 def _definitions(text: str) -> list[tuple[str, ast.stmt]]:
-    module = tree(text)
-    return [] if isinstance(module, SyntaxError) else list(definitions(module.body))
+    module = parse_module(text)
+    return [] if isinstance(module, SyntaxError) else list(find_definitions(module.body))
 
 
 def _trace(execution: Execution, case: str) -> LineTrace | None:
