@@ -13,9 +13,9 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status
 
 # Tests that are not the user's own.
-MADE_UP = (Provenance.DESIGNED, Provenance.PROPERTY)
+GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)
 # Plural nouns for cases by provenance, in the order of display.
-KINDS = {
+LABELS = {
     Provenance.USER: "target tests",
     Provenance.DOCTEST: "doctests",
     Provenance.EXAMPLE: "docstring examples",
@@ -48,7 +48,7 @@ def count_cases(evidence: Evidence) -> list[str]:
     """
     cases = evidence.cases
     parts = []
-    for provenance, label in KINDS.items():
+    for provenance, label in LABELS.items():
         passed, total = cases.get(provenance, (0, 0))
         if total and provenance is Provenance.CONFIRMED and passed == total:
             parts.append(f"{total} confirmed by you")
@@ -56,7 +56,7 @@ def count_cases(evidence: Evidence) -> list[str]:
             parts.append("accepted by you" if passed == total else "not accepted by you")
         elif total:
             parts.append(f"{passed}/{total} {label} pass")
-        elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in MADE_UP):
+        elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in GENERATED_PROVENANCES):
             parts.append("no tests of your own")
     return parts
 
@@ -82,7 +82,7 @@ def attempt_label(attempt: Attempt) -> str:
     return str(attempt.number)
 
 
-def related(evidence: Evidence) -> list[str]:
+def describe_related(evidence: Evidence) -> list[str]:
     """How the related tests fared: `12 related tests unchanged`, `1 was already failing`."""
     unchanged, failing = evidence.neighbours_unchanged, evidence.neighbours_already_failing
     parts = []
@@ -97,10 +97,10 @@ def related(evidence: Evidence) -> list[str]:
     return parts
 
 
-def solved(evidence: Evidence, verified: Verified) -> str:
+def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     """The evidence for a solved run, in one sentence."""
-    parts = counted(evidence)
-    checked = [f"{evidence.neighbours_unchanged} checked", *related(replace(evidence, neighbours_unchanged=0))]
+    parts = count_cases(evidence)
+    checked = [f"{evidence.neighbours_unchanged} checked", *describe_related(replace(evidence, neighbours_unchanged=0))]
     parts.append(f"no other tests affected ({', '.join(checked)})")
     tamper_check = f"tamper check {evidence.canaried}/{evidence.canary_total}"
     parts.append(tamper_check if evidence.canary_total else "no tamper check")
@@ -112,7 +112,11 @@ def solved(evidence: Evidence, verified: Verified) -> str:
         Verified.UNVERIFIED: "Not verified",
     }[verified]
     # "Not verified: no sandbox" is the reason; with a sandbox its name is only one more fact.
-    heading = f"{label}: {wall(evidence)}" if evidence.sandbox == "none" else f"{label} {wall(evidence)}"
+    heading = (
+        f"{label}: {describe_sandbox(evidence)}"
+        if evidence.sandbox == "none"
+        else f"{label} {describe_sandbox(evidence)}"
+    )
     return "; ".join([f"{heading}: {', '.join(parts)}", *evidence.warnings])
 
 

@@ -11,7 +11,15 @@ from greenloop.core.records.model import Role
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.core.summary import caveat, folded, label, of_holes, solved, spent, trust
+from greenloop.core.summary import (
+    attempt_label,
+    fold_attempts,
+    isolation_caveat,
+    summarize_infills,
+    summarize_solved,
+    total_usage,
+    verification_level,
+)
 from greenloop.lsp.presenters.notifications import short_verdict
 
 
@@ -50,8 +58,8 @@ def outcome(found: Evidence) -> Outcome:
     ids=["a wall", "network on", "no wall"],
 )
 def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown):
-    assert solved(found, trust(found)).startswith(begins)
-    assert caveat(found) == afterwards
+    assert summarize_solved(found, verification_level(found)).startswith(begins)
+    assert isolation_caveat(found) == afterwards
     assert shown in short_verdict(outcome(found))
 
 
@@ -81,8 +89,8 @@ def test_holes_beside_each_other_share_a_row():
     ]
     rows = fold_attempts(attempts)
     assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
-    assert of_holes(rows[1]) == "3 infills: AssertionError 2, Unchanged 1"
-    assert spent(rows[1]).tokens == 30
+    assert summarize_infills(rows[1]) == "3 infills: AssertionError 2, Unchanged 1"
+    assert total_usage(rows[1]).tokens == 30
 
 
 @pytest.mark.parametrize(
@@ -137,7 +145,9 @@ def test_what_somebody_else_made_up_never_verifies(cases):
 def test_the_label_says_who_wrote_the_tests():
     found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
     told = "no tests of your own, 3/3 doctests pass, 7/8 generated tests pass, 2/2 properties pass, 1 confirmed by you"
-    assert solved(found, Verified.PARTIALLY).startswith(f"Partially verified in bubblewrap: {told}, no other tests")
+    assert summarize_solved(found, Verified.PARTIALLY).startswith(
+        f"Partially verified in bubblewrap: {told}, no other tests"
+    )
     assert short_verdict(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
-    assert "no tests of your own" not in solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
-    assert "designed" not in solved(proved({"user": (1, 1)}), Verified.VERIFIED)
+    assert "no tests of your own" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
+    assert "designed" not in summarize_solved(proved({"user": (1, 1)}), Verified.VERIFIED)

@@ -58,7 +58,7 @@ async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
             ollama = await default_model.ollama_models(default_model.ollama_base(os.environ))
-    choices += [_choice(f"ollama/{clean(name)}", "free, on this machine, with Ollama") for name in ollama]
+    choices += [_choice(f"ollama/{clean_for_display(name)}", "free, on this machine, with Ollama") for name in ollama]
     if settings.model not in ("", *(each["name"] for each in choices)):
         choices.append(_choice(settings.model, "from your settings"))
     for variable in default_model.offers(os.environ):

@@ -189,7 +189,7 @@ def _headline(run: Run, attempt: Attempt, name_range: lsp.Range) -> lsp.Diagnost
         code, head = "solved", f"{run.name} is solved"
     elif not run.running:
         reason = outcome.message if outcome is not None else run.result.refusal
-        head = notifications.not_solved_text(run.name, clean(reason))
+        head = notifications.not_solved_text(run.name, clean_for_display(reason))
         if outcome is not None and outcome.reason not in notifications.OUTSIDE:
             severity, code = lsp.DiagnosticSeverity.Warning, "unsolved"
         else:

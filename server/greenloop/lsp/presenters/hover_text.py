@@ -58,11 +58,11 @@ def table(attempts: Sequence[Attempt]) -> str:
     """A Markdown table with aligned columns, so that it is also readable as plain text."""
     rows = [HEADS, *(_row(group) for group in fold_attempts(attempts))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
-    list_rows = [
+    table_lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
     ]
-    list_rows.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(list_rows)
+    table_lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(table_lines)
 
 
 def best_diff(run: Run) -> str:
@@ -86,7 +86,7 @@ def diff_of(run: Run, attempt: Attempt) -> str:
 
 
 def _unified_diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
-    return "".join(unified(before.get(path), text, path) for path, text in sorted(after.items()))
+    return "".join(unified_diff(before.get(path), text, path) for path, text in sorted(after.items()))
 
 
 def _cached_diff(run: Run, subject: object, make: Callable[[], str]) -> str:
@@ -142,7 +142,7 @@ def _estimate(run: Run) -> list[str]:
 def _tampering(run: Run) -> list[str]:
     """A line for each attempt that tampered with its tests: a table cell is too short to say how."""
     return [
-        f"attempt {attempt.number} tampered with the tests: {clean(attempt.verdict.reason)}"
+        f"attempt {attempt.number} tampered with the tests: {clean_for_display(attempt.verdict.reason)}"
         for attempt in run.attempts
         if attempt.verdict.status is Status.TAMPERED
     ]
@@ -166,7 +166,7 @@ def _change(run: Run) -> tuple[str, str]:
 
 
 def wrap(text: str) -> str:
-    return "\n".join(row for line in clean(text).split("\n") for row in textwrap.wrap(line, WIDTH))
+    return "\n".join(row for line in clean_for_display(text).split("\n") for row in textwrap.wrap(line, WIDTH))
 
 
 def _row(group: Sequence[Attempt]) -> tuple[str, ...]:
@@ -201,10 +201,10 @@ def code(text: str) -> str:
 def provenance(run: Run) -> list[str]:
     """The origin of the tests, and the result."""
     census_text = count_tests(run.spec) if run.spec is not None else ""
-    list_rows = [f"Tests: {census_text}." if census_text else ""]
+    sentences = [f"Tests: {census_text}." if census_text else ""]
     if run.outcome is not None and run.outcome.solved:
-        lines.append(f"Result: {evidence_text(run.outcome)}.")
-    return [line for line in lines if line]
+        sentences.append(f"Result: {evidence_text(run.outcome)}.")
+    return [line for line in sentences if line]
 
 
 def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
@@ -238,5 +238,5 @@ def _struck_out(run: Run) -> tuple[str, ...]:
 
 
 def _shorten(diff: str) -> str:
-    lines = clean(diff).splitlines()
+    lines = clean_for_display(diff).splitlines()
     return "\n".join([*lines[:DIFF], f"… {len(lines) - DIFF} more lines"]) if len(lines) > DIFF else "\n".join(lines)

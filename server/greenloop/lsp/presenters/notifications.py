@@ -6,8 +6,8 @@ from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Outcome, StopReason, Verified
-from greenloop.core.summary import caveat, counted, related, solved, wall
-from greenloop.core.text.redact import clean
+from greenloop.core.summary import count_cases, describe_related, describe_sandbox, isolation_caveat, summarize_solved
+from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
@@ -106,14 +106,15 @@ def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) ->
     """The end of a run that changed no text."""
     reason = apply_result.reason if apply_result else ""
     if outcome.reason is StopReason.ALREADY_GREEN:
-        return clean(outcome.message).strip() or f"{run.name} already passes; nothing was changed."
+        return clean_for_display(outcome.message).strip() or f"{run.name} already passes; nothing was changed."
     if outcome.solved:
         label = f"Fix found{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
         merged = ", also together with your edits" if apply_result and apply_result.merged else ""
         not_applied = f"Not applied: {reason}." if reason else "Not applied automatically."
         text = f"{label}: {_passes(run, outcome)}{merged}. {not_applied}"
     else:
-        text = f"{not_solved_text(run.name, clean(outcome.message).strip() or outcome.reason.value).rstrip('.')}."
+        message = clean_for_display(outcome.message).strip() or outcome.reason.value
+        text = f"{not_solved_text(run.name, message).rstrip('.')}."
     if not run.changes or not run.improved:
         return text
     condition = " once that is resolved" if reason and apply_result and not apply_result.by_action else ""
@@ -132,19 +133,19 @@ def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> st
     label = f"Fixed{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
     merged = " together with your edits" if apply_result.merged else ""
     sentences = [f"{label}: {_passes(run, outcome)}{merged}.", f"Changed {lines}."]
-    if parts := related(outcome.evidence):
+    if parts := describe_related(outcome.evidence):
         sentences.insert(1, f"{', '.join(parts)}.")
     if outcome.evidence.network:
-        sentences.append(caveat(outcome.evidence))
-    return " ".join([*sentences, *map(clean, outcome.evidence.warnings)])
+        sentences.append(isolation_caveat(outcome.evidence))
+    return " ".join([*sentences, *map(clean_for_display, outcome.evidence.warnings)])
 
 
 def _passes(run: Run, outcome: Outcome) -> str:
     """`test_one passes`; where it is not fully verified, with the reason."""
     if outcome.verified is Verified.VERIFIED:
         return f"{run.name} passes"
-    reasons = [wall(outcome.evidence)] if outcome.evidence.sandbox == "none" else []
-    return f"{run.name} passes ({', '.join([*reasons, *counted(outcome.evidence)])})"
+    reasons = [describe_sandbox(outcome.evidence)] if outcome.evidence.sandbox == "none" else []
+    return f"{run.name} passes ({', '.join([*reasons, *count_cases(outcome.evidence)])})"
 
 
 def not_solved_text(name: str, reason: str) -> str:
@@ -158,12 +159,12 @@ def short_verdict(outcome: Outcome) -> str:
     """The result in a few words: `verified`, or less with the reason. `evidence_text` has the rest."""
     if outcome.solved:
         if outcome.verified is Verified.VERIFIED:
-            return f"verified {wall(outcome.evidence)}" if outcome.evidence.network else "verified"
+            return f"verified {describe_sandbox(outcome.evidence)}" if outcome.evidence.network else "verified"
         if outcome.evidence.sandbox == "none":
-            return f"not verified: {wall(outcome.evidence)}"
-        reasons = counted(outcome.evidence) + [f"{outcome.evidence.neighbours_left_out} related tests not run"] * bool(
-            outcome.evidence.neighbours_left_out
-        )
+            return f"not verified: {describe_sandbox(outcome.evidence)}"
+        reasons = count_cases(outcome.evidence) + [
+            f"{outcome.evidence.neighbours_left_out} related tests not run"
+        ] * bool(outcome.evidence.neighbours_left_out)
         return f"partially verified: {', '.join(reasons)}"
     best = next((each.verdict for each in outcome.attempts if each.number == outcome.best and each.verdict.total), None)
     return "not verified" if best is None else f"not verified: {best.passed} of {best.total} tests pass"
@@ -171,4 +172,4 @@ def short_verdict(outcome: Outcome) -> str:
 
 def evidence_text(outcome: Outcome) -> str:
     """The evidence for a solved run, as on the command line."""
-    return clean(solved(outcome.evidence, outcome.verified))
+    return clean_for_display(summarize_solved(outcome.evidence, outcome.verified))
