@@ -27,7 +27,7 @@ from greenloop.core.records.spec import Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.gate import check
-from greenloop.engine.attempt_steps import read
+from greenloop.engine.attempt_steps import read_answer
 from greenloop.project import sources
 from greenloop.specs.kinds import designer, properties
 from greenloop.specs.kinds._stub_view import outline
@@ -116,7 +116,7 @@ def programs(problem: Problem, answers: Mapping[str, Any]) -> dict[str, list[int
         number = int(name.partition("-")[2]) + 1
         draft = Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)
         reply = Reply(text=told["answer"], usage=Usage(), model="", finish=told["finish"])
-        attempt = read(problem, number, draft, [first], reply)
+        attempt = read_answer(problem, number, draft, [first], reply)
         if attempt.candidate is None:
             continue
         files = compose(problem, attempt.candidate)

@@ -120,7 +120,7 @@ def refine_cell(
         raise UsageError(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")
     prepared = adapter.prepare(notebook, replace(chosen[0], last_cell=last))
     settings = adapter.adapt_settings(_settings(root, arguments, show))
-    request = refine.Request(root=root, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)
+    request = refine.Request(root=root, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
     reporter = _AttemptReporter()
 
     def named(text: str) -> str:

@@ -456,8 +456,8 @@ def examined(go):
 
     async def examine(root, settings, *, promises, editor):
         await go.wait()
-        row = report.Row(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
-        return [row, report.Row(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
+        row = report.DoctorFinding(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
+        return [row, report.DoctorFinding(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
 
     report.examine = examine
 

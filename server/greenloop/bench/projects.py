@@ -63,8 +63,8 @@ async def from_folder(
     """
     root = workspace.check_root(folder)
     pool = SandboxPool()
-    sandbox_spec = await refine.place_of(root, settings, report_status)
-    _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)
+    sandbox_spec = await refine.build_sandbox_spec(root, settings, report_status)
+    _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.ignore_status, pool)
     try:
         report_status(f"running the tests of {root}, unchanged")
         seconds = max(settings.suite.seconds, settings.sandbox.longest)

@@ -20,7 +20,7 @@ from greenloop.engine import refine
 from greenloop.notebook.adapter import NotebookTarget
 from greenloop.notebook.cell_labels import label_json
 from greenloop.project.settings import Settings
-from greenloop.verdict.mutation_testing import report
+from greenloop.verdict.mutation_testing import report_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     try:
         with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
             strength = interrupt.run(
-                refine.strength_of(problem, outcome, settings=job.settings, report_status=view.report_status),
+                refine.measure_strength(problem, outcome, settings=job.settings, report_status=view.report_status),
                 before_exit=view.close,
             )
     except GreenloopError as error:
@@ -106,7 +106,7 @@ def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     if job.write_json is not None:
         job.write_json(events_json.strength_object(strength))
     else:
-        print("\n".join(render.escape_controls(job.label_cells(row)) for row in report(strength)))
+        print("\n".join(render.escape_controls(job.label_cells(row)) for row in report_lines(strength)))
 
 
 def _write(job: FixJob, outcome: Outcome, problem: Problem) -> None:
@@ -192,5 +192,5 @@ def _mark_applied(run: int) -> None:
     from greenloop.engine.history.store import History  # noqa: PLC0415
 
     history = History.open(warn=print_warning)
-    history.applied(run)
+    history.mark_applied(run)
     history.close()

@@ -55,7 +55,7 @@ def test_a_run_that_is_not_there_is_2(fake, words, capsys):
 
 def test_a_killed_run_is_shown_as_interrupted(project, capsys):
     history = History.open()
-    history.begin(project, CASE, preset="plain", model="m", sandbox="s")
+    history.start_run(project, CASE, preset="plain", model="m", sandbox="s")
     history._connection.execute("UPDATE runs SET born = 1")
     assert main(["history", "show"]) == 0
     assert "interrupted" in capsys.readouterr().out

@@ -14,7 +14,7 @@ from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.engine.verify.report import Tampered, Verification
+from greenloop.engine.verify.report import Tampering, Verification
 
 A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"
 GOOD = Verification(
@@ -45,9 +45,9 @@ RED = Verification(
     network=True,
     sandbox="bubblewrap",
 )
-FAKED = Verification(reason=f"{C} was reported twice.", tampered=(Tampered(case=C, reason="r"),), cases=RED.cases)
+FAKED = Verification(reason=f"{C} was reported twice.", tampered=(Tampering(case=C, reason="r"),), cases=RED.cases)
 ENDED = Verification(
-    reason="It ended itself.", tampered=(Tampered(case="", reason="It ended itself."),), cases=GOOD.cases
+    reason="It ended itself.", tampered=(Tampering(case="", reason="It ended itself."),), cases=GOOD.cases
 )
 
 

@@ -129,7 +129,7 @@ def _fix_failing_tests(job: FixJob) -> int:
     with open_view(json=job.write_json is not None) as view:
         try:
             failing = interrupt.run(
-                refine.red_tests(job.root, settings=job.settings, report_status=view.report_status),
+                refine.list_failing_tests(job.root, settings=job.settings, report_status=view.report_status),
                 before_exit=view.close,
             )
         except asyncio.CancelledError:
@@ -192,7 +192,7 @@ def _fix_one(job: FixJob, target: str) -> int:
         request = refine.Request(root=job.root, target=target, comment=job.arguments.comment)
         if job.notebook is not None:
             prepared = job.notebook.prepared
-            request = replace(request, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)
+            request = replace(request, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
         work = refine.refine(
             request, settings=job.settings, emit=emit, report_status=view.report_status, user=view.user
         )

@@ -161,6 +161,6 @@ def _apply(history: History, record: Record, *, yes: bool) -> int:
     if not root.is_dir():
         raise WorkspaceError(f"The workspace {root} is not there any more.")
     written = apply_result.write_result(root, recover_outcome(root, outcome))
-    history.applied(record.id)
+    history.mark_applied(record.id)
     print(f"written: {', '.join(map(render.escape_controls, written)) or 'nothing, it stood there already'}")
     return exit_codes.VERIFIED

@@ -18,7 +18,7 @@ from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine.verify.replay import rerun
+from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
@@ -130,7 +130,7 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
     if conflicting:
         raise UsageError(f"{conflicting[0]} does not go with a run of the history.", remedy="Leave it out.")
     return interrupt.run(
-        rerun(
+        replay(
             number,
             settings=lambda root: options.load(arguments, root, cwd=cwd),
             seconds=arguments.run_seconds or 0.0,
