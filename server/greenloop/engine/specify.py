@@ -24,11 +24,7 @@ from greenloop.project.sources import import_name_in_tests
 from greenloop.specs import host_checks, stored_tests
 
 # What the parts' cases are; kept ones of an earlier run stand in for asking again.
-PROVENANCE = {
-    "designer": Provenance.DESIGNED,
-    "properties": Provenance.PROPERTY,
-    "hints": Provenance.HINT,
-}
+PROVENANCE = {"designer": Provenance.DESIGNED, "properties": Provenance.PROPERTY, "hints": Provenance.HINT}
 
 
 async def specify(
@@ -43,7 +39,7 @@ async def specify(
     if not problem.regions:
         return baseline
     # What settings name holds for whatever the target is.
-    asked = await host_checks.collected(problem, tools)
+    asked = await host_checks.collect(problem, tools)
     wishes = "\n".join(text for text in (problem.instruction, host_checks.instruction(asked.cases)) if text)
     problem = replace(problem, spec=problem.spec + asked, instruction=wishes)
     if bed.target.kind is not TargetKind.FUNCTION:
@@ -61,7 +57,7 @@ async def _with_generated_tests(bed: BaselineContext, problem: Problem, tools: T
     region = problem.regions[0]
     module = import_name_in_tests(region.path, problem.root)
     known = stored_tests.load(problem.root, region, problem.files[region.path])
-    for sentence in known.said:
+    for sentence in known.messages:
         bed.report_status(sentence)
     spec = problem.spec + known.spec(module)
     if parts and _may_generate(bed, problem, spec):
@@ -71,7 +67,7 @@ async def _with_generated_tests(bed: BaselineContext, problem: Problem, tools: T
         for name in parts if not silent and is_testable(about.header, about.docstring or "") else ():
             if not known.has(PROVENANCE[name]):
                 bed.report_status("writing tests from the docstring")
-                spec += known.sifted(
+                spec += known.without_struck(
                     await registry.load_part("specs", name).collect(replace(problem, spec=spec), tools)
                 )
         if silent and not spec.cases:
@@ -81,8 +77,8 @@ async def _with_generated_tests(bed: BaselineContext, problem: Problem, tools: T
             f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",
             remedy=_remedy(spec.doubts, parts),
         )
-    if spec.open or known.own:
-        for sentence in stored_tests.save(known, spec, module).said:
+    if spec.open or known.user_tests:
+        for sentence in stored_tests.save(known, spec, module).messages:
             bed.report_status(sentence)
     return replace(problem, spec=spec)
 
@@ -121,10 +117,7 @@ async def _run_cases(bed: BaselineContext, baseline: Baseline, problem: Problem)
     return replace(
         known,
         problem=replace(
-            known.problem,
-            approaches=problem.approaches,
-            suspicion=problem.suspicion,
-            instruction=problem.instruction,
+            known.problem, approaches=problem.approaches, suspicion=problem.suspicion, instruction=problem.instruction
         ),
-        attempt=replace(known.attempt, verdict=host_checks.scored(known.attempt.verdict, spec.cases)),
+        attempt=replace(known.attempt, verdict=host_checks.with_scores(known.attempt.verdict, spec.cases)),
     )

@@ -32,8 +32,8 @@ from greenloop.project.sources import import_name_in_tests, is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.kinds.doctest import examples
-from greenloop.specs.kinds.examples import facts, stated
-from greenloop.specs.kinds.pytest import read
+from greenloop.specs.kinds.examples import build_spec, region_statements
+from greenloop.specs.kinds.pytest import read_spec
 
 # A test may be waiting for a second missing name behind the first; more than this is a rewrite, not a repair.
 MOST_MISSING = 4
@@ -56,7 +56,7 @@ async def _baseline_of_test(bed: BaselineContext) -> Baseline:
     stubs, created, execution = await _run_with_stubs(bed)
     if not collected_cases(execution):
         return await _explain_uncollected(bed, execution, stubs)
-    spec = read(execution, bed.target)
+    spec = read_spec(execution, bed.target)
     if early := await _stop_early(bed, spec, execution, stubs):
         return early
     failing = {result.id: result for result in case_results(execution) if not result.passed}
@@ -253,9 +253,9 @@ def _choose_regions(
 async def _baseline_of_function(bed: BaselineContext) -> Baseline:
     text = bed.snapshot.text(bed.target.path) or ""
     region = regions.for_function(bed.target, text)
-    if clash := facts(region, text).contradiction:
+    if clash := region_statements(region, text).contradiction:
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
-    told = examples(bed.target, text) + stated(region, text, import_name_in_tests(region.path, bed.snapshot.root))
+    told = examples(bed.target, text) + build_spec(region, text, import_name_in_tests(region.path, bed.snapshot.root))
     bed.report_status("running its examples and the tests that reach it")
     reach: dict[str, Sequence[ReachedFunction]] = {}
     around = await _run_importers(bed, [], {bed.target.path: None}, reach, {})
