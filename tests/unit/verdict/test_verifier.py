@@ -167,7 +167,7 @@ async def test_chance_is_no_tampering(kind):
 
     verdict, _ = await accepted(Play(answer), run_state())
     assert verdict.status is Status.FAILED
-    assert verdict.reason.startswith("It passed once and then did not")
+    assert verdict.reason.startswith("It passed once, then failed")
 
 
 async def test_of_a_large_suite_whose_twin_hangs_only_what_was_told_is_proof():
