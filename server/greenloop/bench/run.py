@@ -167,7 +167,7 @@ class _Harness:
         if self.broken == MAX_BROKEN_IN_A_ROW:
             raise GreenloopError(
                 f"{MAX_BROKEN_IN_A_ROW} task-runs in a row came to nothing; the last: {done.run['message']}",
-                remedy="Mend that; the same command goes on from here.",
+                remedy="Fix that; the same command continues from here.",
             )
 
     def _settings(self, arm: Arm, task: Task, root: Path) -> Settings:
