@@ -130,7 +130,7 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
     assert (found["plain"].solved, found["plain:search=patient"].broken) == (2, 2)
     assert "KeyError: 'x' (test_bench.py:" in done[0].run["message"]
     alone = replace(experiment, arms=both[:1], tasks=experiment.tasks * 2)
-    with pytest.raises(GreenloopError, match="3 task-runs in a row came to nothing"):
+    with pytest.raises(GreenloopError, match="3 task-runs in a row gave no result"):
         await run(alone, quiet)
     monkeypatch.undo()
 

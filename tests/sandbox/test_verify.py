@@ -389,7 +389,7 @@ def test_the_command_says_what_was_tampered_with(work, command):
     write(work, {"m.py": "import os\nos._exit(0)\n"})
     code, out, _err = command("--junit", "report.xml")
     assert code == 1
-    assert out.startswith("TAMPERED: ")
+    assert out.startswith("Tampered: ")
     suite = ET.parse(work / "report.xml").getroot()[0]
     assert int(suite.get("failures", "0")) >= 1
     assert suite.find(".//failure[@type='tampered']") is not None

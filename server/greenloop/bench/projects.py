@@ -92,7 +92,7 @@ async def from_folder(
         await pool.release(session)
         await pool.close()
     if not tasks:
-        raise UsageError(f"No change of a function in {root} was noticed by its tests.")
+        raise UsageError(f"The tests of {root} noticed none of the changes that were tried.")
     return tasks
 
 
@@ -116,7 +116,7 @@ def _covered_functions(root: Path, execution: Execution) -> list[CoveredFunction
             if case in set(passing) and not hit.name.startswith("<") and not is_trusted(hit.path, patterns):
                 cases.setdefault((hit.path, hit.firstlineno), {}).setdefault(case, hit.depth)
     if not cases:
-        raise UsageError(f"The tests of {root} reach no function of it that may be changed.")
+        raise UsageError(f"The tests of {root} reach no function that may be changed.")
     return [
         CoveredFunction(path=path, line=line, cases=function_cases)
         for (path, line), function_cases in sorted(cases.items())

@@ -166,8 +166,8 @@ class _Harness:
         self.broken = self.broken + 1 if done.run["reason"] in BROKEN else 0
         if self.broken == MAX_BROKEN_IN_A_ROW:
             raise GreenloopError(
-                f"{MAX_BROKEN_IN_A_ROW} task-runs in a row came to nothing; the last: {done.run['message']}",
-                remedy="Fix that; the same command continues from here.",
+                f"{MAX_BROKEN_IN_A_ROW} task-runs in a row gave no result; the last: {done.run['message']}",
+                remedy="Fix that, then run the same command again to continue.",
             )
 
     def _settings(self, arm: Arm, task: Task, root: Path) -> Settings:
@@ -266,7 +266,7 @@ def lay_out_task(task: Task, folder: Path) -> Path:
         for path, text in task.solution.items():
             if sources.read_text(root, path) != text:
                 raise UsageError(
-                    f"{root / path} is not what it was when {task.id} was made of it.", remedy="Make the tasks anew."
+                    f"{root / path} has changed since {task.id} was made from it.", remedy="Make the tasks again."
                 )
         return root
     root = folder / "project"

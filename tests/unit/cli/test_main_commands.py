@@ -354,7 +354,7 @@ def test_status_stop_and_list(machine, capsys):
     assert main(["model", "list"]) == 0
     out = capsys.readouterr().out
     assert "ollama/small:1b" in out
-    assert "used by default: local" in out
+    assert "default: local" in out
     assert main(["model"]) == 2
 
 

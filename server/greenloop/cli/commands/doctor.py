@@ -19,9 +19,9 @@ from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, stat
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser)
     parser.add_argument(
-        "--quick", action="store_true", help="do not try out what each sandbox promises (docs/security.md)"
+        "--quick", action="store_true", help="skip the checks of each sandbox's isolation (docs/security.md)"
     )
-    parser.add_argument("--json", action="store_true", help="the findings as one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
