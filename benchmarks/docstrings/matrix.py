@@ -30,7 +30,7 @@ from greenloop.drafting.candidates.gate import check
 from greenloop.engine.attempt_steps import read_answer
 from greenloop.project import sources
 from greenloop.specs.kinds import designer, properties
-from greenloop.specs.kinds._stub_view import outline
+from greenloop.specs.kinds._stub_view import build_stub_view
 
 ANSWERS = 9  # of a task
 MUTANTS = 4
@@ -97,12 +97,12 @@ class Runner:
 def tests(wanted: Docstring, problem: Problem, answers: Mapping[str, Any]) -> Spec:
     """As the parts make them of the same answers."""
     module = sources.module_name(wanted.path, problem.root)
-    about = outline(wanted.region, wanted.text)
+    about = build_stub_view(wanted.region, wanted.text)
     sets = [told["answer"] for name, told in sorted(answers.items()) if name.startswith("designer-")]
-    spec = designer.spec(wanted.region, module, about, sets) if about else Spec()
+    spec = designer.build_spec(wanted.region, module, about, sets) if about else Spec()
     stated = [told["answer"] for name, told in sorted(answers.items()) if name.startswith("properties-")]
     for answer in stated:
-        spec += properties.spec(wanted.region, wanted.text, module, answer)
+        spec += properties.build_spec(wanted.region, wanted.text, module, answer)
     return spec
 
 

@@ -442,7 +442,7 @@ def without_model(go=None):
         found.append("play:solve")
 
     default_model.choose, weights.pull, hardware.check = choose, pull, lambda _size, _context: None
-    weights.present = lambda: Path("/models/weights.gguf") if found else None
+    weights.downloaded_file = lambda: Path("/models/weights.gguf") if found else None
 
 
 async def harmless(*_arguments):

@@ -183,11 +183,11 @@ class _Harness:
         def opener(name: str, settings: Settings) -> Model:
             key = f"{name} {settings.api} {settings.embedded}"
             if key not in self.models:
-                self.models[key] = roles.opened(name, settings)
+                self.models[key] = roles.open_model(name, settings)
             return recorded(self.models[key])
 
         override = reference.Reference(task) if known else self.experiment.model
-        return Models(settings=settings, override=recorded(override) if override else None, opener=opener)
+        return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
 
     async def _measure(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> TaskRunResult:
         settings, arm_fields = self._settings(arm, task, root), self._arm_fields(arm)

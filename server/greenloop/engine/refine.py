@@ -104,7 +104,7 @@ async def refine(
     watch = Stopwatch()
     with watch:
         sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
-    models = harness.models if harness else Models(settings=settings, override=model, opener=opener)
+    models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
         trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)

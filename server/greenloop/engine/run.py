@@ -116,7 +116,7 @@ class RefineRun:
         if self.baseline.has_result:
             return self._builder().without_model(self.baseline, self.context.target.selector)
         drafter = await self.calls.drafter()
-        await self.models.of(Role.REFINER)
+        await self.models.model_for(Role.REFINER)
         await self._gather_context()
         await self._describe_baseline()
         history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
@@ -187,10 +187,10 @@ class RefineRun:
         self.voting = Voting(
             rule=registry.load_part("trust", self.preset.trust).rule,
             user=self.user,
-            questions=min(self.context.settings.ask, voting.MOST),
+            questions=min(self.context.settings.ask, voting.MAX_QUESTIONS),
             module=module,
             verify=self.verifier.verify,
-            ruled=rule,
+            report_change=rule,
         )
         blind = self.preset.blind
         return loop.Parts(

@@ -24,11 +24,7 @@ from greenloop.project.sources import import_name_in_tests
 from greenloop.specs import host_checks, stored_tests
 
 # What the parts' cases are; kept ones of an earlier run stand in for asking again.
-PROVENANCE = {
-    "designer": Provenance.DESIGNED,
-    "properties": Provenance.PROPERTY,
-    "hints": Provenance.HINT,
-}
+PROVENANCE = {"designer": Provenance.DESIGNED, "properties": Provenance.PROPERTY, "hints": Provenance.HINT}
 
 
 async def specify(
@@ -47,7 +43,7 @@ async def specify(
     if not problem.regions:
         return baseline
     # What settings name holds for whatever the target is.
-    asked = await host_checks.collected(problem, tools)
+    asked = await host_checks.collect(problem, tools)
     wishes = "\n".join(text for text in (problem.instruction, host_checks.instruction(asked.cases)) if text)
     problem = replace(problem, spec=problem.spec + asked, instruction=wishes)
     if context.target.kind is not TargetKind.FUNCTION:
@@ -67,7 +63,7 @@ async def _with_generated_tests(
     region = problem.regions[0]
     module = import_name_in_tests(region.path, problem.root)
     known = stored_tests.load(problem.root, region, problem.files[region.path])
-    for sentence in known.said:
+    for sentence in known.messages:
         context.report_status(sentence)
     spec = problem.spec + known.spec(module)
     if parts and _may_generate(context, problem, spec):
@@ -77,7 +73,7 @@ async def _with_generated_tests(
         for name in parts if not silent and is_testable(about.header, about.docstring or "") else ():
             if not known.has(PROVENANCE[name]):
                 context.report_status("writing tests from the docstring")
-                spec += known.sifted(
+                spec += known.without_struck(
                     await registry.load_part("specs", name).collect(replace(problem, spec=spec), tools)
                 )
         if silent and not spec.cases:
@@ -87,8 +83,8 @@ async def _with_generated_tests(
             f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",
             remedy=_remedy(spec.doubts, parts),
         )
-    if spec.open or known.own:
-        for sentence in stored_tests.save(known, spec, module).said:
+    if spec.open or known.user_tests:
+        for sentence in stored_tests.save(known, spec, module).messages:
             context.report_status(sentence)
     return replace(problem, spec=spec)
 
@@ -127,10 +123,7 @@ async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Prob
     return replace(
         known,
         problem=replace(
-            known.problem,
-            approaches=problem.approaches,
-            suspicion=problem.suspicion,
-            instruction=problem.instruction,
+            known.problem, approaches=problem.approaches, suspicion=problem.suspicion, instruction=problem.instruction
         ),
-        attempt=replace(known.attempt, verdict=host_checks.scored(known.attempt.verdict, spec.cases)),
+        attempt=replace(known.attempt, verdict=host_checks.with_scores(known.attempt.verdict, spec.cases)),
     )

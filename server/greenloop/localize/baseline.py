@@ -32,8 +32,8 @@ from greenloop.project.sources import import_name_in_tests, is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.kinds.doctest import examples
-from greenloop.specs.kinds.examples import facts, stated
-from greenloop.specs.kinds.pytest import read
+from greenloop.specs.kinds.examples import build_spec, region_statements
+from greenloop.specs.kinds.pytest import read_spec
 
 # A test may be waiting for a second missing name behind the first; more than this is a rewrite, not a repair.
 MOST_MISSING = 4
@@ -56,7 +56,7 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
     stubs, created, execution = await _run_with_stubs(context)
     if not collected_cases(execution):
         return await _explain_uncollected(context, execution, stubs)
-    spec = read(execution, context.target)
+    spec = read_spec(execution, context.target)
     if ended := await _stop_early(context, spec, execution, stubs):
         return ended
     failing = {result.id: result for result in case_results(execution) if not result.passed}
@@ -264,9 +264,9 @@ def _choose_regions(
 async def _baseline_of_function(context: BaselineContext) -> Baseline:
     text = context.snapshot.text(context.target.path) or ""
     region = regions.for_function(context.target, text)
-    if clash := facts(region, text).contradiction:
+    if clash := region_statements(region, text).contradiction:
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
-    documented = examples(context.target, text) + stated(
+    documented = examples(context.target, text) + build_spec(
         region, text, import_name_in_tests(region.path, context.snapshot.root)
     )
     context.report_status("running its examples and the tests that reach it")
@@ -293,7 +293,7 @@ async def _baseline_of_function(context: BaselineContext) -> Baseline:
 
 
 async def _run_examples(
-    context: BaselineContext, documented: Spec, reaching: Sequence[str]
+    context: BaselineContext, documented: Spec, mine: Sequence[str]
 ) -> tuple[Execution, tuple[Case, ...]]:
     """Runs the examples and every test that reaches the function; failing tests become the specification."""
     selectors = [*documented.selectors, *reaching]

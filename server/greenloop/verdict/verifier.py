@@ -110,7 +110,7 @@ class Verifier:
     ) -> Verdict:
         if self.tools is None:
             return await run()
-        return await host_checks.judged(self.state.problem, files, self.tools, run, final=final)
+        return await host_checks.judge(self.state.problem, files, self.tools, run, final=final)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
         spec = inputs.problem.spec

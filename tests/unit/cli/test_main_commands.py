@@ -126,8 +126,8 @@ def machine(project, monkeypatch):
     monkeypatch.setattr(registry, "load_part", lambda _part, name: Part(name))
     monkeypatch.setattr("greenloop.project.workspace.find_environment", found)
     monkeypatch.setattr("greenloop.models.embedded.default_model.ollama_models", ollama)
-    monkeypatch.setattr("greenloop.models.embedded.weights.present", lambda: state["weights"])
-    monkeypatch.setattr("greenloop.models.embedded.hardware.engine_present", lambda: True)
+    monkeypatch.setattr("greenloop.models.embedded.weights.downloaded_file", lambda: state["weights"])
+    monkeypatch.setattr("greenloop.models.embedded.hardware.is_engine_installed", lambda: True)
     monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)

@@ -91,11 +91,11 @@ def _list(settings: Settings) -> int:
         )
 
     chosen, ollama = interrupt.run(find_models())
-    path = weights.present()
+    path = weights.downloaded_file()
     print(f"local: {path or 'not downloaded; run `greenloop model pull`'}")
     for name in ollama:
         print(render.escape_controls(f"ollama/{name}"))
-    for name in default_model.offers(os.environ):
+    for name in default_model.available_keys(os.environ):
         print(f"{name} is set: choose one of that provider's models with --model")
     print(render.escape_controls(f"default: {chosen or 'none yet'}"))
     return exit_codes.VERIFIED
@@ -119,15 +119,14 @@ def _stop(_settings: Settings) -> int:
 def _status(_settings: Settings) -> int:
     from greenloop.models.embedded import hardware, server, weights  # noqa: PLC0415
 
-    path, running = weights.present(), server.status()
+    path, running = weights.downloaded_file(), server.status()
     print(f"weights: {path or 'not downloaded; run `greenloop model pull`'}")
-    print(
-        f"engine:  {'xllamacpp' if hardware.engine_present() else 'not installed; run `pip install greenloop[local]`'}"
-    )
+    engine = "xllamacpp" if hardware.is_engine_installed() else "not installed; run `pip install greenloop[local]`"
+    print(f"engine:  {engine}")
     state = f"process {running.pid}, {running.base}, context {running.context}" if running else "not running"
     print(f"server:  {state}")
     # For scripts: 0 if a run could use it at once or start it.
-    return exit_codes.VERIFIED if path and hardware.engine_present() else exit_codes.CANNOT_VERIFY
+    return exit_codes.VERIFIED if path and hardware.is_engine_installed() else exit_codes.CANNOT_VERIFY
 
 
 _ACTIONS: dict[str, Callable[[Settings], int]] = {
@@ -147,7 +146,7 @@ def ask_for_model(read_line: Callable[[str], str]) -> str:
     from greenloop.models.embedded import default_model  # noqa: PLC0415
 
     print("No model is configured and none was found on this machine.", file=sys.stderr)
-    for name in default_model.offers(os.environ):
+    for name in default_model.available_keys(os.environ):
         print(f"  {name} is set: you can name one of that provider's models.", file=sys.stderr)
     answer = read_line("Download the embedded model now (1.1 GB, runs on this machine)? [y, n, or a model's name] ")
     if answer.lower() in ("y", "yes"):

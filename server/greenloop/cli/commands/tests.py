@@ -33,20 +33,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{selector} is one of your own tests.", remedy="Name a function: file.py::function.")
     region = targets.region_for(target, text)
     stored = stored_tests.load(root, region, text)
-    for sentence in stored.said:
+    for sentence in stored.messages:
         print_warning(render.escape_controls(sentence))
-    if stored.seen is None:
+    if stored.file_text is None:
         print(f"No tests are stored for {target.qualname}.", file=sys.stderr)
         print(f"`greenloop fix {shlex.quote(selector)}` generates them from its docstring.", file=sys.stderr)
         return exit_codes.NOT_SOLVED
     if not arguments.edit:
-        print(render.escape_controls(stored.seen), end="")
+        print(render.escape_controls(stored.file_text), end="")
         for source in stored.struck.values():
             print(render.escape_controls(f"# rejected: {source}"))
     else:
         _edit(stored.path)
         stored = stored_tests.load(root, region, text)
-        for sentence in stored.said:
+        for sentence in stored.messages:
             print_warning(render.escape_controls(sentence))
     print(render.escape_controls(str(stored.path)), file=sys.stderr)
     return exit_codes.VERIFIED if stored.readable else exit_codes.USAGE

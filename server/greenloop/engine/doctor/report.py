@@ -180,16 +180,16 @@ async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor
         )
     rows += [
         DoctorFinding(part="key", name=name, ok=None, detail="is set; it is used only for a model you name (--model)")
-        for name in default_model.offers(environ)
+        for name in default_model.available_keys(environ)
     ]
     return rows
 
 
 def _embedded(settings: Settings) -> DoctorFinding:
-    path = weights.present()
-    here = path is not None and hardware.engine_present()
+    path = weights.downloaded_file()
+    here = path is not None and hardware.is_engine_installed()
     counts = settings.model in ("", "local")
-    if not hardware.engine_present():
+    if not hardware.is_engine_installed():
         detail, remedy = "its engine is not installed", 'pip install "greenloop[local]"'
     elif path is None:
         detail, remedy = "not fetched yet (1.1 GB)", "greenloop model pull"
