@@ -293,7 +293,7 @@ async def _baseline_of_function(context: BaselineContext) -> Baseline:
 
 
 async def _run_examples(
-    context: BaselineContext, documented: Spec, mine: Sequence[str]
+    context: BaselineContext, documented: Spec, reaching: Sequence[str]
 ) -> tuple[Execution, tuple[Case, ...]]:
     """Runs the examples and every test that reaches the function; failing tests become the specification."""
     selectors = [*documented.selectors, *reaching]
