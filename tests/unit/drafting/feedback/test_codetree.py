@@ -14,7 +14,7 @@ from greenloop.core.records.model import Reply, Role
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.feedback.published import codetree, review, self_critique
-from greenloop.drafting.feedback.published._critic_prompt import bullets, named, number
+from greenloop.drafting.feedback.published._critic_prompt import list_items, named_field, parse_number
 from greenloop.drafting.search.published import magicore
 
 REGION = PROBLEM.regions[0]
@@ -72,7 +72,7 @@ async def test_the_critic_sees_code_and_failures_of_an_attempt():
     ],
 )
 def test_opinions_of_any_form(answer, fields):
-    assert codetree.opinion(answer) == fields
+    assert codetree.parse_opinion(answer) == fields
 
 
 async def test_an_answer_that_was_not_run_costs_no_opinion():
@@ -87,7 +87,7 @@ async def test_an_answer_that_was_not_run_costs_no_opinion():
 
 
 async def test_a_huge_answer_is_read_quickly_and_bounded():
-    fields = codetree.opinion("- " + "x" * 1_000_000 + "\n" + "- y\n" * 100_000 + "score: " + "1" * 100_000)
+    fields = codetree.parse_opinion("- " + "x" * 1_000_000 + "\n" + "- y\n" * 100_000 + "score: " + "1" * 100_000)
     assert [len(each) for each in fields["reflections"]] == [200, 1]
 
 
@@ -144,6 +144,6 @@ async def test_self_critique_is_never_told_a_result():
 
 
 def test_numbers_and_names_in_an_answer():
-    assert [number(text, 0, 5) for text in ("4", "4/5", "80 %", "1/0", "none")] == [4, 4, 4, 0, None]
-    assert named("a\n- *score*: 3\nb", "score") == "3"
-    assert bullets("```\n- a\n```", 3) == ("a",)
+    assert [parse_number(text, 0, 5) for text in ("4", "4/5", "80 %", "1/0", "none")] == [4, 4, 4, 0, None]
+    assert named_field("a\n- *score*: 3\nb", "score") == "3"
+    assert list_items("```\n- a\n```", 3) == ("a",)
