@@ -30,7 +30,7 @@ from greenloop.core.records.sandbox import TestRun, WatchedLines
 from greenloop.core.report import LineTrace, case_results, line_traces
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
-from greenloop.drafting.candidates.mutate import changes
+from greenloop.drafting.candidates.mutate import one_token_changes
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 MOST_MUTANTS = 60  # changes that are tried
@@ -124,7 +124,7 @@ def make_mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
     by_line: dict[tuple[str, int], list[Mutant]] = {}
     known = {tuple(sorted(whole.items()))}
     for region, text in candidate.texts.items():
-        for change in changes(with_plain_ends(text)):
+        for change in one_token_changes(with_plain_ends(text)):
             other = replace(candidate, texts={**candidate.texts, region: change.text})
             files = compose(problem, other)
             key = tuple(sorted(files.items()))
