@@ -1,1 +1,1 @@
-"""A request from its target to its outcome."""
+"""Refine requests, from the target to the outcome."""

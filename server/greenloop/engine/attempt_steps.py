@@ -1,6 +1,6 @@
-"""One attempt before it is run: the answer read, the candidate checked, one-token changes tried.
+"""Steps of an attempt before its run: reads the answer, checks the candidate, tries one-token changes.
 
-What cannot be read or must not be run is an attempt too, with a finding instead of a verdict.
+An answer that cannot be read or must not be run is an attempt too, with a finding instead of a verdict.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Files = Mapping[str, str]
 
 REPEATED = "Repeated"
 NO_GAIN = "NoGain"
-MUTATION_SECONDS = 10.0  # seconds that one-token changes may take
-MOST_PASSING = 3  # changes that pass, beyond which the first of them is as likely wrong as right
+MUTATION_SECONDS = 10.0  # wall time for all one-token changes
+MOST_PASSING = 3  # with more passing changes, the first is as likely wrong as right
 
 
 def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt], reply: Reply) -> Attempt:
-    """The attempt that a reply makes: its candidate, or why there is none."""
+    """Reads a reply into an attempt with its candidate, or with the finding that explains why there is none."""
     blank = Attempt(
         number=number,
         parent=draft.parent,
@@ -40,28 +40,28 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
         usage=reply.usage,
         verdict=Verdict(status=Status.REFUSED),
     )
-    found: Candidate | Finding
+    reading: Candidate | Finding
     if draft.masked is None:
         base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
-        found = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
+        reading = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
     else:
-        found = infill.fill_mask(problem, attempts[draft.parent], draft.masked, reply.text)
-    if isinstance(found, Candidate):
-        found = find_repetition(problem, found) or found  # it is asked for once more, as what cannot be read
-    return with_finding(blank, found) if isinstance(found, Finding) else replace(blank, candidate=found)
+        reading = infill.fill_mask(problem, attempts[draft.parent], draft.masked, reply.text)
+    if isinstance(reading, Candidate):
+        reading = find_repetition(problem, reading) or reading  # asked for again, like an unreadable answer
+    return with_finding(blank, reading) if isinstance(reading, Finding) else replace(blank, candidate=reading)
 
 
 def check_candidate(
     problem: Problem, attempt: Attempt, attempts: Sequence[Attempt], emit: Callable[[Event], None]
 ) -> Attempt:
-    """The attempt after the gate: what repeats an earlier candidate is not run again."""
+    """Passes the attempt through the gate; a candidate that repeats an earlier one gets a finding and is not run."""
     candidate = attempt.candidate
     finding = attempt.finding
     if candidate is not None and attempt.draft is not None:
         parent = attempts[attempt.draft.parent].candidate
         finding = check(problem, candidate, compose(problem, candidate), parent=parent)
-        if finding is None and (twin := _find_duplicate(problem, candidate, attempts)):
-            finding = Finding(error_class=REPEATED, message=f"The answer repeats attempt {twin.number}.")
+        if finding is None and (duplicate := _find_duplicate(problem, candidate, attempts)):
+            finding = Finding(error_class=REPEATED, message=f"The answer repeats attempt {duplicate.number}.")
     emit(
         Checked(
             attempt=attempt.number,
@@ -80,7 +80,7 @@ def with_finding(attempt: Attempt, finding: Finding) -> Attempt:
 
 
 def with_verdict(attempt: Attempt, verdict: Verdict) -> Attempt:
-    """The attempt with what an execution says of it; the time of an earlier one counts."""
+    """Adds the verdict of an execution to the attempt; test time accumulates."""
     error_class, group, _line = classify(verdict)
     seconds = attempt.usage.test_seconds + verdict.seconds
     usage = replace(attempt.usage, test_seconds=seconds)
@@ -88,7 +88,10 @@ def with_verdict(attempt: Attempt, verdict: Verdict) -> Attempt:
 
 
 def _find_duplicate(problem: Problem, candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
-    return next((old for old in attempts if old.candidate and is_same_code(problem, candidate, old.candidate)), None)
+    return next(
+        (earlier for earlier in attempts if earlier.candidate and is_same_code(problem, candidate, earlier.candidate)),
+        None,
+    )
 
 
 async def best_mutant(
@@ -98,13 +101,13 @@ async def best_mutant(
     attempts: Sequence[Attempt],
     verify: Callable[[Files], Awaitable[Verdict]],
 ) -> Attempt:
-    """The best of the one-token changes of the parent's code, all tested; a finding where none passes more tests.
+    """Tests the one-token changes of the parent's code; returns the best, or a finding if none passes more tests.
 
-    Where more than `AMBIGUOUS` of them pass, the tests say too little to choose, and none is taken.
+    If more than `MOST_PASSING` of them pass, the tests are too weak to choose, and none is taken.
     """
     parent = attempts[draft.parent]
     began, tried, seconds = monotonic(), 0, 0.0
-    top: tuple[Candidate, Verdict] | None = None
+    best: tuple[Candidate, Verdict] | None = None
     passing = 0
     for candidate in mutants(problem, parent):
         files = compose(problem, candidate)
@@ -116,8 +119,8 @@ async def best_mutant(
         tried += 1
         seconds += verdict.seconds
         passed = verdict.status is Status.PASSED
-        if verdict.score > (top[1] if top else parent.verdict).score or (passed and not passing):
-            top = candidate, verdict
+        if verdict.score > (best[1] if best else parent.verdict).score or (passed and not passing):
+            best = candidate, verdict
         passing += passed
     blank = Attempt(
         number=number,
@@ -127,10 +130,10 @@ async def best_mutant(
         verdict=Verdict(status=Status.REFUSED, seconds=seconds),
         notes=(FeedbackNote(text="", fields={"tried": tried}),),
     )
-    if top is None:
+    if best is None:
         message = f"None of {tried} one-token edits passes more tests."
         return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
     if passing > MOST_PASSING:
         message = f"More than {MOST_PASSING} one-token edits pass: the tests are too weak to choose one."
         return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
-    return with_verdict(replace(blank, candidate=top[0]), replace(top[1], seconds=seconds))
+    return with_verdict(replace(blank, candidate=best[0]), replace(best[1], seconds=seconds))

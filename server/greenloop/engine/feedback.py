@@ -38,7 +38,7 @@ class Feedback:
         }
 
     async def describe(self, problem: Problem, attempts: Sequence[Attempt]) -> tuple[FeedbackNote, ...]:
-        """The notes on the newest attempt; none for one that passed."""
+        """Returns the notes on the newest attempt; none if it passed."""
         if attempts[-1].verdict.status is Status.PASSED:
             return ()
 
@@ -51,6 +51,6 @@ class Feedback:
         return tuple(replace(note, text=redact(note.text, self.secrets)) for note in notes)
 
     def _names(self, group: ErrorGroup | None) -> Sequence[str]:
-        """Parts for a group of errors: those of the setting, else the preset's for it, else the preset's."""
+        """Returns the parts for an error group: those of the settings, else the preset's for it, else its default."""
         names = self.preset.treat.get(group, self.preset.feedback) if group else self.preset.feedback
         return (getattr(self.settings.feedback, group, ()) if group else ()) or names

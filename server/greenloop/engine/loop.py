@@ -1,7 +1,7 @@
-"""The loop: draft, read, check, execute, describe, and let search decide, until solved or a limit holds.
+"""The refinement loop: draft, read, check, execute, describe, plan again, until solved or a limit is reached.
 
 Execution decides: an attempt counts only when `verify` and then `accept` say passed.
-A failing test, an unparsable answer and a timeout are data; only `GreenloopError` and cancellation leave.
+A failing test, an unparsable answer and a timeout are data; only `GreenloopError` and cancellation end the loop.
 It must not know which model, sandbox or strategy it drives.
 """
 
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What a run is made of. `verify` tests a candidate; `accept` does it again in a fresh sandbox, with all proofs.
+    """Functions of a run. `verify` tests a candidate; `accept` tests it again in a fresh sandbox, with all proofs.
 
-    `glance` is `verify` with less patience, for candidates that come by the hundred.
-    `again` is the shorter question after an answer that could not be read, or None.
-    `elect` says after each round, and when no candidate comes any more, which attempts `accept` is asked about.
+    `glance` is `verify` with a shorter limit, for hundreds of candidates.
+    `again` builds a shorter question after an answer that could not be read, or returns None.
+    `elect` selects the attempts for `accept` after each round and at the end.
     """
 
     plan: Callable[[Problem, Sequence[Attempt]], Sequence[Draft]]
@@ -52,7 +52,7 @@ class Parts:
 
 
 async def refine(state: RunState, started: Started, parts: Parts, emit: Callable[[Event], None]) -> Outcome:
-    """Runs until solved, stalled or out of budget; the best attempt is never replaced by a worse one."""
+    """Runs the loop until solved, stalled or out of budget; a worse attempt never replaces the best one."""
     emit(started)
     state.attempts = [started.baseline]
     reason = StopReason.SECONDS
@@ -75,7 +75,7 @@ async def refine(state: RunState, started: Started, parts: Parts, emit: Callable
 
 @dataclass(kw_only=True)
 class _Loop:
-    """The rounds of one run. The drafts of a round are asked side by side and all tested."""
+    """Rounds of one run. The drafts of a round are requested concurrently, and all are tested."""
 
     state: RunState
     parts: Parts
@@ -85,7 +85,7 @@ class _Loop:
     async def run(self) -> StopReason:
         reason = await self._run_rounds()
         if reason is not StopReason.SOLVED and self.state.problem.spec.open:
-            reason = StopReason.SOLVED if await self._accept_elected(len(self.state.attempts), over=True) else reason
+            reason = StopReason.SOLVED if await self._accept_elected(len(self.state.attempts), final=True) else reason
         return reason
 
     async def _run_rounds(self) -> StopReason:
@@ -103,8 +103,9 @@ class _Loop:
         return exceeded_limit(self.state) or StopReason.STALLED
 
     async def _accept_round(self, first: int) -> bool:
-        """Was one accepted? The round from `first` on is told: none of it is lost where an answer or a description ends
-        the run; what failed beside a solution is not described.
+        """Was an attempt accepted? Emits every attempt from `first` on, even if describing one ends the run.
+
+        Failed attempts of a round with a solution are not described.
         """
         announced = first
         try:
@@ -119,12 +120,12 @@ class _Loop:
             for attempt in self.state.attempts[announced:]:
                 self.emit(Tested(attempt=attempt))
 
-    async def _accept_elected(self, first: int, *, over: bool = False) -> bool:
-        """Asks `accept` about those elected, one after the other, until one holds.
+    async def _accept_elected(self, first: int, *, final: bool = False) -> bool:
+        """Passes the elected attempts to `accept` one by one until one is accepted; returns whether one was.
 
-        An attempt before `first` that is judged anew is told again.
+        An attempt before `first` whose verdict changes is emitted again.
         """
-        election = await self.parts.elect(self.state.problem, self.state.attempts, over)
+        election = await self.parts.elect(self.state.problem, self.state.attempts, final)
         before, self.state.attempts = self.state.attempts, list(election.attempts)
         for number in election.order:
             attempt = self.state.attempts[number]
@@ -140,7 +141,7 @@ class _Loop:
         return any(attempt.accepted for attempt in self.state.attempts)
 
     def _within_budget(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """As many as the limit on attempts lets through; changes that need no model are not counted."""
+        """Returns the drafts that the limit on attempts allows; moves without a model do not count."""
         room = self.state.ledger.budget.attempts - count_asked(self.state.attempts)
         kept = []
         for draft in drafts:
@@ -150,16 +151,16 @@ class _Loop:
         return kept
 
     async def _propose(self, drafts: Sequence[Draft]) -> list[Attempt]:
-        """What the drafts came to, untested: candidates, or findings against them."""
-        for draft in drafts:  # what the prompt tells of its parent
+        """Turns the drafts into untested attempts, each with a candidate or a finding."""
+        for draft in drafts:  # the prompt describes the parent
             if draft.move not in CHEAP and not (parent := self.state.attempts[draft.parent]).notes and parent.number:
                 self.state.attempts[draft.parent] = await self._describe(parent, always=True)
         first = len(self.state.attempts)
         numbered = list(enumerate(drafts, first))
-        made = await gather_or_cancel(
+        requested = await gather_or_cancel(
             [self._request_candidate(*each) for each in numbered if each[1].move is not Move.MUTATE]
         )
-        answered = {attempt.number: attempt for attempt in made if attempt}
+        answered = {attempt.number: attempt for attempt in requested if attempt}
         result: list[Attempt] = []
         for number, draft in numbered:
             before = [*self.state.attempts, *result]
@@ -168,13 +169,13 @@ class _Loop:
                     self.state.problem, len(before), draft, before, self.parts.glance
                 )
                 result.append(mutated)
-            elif number in answered:  # one that the budget did not allow leaves no gap
+            elif number in answered:  # renumbered: a draft that the budget did not allow leaves no gap
                 attempt = replace(answered[number], number=len(before))
                 result.append(attempt_steps.check_candidate(self.state.problem, attempt, before, self.emit))
         return result
 
     async def _request_candidate(self, number: int, draft: Draft) -> Attempt | None:
-        """The model's answer, read; one that cannot be read is asked for once more, shortly. None: out of budget."""
+        """Asks the model and reads its answer; asks once more, briefly, if it is unreadable. None: out of budget."""
         request = replace(self.parts.assemble(self.state.problem, draft, self.state.attempts), seed=number)
         tokens = count_prompt_tokens(request, self.parts.count)
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
@@ -184,10 +185,12 @@ class _Loop:
             attempt = attempt_steps.read_answer(self.state.problem, number, draft, self.state.attempts, reply)
             if attempt.finding and (shorter := self.parts.again(request, reply, attempt.finding)):
                 reply = await self._ask(number, shorter)
-                again = attempt_steps.read_answer(self.state.problem, number, draft, self.state.attempts, reply)
-                attempt = replace(again, usage=attempt.usage + again.usage)
-        except BudgetExceededError as spent:
-            self.exhausted = spent.reason
+                second_attempt = attempt_steps.read_answer(
+                    self.state.problem, number, draft, self.state.attempts, reply
+                )
+                attempt = replace(second_attempt, usage=attempt.usage + second_attempt.usage)
+        except BudgetExceededError as error:
+            self.exhausted = error.reason
         return attempt
 
     async def _ask(self, number: int, request: Request) -> Reply:
@@ -203,7 +206,7 @@ class _Loop:
         return reply
 
     async def _verify(self, proposed: Sequence[Attempt]) -> list[Attempt]:
-        """Runs every candidate that the gate let through."""
+        """Tests every candidate that passed the gate."""
         result = []
         for attempt in proposed:
             if attempt.candidate and not attempt.finding and attempt.verdict.status is Status.REFUSED:
@@ -218,20 +221,20 @@ class _Loop:
             return attempt
         try:
             notes = await self.parts.describe(self.state.problem, [*self.state.attempts[: attempt.number], attempt])
-        except BudgetExceededError as spent:
-            self.exhausted = spent.reason
+        except BudgetExceededError as error:
+            self.exhausted = error.reason
             return attempt
-        sure = [note.fields["confidence"] for note in notes if "confidence" in note.fields]
-        return replace(attempt, notes=notes, confidence=float(sure[-1]) if sure else attempt.confidence)
+        confidences = [note.fields["confidence"] for note in notes if "confidence" in note.fields]
+        return replace(attempt, notes=notes, confidence=float(confidences[-1]) if confidences else attempt.confidence)
 
 
 def _is_cheap(attempt: Attempt) -> bool:
     return attempt.draft is not None and attempt.draft.move in CHEAP
 
 
-async def gather_or_cancel(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """All of it side by side; the first that fails says why, and ends the others."""
-    tasks = [asyncio.create_task(each) for each in work]
+async def gather_or_cancel(coroutines: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Runs the coroutines concurrently; the first failure cancels the others and is raised."""
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
         return await asyncio.gather(*tasks)
     finally:
@@ -241,7 +244,7 @@ async def gather_or_cancel(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def exceeded_limit(state: RunState) -> StopReason | None:
-    """The limit that is reached, if any; checked in one place, before every round."""
+    """Returns the limit that is reached, or None; checked in this one place, before every round."""
     attempts, ledger, budget = state.attempts, state.ledger, state.ledger.budget
     if count_asked(attempts) >= budget.attempts:
         return StopReason.ATTEMPTS
@@ -249,8 +252,8 @@ def exceeded_limit(state: RunState) -> StopReason | None:
         return StopReason.TOKENS
     if budget.cost and ledger.used.cost is not None and ledger.used.cost >= budget.cost:
         return StopReason.COST
-    whole = [attempt for attempt in attempts if attempt.draft and attempt.draft.move not in CHEAP]
-    last = whole[-budget.unreadable :]
+    model_attempts = [attempt for attempt in attempts if attempt.draft and attempt.draft.move not in CHEAP]
+    last = model_attempts[-budget.unreadable :]
     if len(last) == budget.unreadable and all(attempt.candidate is None and attempt.finding for attempt in last):
         return StopReason.ANSWERS
     return None

@@ -1,6 +1,6 @@
 """Builds the requests of a run, removes secrets from them, and sends them within the run's budget.
 
-It must not know what becomes of the answers.
+It must not know how the answers are used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHOWN_AGAIN = 300  # characters of an unreadable answer that are shown to its mo
 
 @dataclass(kw_only=True)
 class ModelCalls:
-    """The model calls of one run. `excerpts` are gathered before the first of them."""
+    """Model calls of one run. `excerpts` are gathered before the first call."""
 
     settings: Settings
     preset: Preset
@@ -54,7 +54,7 @@ class ModelCalls:
             self.prompts = adapt_templates(self.whole, templates.preset_templates(form.replace("-", "_")))
 
     async def drafter(self) -> Model:
-        """The model that drafts; its prices count from now on. Raises `ModelError` when there is none."""
+        """Returns the model that drafts; its prices apply from now on. Raises `ModelError` when there is none."""
         model = await self.models.model_for(Role.DRAFTER)
         self.state.ledger.price = getattr(model, "price", None)
         if self.first_drafter is None:
@@ -62,12 +62,13 @@ class ModelCalls:
         return model
 
     def request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
-        """The prompt, or the infill request, of a draft."""
+        """Builds the chat or infill request of a draft."""
         self.models.failures = count_failures(attempts)
         if draft.masked is not None:
             return self._infill_request(problem, draft, attempts)
         messages = assemble(
-            self.whole if draft.move is Move.RESTART else self.prompts,  # it shows no code that could be edited
+            # A restart shows no code, so there is nothing to edit.
+            self.whole if draft.move is Move.RESTART else self.prompts,
             problem,
             self.excerpts,
             attempts,
@@ -84,15 +85,15 @@ class ModelCalls:
         return apply_sampling(self.settings, request, attempts)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text as the run's first drafting model counts them, also after an escalation to another."""
+        """Counts tokens as the run's first drafting model does, even after an escalation to another model."""
         return self.first_drafter.count_tokens(text) if self.first_drafter else estimate_tokens(text)
 
     def model_name(self, draft: Draft) -> str:
-        """The model that a draft would be asked of now."""
+        """Returns the name of the model that would answer a draft now."""
         return self.models.name_of(draft.role)
 
     def reask(self, request: Request, reply: Reply, finding: Finding) -> Request | None:
-        """A short second question after an answer that holds no candidate, where the preset has one."""
+        """Builds a short second question after an answer without a candidate; None where the preset has none."""
         if isinstance(request, InfillRequest) or finding.error_class not in UNREADABLE or "reask" not in self.prompts:
             return None
         names = ", ".join(region.qualname for region in self.state.problem.regions)
@@ -102,7 +103,7 @@ class ModelCalls:
         return replace(request, messages=(*request.messages, *self._redact(more)), frequency_penalty=penalty)
 
     async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
-        """As many requests at once as the model answers side by side."""
+        """Sends a request; at most as many run at once as the model serves concurrently."""
         model = await self.models.model_for(request.role)
         gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
         async with gate:
@@ -112,19 +113,19 @@ class ModelCalls:
             return await model.infill(request, on_token)
 
     async def ask_for_part(self, request: ChatRequest) -> Reply:
-        """What a part asks, billed to the run; also before the loop, so the model may have to be chosen first."""
+        """Sends a part's request within the run's budget; chooses the model first, as parts may ask before the loop."""
         await self.drafter()
         redacted = replace(request, messages=self._redact(request.messages))
         return await ask_within_budget(self.state.ledger, self.ask, redacted, _ignore_token, estimate_tokens)
 
     def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
-        """An infill request for a model that takes them, else the same as a chat request."""
-        hole = infill_request(problem, attempts[draft.parent], draft, self.excerpts)
-        hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
+        """Builds an infill request for a model that supports them, else the equivalent chat request."""
+        infill = infill_request(problem, attempts[draft.parent], draft, self.excerpts)
+        infill = replace(infill, prefix=redact(infill.prefix, self.secrets), suffix=redact(infill.suffix, self.secrets))
         return (
-            hole
+            infill
             if isinstance(self.models.opened_model(draft.role), Infiller)
-            else as_chat(hole, self.prompts["infill"])
+            else as_chat(infill, self.prompts["infill"])
         )
 
     def _redact(self, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -132,4 +133,4 @@ class ModelCalls:
 
 
 def _ignore_token(_text: str) -> None:
-    """A part waits for the whole answer."""
+    """Ignores a token: a part waits for the whole answer."""

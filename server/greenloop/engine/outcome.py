@@ -1,6 +1,6 @@
 """Builds the outcome of a run: its texts, its evidence, and a sentence for the user.
 
-It must not know how candidates come about.
+It must not know how candidates are made.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from greenloop.drafting.candidates.gate import warnings
 
 @dataclass(frozen=True, kw_only=True)
 class OutcomeBuilder:
-    """Completes outcomes. `sandbox` names it and its network; `why` no candidate was believed, or a `doubt` about one.
+    """Completes outcomes. `sandbox` has its name and network; `why` says why no candidate was accepted.
 
-    `blind`: the loop never learnt what the tests say, so its last candidate counts.
+    `doubt` is a reservation about an accepted one. `blind`: the loop saw no test results, so its last candidate counts.
     """
 
     sandbox: Evidence
@@ -53,13 +53,15 @@ class OutcomeBuilder:
         outcome = replace(outcome, before=before, after=after)
         if not outcome.solved:
             return self._name_sandbox(replace(outcome, message=outcome.message or self._unsolved(outcome, problem)))
-        doubtful = hardcoding.warnings(problem, attempt.candidate, after)
-        evidence = replace(evidence, warnings=(*warnings(problem, after), *doubtful, *filter(None, [self.doubt])))
+        hardcoding_warnings = hardcoding.warnings(problem, attempt.candidate, after)
+        evidence = replace(
+            evidence, warnings=(*warnings(problem, after), *hardcoding_warnings, *filter(None, [self.doubt]))
+        )
         verified = verification_level(evidence)
         return replace(outcome, evidence=evidence, verified=verified, message=summarize_solved(evidence, verified))
 
     def without_model(self, baseline: Baseline, selector: str) -> Outcome:
-        """The outcome where nothing is to be done, or nothing can be."""
+        """Builds the outcome of a target that already passes or that the environment breaks."""
         outcome = Outcome(
             solved=baseline.passing,
             verified=self._trusted(baseline),
@@ -74,25 +76,25 @@ class OutcomeBuilder:
 
     def _unsolved(self, outcome: Outcome, problem: Problem) -> str:
         best = outcome.attempts[outcome.best] if outcome.best else None
-        by_heart = hardcoding.overfitting_warning(best.verdict, problem.spec) if best else ""
-        return " ".join(filter(None, (summarize_unsolved(outcome), self.why, by_heart)))
+        overfitting = hardcoding.overfitting_warning(best.verdict, problem.spec) if best else ""
+        return " ".join(filter(None, (summarize_unsolved(outcome), self.why, overfitting)))
 
     def _name_sandbox(self, outcome: Outcome) -> Outcome:
-        """An outcome without a proof names the sandbox all the same, and says what of it was open."""
+        """Names the sandbox in an outcome without a proof, and warns where its isolation was incomplete."""
         return replace(
             outcome, evidence=self.sandbox, message=f"{outcome.message} {isolation_caveat(self.sandbox)}".strip()
         )
 
     def _trusted(self, baseline: Baseline) -> Verified:
-        """How far the user's own code may be trusted that passes everything."""
+        """Returns the verification level of the user's own code when it passes everything."""
         if not baseline.passing or self.sandbox.sandbox == "none":
             return Verified.UNVERIFIED
-        own = any(case.provenance in USER_PROVENANCES for case in baseline.problem.spec.cases)
-        return Verified.VERIFIED if own else Verified.PARTIALLY
+        has_user_tests = any(case.provenance in USER_PROVENANCES for case in baseline.problem.spec.cases)
+        return Verified.VERIFIED if has_user_tests else Verified.PARTIALLY
 
 
 def build_stopped(attempts: Sequence[Attempt], reason: StopReason, message: str) -> Outcome:
-    """The outcome of a run that somebody or something stopped in the middle."""
+    """Builds the outcome of a run that the user or an error stopped midway."""
     best = best_attempt(attempts)
     return Outcome(
         solved=False,
@@ -106,12 +108,12 @@ def build_stopped(attempts: Sequence[Attempt], reason: StopReason, message: str)
 
 
 def stop_reason(error: GreenloopError) -> StopReason:
-    """Why a run ended that an error ended."""
+    """Returns the stop reason of a run that this error ended."""
     if isinstance(error, BaselineChangedError):
         return StopReason.CHANGED
     return StopReason.MODEL if isinstance(error, ModelError) else StopReason.ENVIRONMENT
 
 
 def _last(attempts: Sequence[Attempt]) -> int | None:
-    """The newest attempt that holds a candidate."""
+    """Returns the number of the newest attempt with a candidate, or None."""
     return next((attempt.number for attempt in reversed(attempts) if attempt.number and attempt.candidate), None)

@@ -36,13 +36,13 @@ class Preset:
 
 @cache
 def load_presets() -> dict[str, Preset]:
-    """All presets of presets.toml by name. Raises `SettingsError` for wrong keys."""
+    """Reads all presets of presets.toml by name. Raises `SettingsError` for wrong keys."""
     table = tomllib.loads(files("greenloop").joinpath("engine", "presets.toml").read_text(encoding="utf-8"))
-    known = {item.name for item in fields(Preset)} - {"name"}
-    required = known - {"treat", "attempts", "specs", "trust", "blind"}
+    keys = {item.name for item in fields(Preset)} - {"name"}
+    required = keys - {"treat", "attempts", "specs", "trust", "blind"}
     result = {}
     for name, values in table.items():
-        if not required <= set(values) <= known:
+        if not required <= set(values) <= keys:
             raise SettingsError(f"Preset '{name}' must have the keys {', '.join(sorted(required))}.")
         result[name] = Preset(name=name, **{key: _frozen(value) for key, value in values.items()})
     return result
@@ -55,11 +55,11 @@ def _frozen(value: Any) -> Any:
 
 
 def find_preset(name: str, *, harness: bool = False) -> Preset:
-    """The preset of a name. Raises `SettingsError` with the known names. `harness`: includes those for it only."""
-    known = {key: each for key, each in load_presets().items() if harness or not each.blind}
-    if name in known:
-        return known[name]
+    """Returns the preset of a name. `harness` includes those for the harness only. Raises `SettingsError`."""
+    presets = {key: preset for key, preset in load_presets().items() if harness or not preset.blind}
+    if name in presets:
+        return presets[name]
     problem = f"There is no preset named '{name}'."
     if name in load_presets():
         problem = f"The preset '{name}' runs no tests; it is only for `greenloop bench`."
-    raise SettingsError(problem, remedy=f"Choose one of: {', '.join(known)}.")
+    raise SettingsError(problem, remedy=f"Choose one of: {', '.join(presets)}.")

@@ -1,4 +1,4 @@
-"""Keeps a run in the history while it goes on: its beginning, every attempt, its end.
+"""Records a run in the history while it is under way: its start, every attempt, its end.
 
 It must not know who is shown the events.
 """
@@ -19,7 +19,7 @@ from greenloop.engine.history.store import History
 class RunRecorder:
     """One run of the history. `emit` passes an event on only after its attempt was stored.
 
-    `number` is the run's in the history; None where nothing can be kept.
+    `number` is the run's number in the history; None where the history cannot be written.
     """
 
     history: History
@@ -32,13 +32,13 @@ class RunRecorder:
         self.forward(event)
 
     def record_start(self, *, model: str, preset: str, move: str, prompt: int) -> list[PastRun]:
-        """Keeps how the run begins; returns earlier runs that began alike."""
+        """Stores the first move of the run; returns earlier runs that started the same way."""
         past = self.history.similar_runs(model, preset, move)
         self.history.save_start(self.number, move=move, prompt=prompt)
         return past
 
     def finish(self, outcome: Outcome, basis: Basis | None = None) -> None:
-        """`basis` is given where the result rests on something else than the run began with."""
+        """Stores the outcome, and the `basis` of the result if it changed since the start of the run."""
         if basis is not None:
             self.history.set_basis(self.number, basis)
         self.history.finish_run(self.number, outcome)

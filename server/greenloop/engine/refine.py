@@ -1,6 +1,6 @@
-"""One refine request from beginning to end: target, sandbox, baseline, regions, loop, acceptance, history.
+"""Runs a refine request from start to end: target, sandbox, baseline, regions, loop, acceptance, history.
 
-The command line, the language server and the harness all call `refine` here; none of them knows more than its events.
+The command line, the language server and the harness all call `refine` here; they know only its events.
 It must not know who shows the events or who writes the result into the workspace.
 """
 
@@ -43,12 +43,12 @@ from greenloop.verdict.verifier import Verifier
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a user asked for.
+    """A refine request.
 
-    `target` is a found target, or text as typed: a pytest node id, `file.py::function`, `file.py:LINE`.
+    `target` is a parsed target, or text that the user typed: a pytest node id, `file.py::function`, `file.py:LINE`.
     `buffers` are unsaved texts by workspace-relative path, encoded as they would be saved.
-    `base` is the folder that a typed relative path counts from first; `comment` is what a reviewer says of the target.
-    `fault` is what whoever asks knows of failures that no candidate can cure.
+    `base` is the first folder to resolve a typed relative path against; `comment` is a reviewer's remark on the target.
+    `known_fault` recognises failures that only the caller knows no candidate can fix.
     """
 
     root: Path
@@ -61,7 +61,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Harness:
-    """What a measured run has in place of the user's own: any preset, models that record, a file for the history."""
+    """Replaces the user's parts in a measured run: any preset, recording models, a separate history file."""
 
     preset: Preset
     models: Models
@@ -69,7 +69,7 @@ class Harness:
 
 
 def ignore_status(_text: str) -> None:
-    """Says nothing."""
+    """Ignores a status line."""
 
 
 async def refine(
@@ -86,10 +86,10 @@ async def refine(
 ) -> Outcome:
     """Runs the whole request; the last event is `Finished` whenever an outcome is returned.
 
-    `report_status` gets one-line descriptions of what is going on now.
-    `model` is asked in every role whatever the settings name; `opener` makes the model of a name where the caller has
-    models or keys of its own (an editor's); `pool` keeps the sandbox open for the next request;
-    `harness` stands for a preset, a history and models of the settings' and the user's own.
+    `report_status` gets one-line descriptions of the current step.
+    `model` is used in every role whatever the settings name; `opener` opens a model by name where the caller has its
+    own models or keys (an editor); `pool` keeps the sandbox open for the next request; `harness` replaces the preset,
+    models and history of the settings.
     Raises `UsageError` for a target that does not exist (with the nearest that do), `CannotVerifyError` when no sandbox
     or interpreter can be used, `ModelError` when no model is configured.
     """
@@ -106,7 +106,7 @@ async def refine(
         sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
     models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
     try:
-        # Before the baseline: what changes after this moment is a change, whenever it happens.
+        # Taken before the baseline, so that a change during it counts as a change too.
         trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
         context = BaselineContext(
             target=target,
@@ -140,9 +140,9 @@ async def refine(
 
 
 async def warm(root: Path, settings: Settings, pool: SandboxPool) -> None:
-    """Opens a sandbox for this workspace where none waits, and keeps it, so that the next request finds it ready.
+    """Opens and keeps a sandbox for this workspace unless one is ready, so that the next request need not wait.
 
-    Raises `CannotVerifyError` where none can be used; the request itself will say so to the user.
+    Raises `CannotVerifyError` where no sandbox can be used; the request itself will report that to the user.
     """
     place = await build_sandbox_spec(workspace.check_root(root), settings)
     if pool.is_ready(place):
@@ -163,9 +163,9 @@ async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:
 async def choose_sandbox(
     root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
 ) -> tuple[Sandbox, SandboxSpec]:
-    """The sandbox that passed its self-test and where it will run.
+    """Returns the first sandbox that passes its self-test, and its spec.
 
-    Raises `CannotVerifyError` with each one's remedy.
+    Raises `CannotVerifyError` with the remedy of each where none does.
     """
     place = await build_sandbox_spec(root, settings, report_status)
     return await selection.choose(settings, report_status), place
@@ -174,9 +174,9 @@ async def choose_sandbox(
 async def build_sandbox_spec(
     root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
 ) -> SandboxSpec:
-    """Where tests run: the workspace, its interpreter, what is hidden, limits.
+    """Describes where tests run: the workspace, its interpreter, masked files, limits.
 
-    Raises `CannotVerifyError` without one.
+    Raises `CannotVerifyError` without an interpreter.
     """
     environment = await asyncio.to_thread(interpreters.find_environment, root, settings)
     place = SandboxSpec(
@@ -196,9 +196,9 @@ async def build_sandbox_spec(
 
 
 async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Settings) -> Verdict:
-    """Runs the acceptance again over other texts (a merge with what was typed meanwhile).
+    """Runs the acceptance again over other texts (the result merged with what the user typed meanwhile).
 
-    The neighbours' outcomes with the user's own code are learnt anew, since that code may have changed.
+    Runs the related tests over the user's own code again first, since that code may have changed.
     """
     sandbox, place = await choose_sandbox(problem.root, settings)
     session = await sandbox.open(place)
@@ -226,9 +226,9 @@ def past_run_verifier(
     settings: Settings,
     seconds: float = 0.0,
 ) -> Verifier:
-    """Judges texts by the problem of a run that is over; how long its tests take is no longer known.
+    """Builds a verifier for the problem of a finished run, whose test durations are no longer known.
 
-    `seconds` of wall time bound each run of the tests (0: the settings' longest).
+    `seconds` of wall time limit each run of the tests (0: the longest limit of the settings).
     """
     snapshot = Snapshot(root=problem.root, buffers=problem.buffers)
     longest = seconds or max(settings.sandbox.seconds, settings.sandbox.longest)
@@ -242,7 +242,7 @@ def past_run_verifier(
 
 
 def _decode(data: bytes) -> str | None:
-    """A text as it is now; None where it cannot be read, which its run will say."""
+    """Decodes a text; None where that fails, which the run itself will report."""
     try:
         return decode(data)[0]
     except UsageError:
@@ -257,10 +257,9 @@ async def measure_strength(
     report_status: Callable[[str], None] = ignore_status,
     seconds: float = mutation_testing.TOTAL_SECONDS,
 ) -> Strength:
-    """Which one-token changes of a result its tests would not notice; `problem` is the one that the run ended with.
+    """Measures which one-token changes of a result its tests do not notice; `problem` is the run's final one.
 
-    At most `seconds` are spent on the changes.
-
+    Spends at most `seconds` on the changes.
     Raises `UsageError` where the outcome has no result, `CannotVerifyError` where no sandbox can be used.
     """
     candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None

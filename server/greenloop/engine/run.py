@@ -1,4 +1,4 @@
-"""One request after its baseline: specify, gather context, loop, prove, and keep it all in the history.
+"""Runs a request after its baseline: specify, gather context, loop, prove, and record it in the history.
 
 It must not know how the target was found or who is shown the events.
 """
@@ -48,12 +48,12 @@ from greenloop.specs.voting import Voting
 from greenloop.verdict import persist_tests
 from greenloop.verdict.verifier import Files, Verifier
 
-SHORT_ANSWER = 60  # tokens of what is still to be written
+SHORT_ANSWER = 60  # lower bound for the tokens of an answer, as a stub is shorter than its implementation
 
 
 @dataclass(kw_only=True)
 class RefineRun:
-    """One request after its baseline. It owns the run's state; `trusted` is the fingerprint of the user's tests."""
+    """A request after its baseline. Owns the run's state; `trusted` is the fingerprint of the user's tests."""
 
     context: BaselineContext
     baseline: Baseline
@@ -107,7 +107,7 @@ class RefineRun:
         self.feedback = Feedback(settings=settings, preset=self.preset, tools=self.tools, secrets=self.secrets)
 
     async def outcome(self, emit: Callable[[Event], None]) -> Outcome:
-        """The whole run; every event but `Finished` is emitted."""
+        """Runs the request; emits every event except `Finished`."""
         if not self.baseline.has_result:
             self.baseline = await specify(
                 self.context, self.baseline, self.tools, self.preset.specs, lambda spec: emit(Specified(spec=spec))
@@ -126,7 +126,7 @@ class RefineRun:
             history.close()
 
     async def _refine(self, drafter: Model, recorder: RunRecorder) -> Outcome:
-        """The loop and what comes after it; whatever happens, the history has the run's beginning and its end."""
+        """Runs the loop and completes its outcome; the history always gets the run's start and end."""
         state, parts = self.state, self.parts(recorder.emit)
         (baseline,), spec = state.attempts, state.problem.spec
         recorder.number = recorder.history.start_run(
@@ -164,7 +164,7 @@ class RefineRun:
         return outcome
 
     async def _loop(self, started: Started, parts: loop.Parts, recorder: RunRecorder) -> Outcome:
-        """The loop; a model or a sandbox that gives up in the middle ends the run with its sentence."""
+        """Runs the loop; a model or sandbox error midway ends the run with its message."""
         try:
             return await loop.refine(self.state, started, parts, recorder.emit)
         except (ModelError, CannotVerifyError) as error:
@@ -173,12 +173,12 @@ class RefineRun:
             return build_stopped(self.state.attempts, stop_reason(error), f"{error} {error.remedy}".strip())
 
     def parts(self, emit: Callable[[Event], None]) -> loop.Parts:
-        """What the loop is made of; `emit` is told of changes of the spec by votes and answers."""
+        """Builds the functions of the loop; `emit` gets changes of the spec by votes and answers."""
         region = self.state.problem.regions[0]
         module = import_name_in_tests(region.path, self.context.snapshot.root)
 
         def rule(spec: Spec, sentence: str) -> None:
-            """Votes or answers of the user changed what must hold."""
+            """Stores and emits a spec that votes or answers of the user changed."""
             problem = self.state.problem = replace(self.state.problem, spec=spec)
             for message in stored_tests.update(problem.root, region, problem.files[region.path], spec, module):
                 self.context.report_status(message)
@@ -213,16 +213,16 @@ class RefineRun:
             self.calls.excerpts += await part.gather(self.state.problem, self.tools)
 
     async def _describe_baseline(self) -> None:
-        """Attempt 0 gets its notes; where all is still to be written, search reads their fields and no model a text."""
+        """Adds notes to attempt 0; for unwritten code only their fields, which search reads, without text."""
         problem, (baseline,) = self.state.problem, self.state.attempts
-        with suppress(BudgetExceededError):  # the loop will find the same, and say so
+        with suppress(BudgetExceededError):  # the loop will reach and report the same limit
             baseline = replace(baseline, notes=await self.feedback.describe(problem, [baseline]))
         if all(region.created or is_unwritten(region, problem.files.get) for region in problem.regions):
             baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
         self.state.attempts = [baseline]
 
     def _first_move(self) -> tuple[Move, int]:
-        """The run's first move, and how many tokens a first whole question has, whether or not it is ever asked."""
+        """Returns the run's first move, and the tokens of a first full prompt, whether or not it is ever sent."""
         problem, attempts = self.state.problem, self.state.attempts
         planned = registry.load_part("search", self.preset.search).plan(problem, attempts)
         draft = Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)
@@ -231,11 +231,11 @@ class RefineRun:
 
     def _estimate(self, past: Sequence[PastRun], prompt: int, drafter: Model) -> Estimate:
         problem = self.state.problem
-        own = sum(drafter.count_tokens(region_text(problem, region)) for region in problem.regions)
+        code_tokens = sum(drafter.count_tokens(region_text(problem, region)) for region in problem.regions)
         return estimate_run(
             past,
             prompt_tokens=prompt,
-            answer_tokens=min(max(own, SHORT_ANSWER), self.context.settings.answer.tokens),
+            answer_tokens=min(max(code_tokens, SHORT_ANSWER), self.context.settings.answer.tokens),
             limit=self.state.ledger.budget.tokens,
             speeds=EMBEDDED if drafter.name.startswith("local") else None,
         )
@@ -260,7 +260,7 @@ class RefineRun:
         return {path: self.context.snapshot.encoded(path, text) for path, text in files.items()}
 
     async def _with_tests(self, outcome: Outcome) -> Outcome:
-        """The result with the generated tests in the project's test file, where that is wanted."""
+        """Adds the generated tests to the project's test file, if the settings ask for it."""
         if not (outcome.solved and outcome.after and self.context.settings.spec.write):
             return outcome
         problem, snapshot = self.state.problem, self.context.snapshot
@@ -281,5 +281,5 @@ class RefineRun:
 
 
 async def _hide_verdict(_files: Files) -> Verdict:
-    """The same of every candidate: a blind preset never learns what the tests say."""
+    """Returns the same verdict for every candidate: a blind preset never sees test results."""
     return Verdict(status=Status.FAILED)

@@ -1,4 +1,4 @@
-"""Runs tests in the sandbox for their own sake: how they end with the user's texts, and what they come through.
+"""Runs the user's tests in the sandbox, and reports their outcomes and the functions that they reach.
 
 Nothing here judges a candidate, and no model is asked.
 It must not know who shows the results.
@@ -39,13 +39,13 @@ NOT_FOUND = 4  # pytest's exit status where a selector names nothing
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What a run of tests came to.
+    """Results of a run of tests.
 
-    `results` are the cases that ran to an end of their own, `places` where each case stands; `errors` are the files
-    that could not be collected; `left_out` are ids of cases that did not run: the time did not
-    suffice for them, or pytest `ended` before it was done.
+    `results` are the cases that finished, `places` the location of each collected case; `errors` are the files that
+    could not be collected; `left_out` are ids of cases that did not run because time ran out, or because pytest `ended`
+    early.
     `reach` is empty where the run was not traced.
-    `files` ran whole: what is not in `places` of theirs is no test any more.
+    `files` ran as a whole: an id in them that is not in `places` is no longer a test.
     """
 
     results: tuple[CaseResult, ...] = ()
@@ -69,12 +69,12 @@ async def run_tests(
     seconds: float = 0.0,
     report_status: Callable[[str], None] = ignore_status,
 ) -> Report:
-    """Runs these test files and tests once, in the session that the keeper has for this workspace.
+    """Runs these test files and tests once, in the pool's session for this workspace.
 
-    `buffers` are unsaved texts by workspace path; they win over the disk. `seconds` bound the run (0: as long as the
-    settings allow for a suite). Without `traced` the quicker way is taken, where the sandbox has learnt one.
-    Where a test is there no more, its whole file runs.
-    Raises `CannotVerifyError` where no test can run for the environment's sake or the sandbox's.
+    `buffers` are unsaved texts by workspace path; they take precedence over the disk. `seconds` limit the run (0: the
+    settings' limit for a suite). Without `traced` the run is faster where the sandbox has warmed up.
+    Where a test no longer exists, its whole file runs.
+    Raises `CannotVerifyError` where the environment or the sandbox prevents every test from running.
     """
     place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
     sandbox, session = await selection.open_first(place, settings, report_status, pool)
@@ -83,7 +83,7 @@ async def run_tests(
         files=buffers,
         seconds=seconds or max(settings.suite.seconds, settings.sandbox.seconds),
         trace=traced,
-        # Only a traced run teaches the sandbox, for what it teaches takes a second one.
+        # Only a traced run warms up the sandbox, because the warm-up takes a second run.
         baseline=traced,
     )
     try:
@@ -101,9 +101,9 @@ async def run_tests(
 
 
 async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
-    """Makes the sandbox ready for the next run, also where a cancelled one took its wall down.
+    """Prepares the sandbox for the next run, even if a cancelled one closed its session.
 
-    Raises `CannotVerifyError` where none can be used.
+    Raises `CannotVerifyError` where no sandbox can be used.
     """
     place = await build_sandbox_spec(workspace.check_root(root), settings)
     _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
@@ -125,7 +125,7 @@ def _whole_files(run: TestRun) -> TestRun:
 def _explain_failure(
     execution: Execution, place: SandboxSpec, buffers: Mapping[str, bytes]
 ) -> CannotVerifyError | None:
-    """Why nothing could run, where only the environment can cure it."""
+    """Returns the error that explains an environment fault if nothing could run, else None."""
     if collected_cases(execution):
         return None
     failures = [error.failure for error in collect_errors(execution)]
@@ -161,16 +161,16 @@ def _report(run: TestRun, execution: Execution, settings: Settings) -> Report:
     results = case_results(execution)
     ended = [result for result in results if result.outcome != "missing"]
     if execution.killed and ended:
-        # The case under way was cut short: that is its own fault only if it alone took longer than one may.
-        last, before = ended[-1], sum(result.seconds for result in ended[:-1])
-        if execution.killed == "timeout" and execution.seconds - before < settings.sandbox.seconds:
+        # The case under way was cut short: it counts as timed out only if it alone exceeded the limit of one case.
+        last, earlier_seconds = ended[-1], sum(result.seconds for result in ended[:-1])
+        if execution.killed == "timeout" and execution.seconds - earlier_seconds < settings.sandbox.seconds:
             ended.remove(last)
-    known = {result.id for result in ended}
+    ended_ids = {result.id for result in ended}
     return Report(
         results=tuple(ended),
         places={case.id: case for case in collected_cases(execution)},
         errors=collect_errors(execution),
-        left_out=tuple(result.id for result in results if result.id not in known),
+        left_out=tuple(result.id for result in results if result.id not in ended_ids),
         ended=execution.killed != "timeout",
         reach=reached_functions(execution),
         files=tuple(selector for selector in run.selectors if "::" not in selector)

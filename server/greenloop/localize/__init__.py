@@ -1,1 +1,1 @@
-"""Where the fault may be: the baseline run, the functions and lines it reaches, and their ranking."""
+"""Fault localisation: the baseline run, the functions and lines that it reaches, and their ranking."""

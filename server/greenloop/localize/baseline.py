@@ -1,14 +1,12 @@
-"""Before any model call: run the target and its neighbours unchanged, and learn what is red, why, and what it reaches.
+"""Baseline run before any model call: which target and related tests fail unchanged, why, and what they reach.
 
-A test that fails for the environment's or its own sake is named here, and no token is spent on it.
+A test that fails because of the environment or is flaky is reported here, before any token is spent on it.
 It must not know which model or preset the run will use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.sandbox import Execution
@@ -19,30 +17,31 @@ from greenloop.core.report import (
     case_results,
     collect_errors,
     collected_cases,
-    reached_functions,
     records_of_kind,
     whole_stack,
 )
 from greenloop.core.run_state import Baseline
-from greenloop.core.selectors import fit_selectors
 from greenloop.localize import regions, spectrum
 from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
+from greenloop.localize.related_tests import RelatedTestsRun, run_importing_tests, run_related_tests
 from greenloop.project.environment_faults import explain_start
 from greenloop.project.sources import import_name_in_tests, is_trusted
 from greenloop.project.targets import nearest_names
-from greenloop.project.workspace import importing_tests
 from greenloop.specs.kinds.doctest import examples
 from greenloop.specs.kinds.examples import build_spec, region_statements
 from greenloop.specs.kinds.pytest import read_spec
 
-# A test may be waiting for a second missing name behind the first; more than this is a rewrite, not a repair.
+# A second missing name may hide behind the first; more than this many is a rewrite, not a repair.
 MOST_MISSING = 4
 OTHER_SEED = 4_242
 PYTEST_BROKE = 3  # pytest's exit status for an internal error
 
 
 async def measure_baseline(context: BaselineContext) -> Baseline:
-    """Raises `UsageError` for a target that does not exist and `CannotVerifyError` where nothing can be verified."""
+    """Measures the baseline of the target.
+
+    Raises `UsageError` for a target that does not exist and `CannotVerifyError` where nothing can be verified.
+    """
     if context.target.kind is TargetKind.TEST:
         return await _baseline_of_test(context)
     return await _baseline_of_function(context)
@@ -60,14 +59,14 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
     if ended := await _stop_early(context, spec, execution, stubs):
         return ended
     failing = {result.id: result for result in case_results(execution) if not result.passed}
-    related = await _run_related(context, execution, failing, stubs, created)
+    related = await run_related_tests(context, execution, failing, stubs, created)
     regions_to_change = created or _choose_regions(context, related, failing)
     if not regions_to_change:
         raise CannotVerifyError(
             f"{context.target.selector} reaches no function in this workspace that may be changed.",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
-    known = build_baseline(
+    baseline = build_baseline(
         context,
         spec,
         tuple(regions_to_change),
@@ -77,11 +76,11 @@ async def _baseline_of_test(context: BaselineContext) -> Baseline:
         left_out=related.left_out,
         reach=related.reach,
     )
-    return await spectrum.add_suspicion(context, known, related.reach)
+    return await spectrum.add_suspicion(context, baseline, related.reach)
 
 
 async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
-    """Runs the target; each workspace name that does not exist yet (test first) gets a stub, and it runs again."""
+    """Runs the target; stubs each workspace name that does not exist yet (test first) and runs it again."""
     stubs: dict[str, str] = {}
     created: tuple[Region, ...] = ()
     for _ in range(MOST_MISSING):
@@ -89,24 +88,24 @@ async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tup
         failures = [result.failure for result in case_results(execution) if result.failure]
         failures += [error.failure for error in collect_errors(execution)]
 
-        def text_of(path: str, laid: Mapping[str, str] = dict(stubs)) -> str | None:
-            return laid[path] if path in laid else context.snapshot.text(path)
+        def text_of(path: str, stub_texts: Mapping[str, str] = dict(stubs)) -> str | None:
+            return stub_texts[path] if path in stub_texts else context.snapshot.text(path)
 
         missing = regions.find_missing(
             failures, text_of, context.snapshot.root, context.target.path, patterns=context.patterns
         )
         if missing is None:
             break
-        files, found = regions.add_stubs(missing, text_of)
-        if not found:
+        files, new_regions = regions.add_stubs(missing, text_of)
+        if not new_regions:
             break
         stubs.update(files)
-        created = (*(regions.relocate(region, stubs[region.path]) for region in created), *found)
+        created = (*(regions.relocate(region, stubs[region.path]) for region in created), *new_regions)
     return stubs, created, execution
 
 
 async def _run_target(context: BaselineContext, stubs: Mapping[str, str]) -> Execution:
-    """The target, unchanged. A slow one gets the longest time there is; one whose own code loops does not."""
+    """Runs the target unchanged. A slow one gets the longest limit, unless the code under test is what hangs."""
     execution = await context.run([context.target.selector], stubs, trace=True)
     longest = context.settings.sandbox.longest
     if execution.killed != "timeout" or longest <= context.place.limits.seconds:
@@ -126,9 +125,9 @@ async def _explain_uncollected(context: BaselineContext, execution: Execution, s
     errors = collect_errors(execution)
     if errors:
         first = errors[0].failure
-        where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
+        location = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
         raise CannotVerifyError(
-            f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{where}",
+            f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{location}",
             remedy="Fix that first: pytest has to be able to collect the test.",
         )
     if execution.status == PYTEST_BROKE or not any(records_of_kind(execution, "finished")):
@@ -143,7 +142,7 @@ async def _explain_uncollected(context: BaselineContext, execution: Execution, s
 
 
 def _environment_fault(context: BaselineContext, execution: Execution) -> Baseline | None:
-    """The end of a run in which nothing could be collected for the environment's sake."""
+    """Returns the baseline of a run in which the environment prevented collection, else None."""
     failures = [error.failure for error in collect_errors(execution)]
     fault = context.find_fault(failures) if failures else explain_start(execution, context.place.environment)
     return fault_baseline(context, execution, fault.sentence, fault.remedy) if fault else None
@@ -157,7 +156,7 @@ async def _ids_of_file(context: BaselineContext, stubs: Mapping[str, str]) -> li
 async def _stop_early(
     context: BaselineContext, spec: Spec, execution: Execution, stubs: Mapping[str, str]
 ) -> Baseline | None:
-    """Already green, skipped, the environment's fault, or flaky: each ends the run without a model call."""
+    """Ends the run without a model call if the target passes, is skipped or flaky, or the environment is at fault."""
     results = {result.id: result for result in case_results(execution)}
     expected = [case.id for case in spec.cases]
     outcomes = {case: result.outcome for case, result in results.items()}
@@ -173,10 +172,10 @@ async def _stop_early(
         return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
     context.report_status("running it once more")
     seconds = context.later_limits(execution).seconds
-    again = await context.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
-    second = {result.id: result.outcome for result in case_results(again)}
+    repeat = await context.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
+    second = {result.id: result.outcome for result in case_results(repeat)}
     flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
-    if flaky and not (execution.killed or again.killed):
+    if flaky and not (execution.killed or repeat.killed):
         return fault_baseline(
             context,
             execution,
@@ -185,68 +184,6 @@ async def _stop_early(
             spec,
         )
     return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class RelatedTestsRun:
-    """The neighbour run: outcomes by id, what each case reached, how many could not be run, and the run itself."""
-
-    outcomes: Mapping[str, str]
-    reach: Mapping[str, Sequence[ReachedFunction]]
-    left_out: int
-    execution: Execution | None = None
-
-
-async def _run_related(
-    context: BaselineContext,
-    execution: Execution,
-    failing: Mapping[str, CaseResult],
-    stubs: Mapping[str, str],
-    created: Sequence[Region],
-) -> RelatedTestsRun:
-    """The tests of the target's file and of files that import a module which may be changed, traced."""
-    context.report_status("running the related tests on the unchanged code")
-    reach: dict[str, Sequence[ReachedFunction]] = dict(reached_functions(execution))
-    failures = {case: result.failure for case, result in failing.items()}
-    first = created or context.rank_regions(reach, failures, ())
-    modules = dict.fromkeys(region.path for region in first[:3])
-    hanging = {case for case, failure in failures.items() if failure is not None and failure.type == "Timeout"}
-    return await _run_importers(context, [context.target.path], modules, reach, stubs, hanging=hanging)
-
-
-async def _run_importers(
-    context: BaselineContext,
-    files: Sequence[str],
-    modules: Mapping[str, None],
-    reach: dict[str, Sequence[ReachedFunction]],
-    stubs: Mapping[str, str],
-    *,
-    hanging: AbstractSet[str] = frozenset(),
-) -> RelatedTestsRun:
-    every = dict.fromkeys(files)
-    for module in modules:
-        every.update(dict.fromkeys(importing_tests(context.snapshot.root, module, buffers=context.snapshot.buffers)))
-    if not every or context.settings.suite.seconds <= 0:
-        return RelatedTestsRun(outcomes={}, reach=reach, left_out=0)
-    regions_to_change = list(every)
-    if hanging:  # a case that never ends would take all the time from the others
-        found = await context.run(regions_to_change, stubs, collect=True)
-        ids = [item.id for item in collected_cases(found) if item.id not in hanging]
-        if not ids:
-            return RelatedTestsRun(outcomes={}, reach=reach, left_out=0)
-        regions_to_change = list(fit_selectors(ids))
-    execution = await context.run(regions_to_change, stubs, trace=True, seconds=context.settings.suite.seconds)
-    done = [result for result in case_results(execution) if not _is_cut_short(result)]
-    outcomes = {result.id: result.outcome for result in done}
-    left_out = sum(item.id not in outcomes for item in collected_cases(execution))
-    reach.update(reached_functions(execution))
-    return RelatedTestsRun(outcomes=outcomes, reach=reach, left_out=left_out, execution=execution)
-
-
-def _is_cut_short(result: CaseResult) -> bool:
-    """A neighbour that never ran, or that took the rest of the run with it, says nothing about a candidate."""
-    kind = result.failure.type if result.failure else ""
-    return result.outcome == "missing" or kind in {"Timeout", "Crash", "MemoryLimit", "ProcessLimit"}
 
 
 def _choose_regions(
@@ -271,14 +208,14 @@ async def _baseline_of_function(context: BaselineContext) -> Baseline:
     )
     context.report_status("running its examples and the tests that reach it")
     reach: dict[str, Sequence[ReachedFunction]] = {}
-    related = await _run_importers(context, [], {context.target.path: None}, reach, {})
+    related = await run_importing_tests(context, [], {context.target.path: None}, reach, {})
     reaching = [case for case, hits in related.reach.items() if any(_is_inside(hit, region) for hit in hits)]
     execution, tests = await _run_examples(context, documented, reaching)
     spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
     if not spec.cases:
         if related.execution is not None and (ended := _environment_fault(context, related.execution)):
             return ended
-        # What a model writes from the docstring, or settings ask for, is still to come.
+        # Tests generated from the docstring, or required by settings, are added later.
         return build_baseline(
             context, spec, (region,), execution, related.outcomes, {}, left_out=related.left_out, reach=related.reach
         )
@@ -286,16 +223,16 @@ async def _baseline_of_function(context: BaselineContext) -> Baseline:
         return ended
     if ended := await _stop_early(context, spec, execution, spec.files):
         return ended
-    known = build_baseline(
+    baseline = build_baseline(
         context, spec, (region,), execution, related.outcomes, {}, left_out=related.left_out, reach=related.reach
     )
-    return await spectrum.add_suspicion(context, known, related.reach)
+    return await spectrum.add_suspicion(context, baseline, related.reach)
 
 
 async def _run_examples(
     context: BaselineContext, documented: Spec, reaching: Sequence[str]
 ) -> tuple[Execution, tuple[Case, ...]]:
-    """Runs the examples and every test that reaches the function; failing tests become the specification."""
+    """Runs the examples and every test that reaches the function; failing tests become part of the specification."""
     selectors = [*documented.selectors, *reaching]
     if not selectors:
         return Execution(), ()
@@ -303,12 +240,12 @@ async def _run_examples(
         selectors, documented.files, seconds=context.settings.suite.seconds or context.place.limits.seconds
     )
     outcomes = {result.id: result.outcome for result in case_results(execution)}
-    red = [
+    failing = [
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
         for item in collected_cases(execution)
         if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases)
     ]
-    return execution, tuple(red)
+    return execution, tuple(failing)
 
 
 def _is_inside(hit: ReachedFunction, region: Region) -> bool:

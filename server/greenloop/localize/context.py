@@ -1,4 +1,4 @@
-"""Where a calibration happens, and what it comes to: the problem with its baseline, a fault, or nothing to do."""
+"""Inputs of the baseline run, and builders of its result: a problem to solve, a fault, or a pass."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from greenloop.project.snapshot import Snapshot
 from greenloop.project.sources import file_patterns
 from greenloop.verdict.verifier import SLOWER
 
-LONGEST = 2000  # characters of comments that are read as an instruction
+LONGEST = 2000  # characters of comments that are used as an instruction
 
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineContext:
-    """Where calibration happens: the target, the user's texts, an open session, and whom to tell.
+    """Inputs of a baseline run: the target, the user's texts, an open session, and a status callback.
 
-    `comment` is what the user, or a reviewer, says of the target; `known_fault` is what only he can know of failures.
+    `comment` is a remark of the user or a reviewer on the target; `known_fault` recognises faults among the failures
+    that only the caller can know.
     """
 
     target: Target
@@ -47,21 +48,21 @@ class BaselineContext:
 
     async def run(self, selectors: Sequence[str], files: Mapping[str, str], **kind: object) -> Execution:
         """Runs over the user's buffers and `files`. Raises `CannotVerifyError` when the sandbox itself breaks."""
-        laid = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
-        run = TestRun(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True)
+        overlay = {**self.snapshot.buffers, **{path: self.snapshot.encoded(path, text) for path, text in files.items()}}
+        run = TestRun(selectors=tuple(selectors), files=overlay, seconds=self.place.limits.seconds, baseline=True)
         execution = await self.session.run(replace(run, **kind))  # type: ignore[arg-type]
         if execution.broken:
             raise self.sandbox_error(execution.broken)
         return execution
 
     def sandbox_error(self, reason: str) -> CannotVerifyError:
-        """What to tell when the sandbox itself failed."""
+        """Returns the error to raise when the sandbox itself failed."""
         if fault := explain_broken_sandbox(reason, self.place.environment):
             return CannotVerifyError(fault.sentence, remedy=fault.remedy)
         return SandboxBrokenError(reason)
 
     def later_limits(self, execution: Execution) -> Limits:
-        """The limits of later runs, by how long this one took with the user's own code; nothing is learnt of a hang."""
+        """Returns the limits of later runs, by this one's duration with the user's own code, unless it was killed."""
         if execution.killed:
             return self.place.limits
         longest = min(SLOWER * execution.seconds, self.settings.sandbox.longest)
@@ -69,12 +70,12 @@ class BaselineContext:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """What pytest takes for a test file here; what holds the target is one also where the project says otherwise.
+        """File patterns of pytest in this project; the target's own file always counts as a test file.
 
-        A notebook's checks are such a file: their name is greenloop's own.
+        The checks of a notebook are in a file that greenloop names, so no pattern of the project matches it.
         """
-        own = (self.target.path,) if self.target.kind is TargetKind.TEST else ()
-        return (*file_patterns(self.snapshot.root), *own)
+        target_file = (self.target.path,) if self.target.kind is TargetKind.TEST else ()
+        return (*file_patterns(self.snapshot.root), *target_file)
 
     def rank_regions(
         self,
@@ -85,9 +86,9 @@ class BaselineContext:
         return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
 
     def find_fault(self, failures: Sequence[Failure]) -> Fault | None:
-        """What only the environment can cure."""
-        found = self.known_fault(failures) if self.known_fault else None
-        return found or find_environment_fault(
+        """Returns the environment fault that explains the failures, or None."""
+        fault = self.known_fault(failures) if self.known_fault else None
+        return fault or find_environment_fault(
             failures,
             self.place.environment,
             root=self.snapshot.root,
@@ -108,7 +109,7 @@ def build_baseline(
     left_out: int = 0,
     reach: Mapping[str, Sequence[ReachedFunction]] | None = None,
 ) -> Baseline:
-    """`reach` says which functions each case calls, where it was traced."""
+    """Builds the result of a baseline with a problem to solve; `reach` maps traced cases to the functions they call."""
     targets = {case.id: None for case in spec.cases if case.executed}
     results = {result.id: result.outcome for result in case_results(execution)}
     outcomes = {**related_outcomes, **{case: results.get(case, "missing") for case in targets}}
@@ -138,13 +139,13 @@ def _build_problem(
     )
     originals = {path: context.snapshot.text(path) for path in paths}
     files = {path: stubs.get(path, text or "") for path, text in originals.items()}
-    rows = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in regions_to_change)
-    remarked = [remark_text(text) for text in rows]
-    asked = "\n".join(text for text in (context.comment.strip(), *remarked) if text)
+    texts = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in regions_to_change)
+    remarks = [remark_text(text) for text in texts]
+    instruction = "\n".join(text for text in (context.comment.strip(), *remarks) if text)
     return Problem(
         root=context.snapshot.root,
         spec=spec,
-        instruction=f"A comment asks: {asked[:LONGEST]}" if asked else "",
+        instruction=f"A comment asks: {instruction[:LONGEST]}" if instruction else "",
         regions=regions_to_change,
         originals=originals,
         files=files,

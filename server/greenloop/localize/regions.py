@@ -1,7 +1,7 @@
-"""Which code to change: the functions of the workspace that a failing test really reaches, most suspicious first.
+"""Ranks the workspace functions that a failing test really reaches by how suspicious they are.
 
-Tests, conftests and configuration are never regions. Test first: what an import names and nobody has written yet is a
-region to create (`missing`, `stub`); what only the environment can cure is named as such (`find_environment_fault`).
+Tests, conftests and configuration are never regions. Test first: a name that an import uses and that does not exist yet
+is a region to create (`find_missing`, `add_stubs`); an environment fault is reported (`find_environment_fault`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from greenloop.project.targets import region_for
 from greenloop.project.workspace import is_masked
 
 TextOf = Callable[[str], str | None]
-SMALL_REGION = 25  # lines up to which further regions ride along
+SMALL_REGION = 25  # lines up to which further regions are added
 
 
 class EnteredFunction(Protocol):
-    """A function that a case entered: where its code begins, its name, how deep below the test, called from where."""
+    """A function that a case entered: first line of its code, name, call depth below the test, and caller."""
 
     @property
     def path(self) -> str: ...
@@ -46,11 +46,11 @@ class EnteredFunction(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Suspect:
-    """A region and why it stands where it does.
+    """A region and the reasons for its rank.
 
     `frame` counts workspace frames from where the exception was raised (0: there; None: in no traceback);
-    `ochiai` is 0..1; `named` is 0 when the failing line names it, 1 when the test does, else 2; `depth` is that below
-    the test (1: called by it); `order` is when it was first entered.
+    `ochiai` is 0..1; `named` is 0 when the failing line names it, 1 when the test does, else 2; `depth` is the call
+    depth below the test (1: called by it); `order` is the order of first entry.
     """
 
     region: Region
@@ -63,12 +63,12 @@ class Suspect:
     @property
     def key(self) -> tuple[float, ...]:
         raised = float("inf") if self.frame is None else float(self.frame)
-        made = self.region.qualname.rpartition(".")[2].startswith("__")
-        return (raised, -self.ochiai, self.named, made, self.depth, -self.order)
+        is_special = self.region.qualname.rpartition(".")[2].startswith("__")
+        return (raised, -self.ochiai, self.named, is_special, self.depth, -self.order)
 
 
 def for_function(target: Target, text: str) -> Region:
-    """The region of a function that the user pointed at."""
+    """Returns the region of the function that the user pointed at."""
     return region_for(target, text)
 
 
@@ -80,10 +80,10 @@ def rank(
     *,
     patterns: Sequence[str] | None = None,
 ) -> list[Region]:
-    """The regions that may be at fault, most suspicious first.
+    """Returns the regions that may be at fault, most suspicious first.
 
-    By the traceback (deepest workspace frame outside tests first), then the spectrum of failing against passing cases,
-    then whether the failing line names it, then depth. `patterns` is pytest's `python_files`.
+    Ranks by the traceback (deepest workspace frame outside tests first), then by the spectrum of failing and passing
+    cases, then by whether the failing line names the function, then by depth. `patterns` is pytest's `python_files`.
     """
     return [item.region for item in suspects(reached, failing, passing, text_of, patterns=patterns)]
 
@@ -96,27 +96,29 @@ def suspects(
     *,
     patterns: Sequence[str] | None = None,
 ) -> list[Suspect]:
-    """As `rank`, with the reasons."""
+    """Returns the same as `rank`, with the reasons."""
     entered = {case: _entered_regions(reached.get(case, ()), text_of, patterns) for case in {*failing, *passing}}
     frames = _traceback_positions(failing, text_of, patterns)
     words = [_test_names(failure, text_of, patterns) for failure in failing.values() if failure]
-    found: dict[Region, tuple[int, int]] = {}
+    positions: dict[Region, tuple[int, int]] = {}
     for case in failing:
         for region, (depth, order) in entered[case].items():
-            known = found.get(region, (depth, order))
-            found[region] = (min(known[0], depth), max(known[1], order))
+            position = positions.get(region, (depth, order))
+            positions[region] = (min(position[0], depth), max(position[1], order))
     for region in frames:
-        found.setdefault(region, (1, 0))
+        positions.setdefault(region, (1, 0))
     result = []
-    for region, (depth, order) in found.items():
-        bad = sum(region in entered[case] for case in failing) or (1 if region in frames else 0)
-        good = sum(region in entered[case] for case in passing)
+    for region, (depth, order) in positions.items():
+        failing_hits = sum(region in entered[case] for case in failing) or (1 if region in frames else 0)
+        passing_hits = sum(region in entered[case] for case in passing)
         name = region.qualname.rpartition(".")[2]
         result.append(
             Suspect(
                 region=region,
                 frame=frames.get(region),
-                ochiai=bad / sqrt(max(1, len(failing)) * (bad + good)) if bad else 0.0,
+                ochiai=failing_hits / sqrt(max(1, len(failing)) * (failing_hits + passing_hits))
+                if failing_hits
+                else 0.0,
                 named=min((0 if name in line else 1 if name in body else 2 for line, body in words), default=2),
                 depth=depth,
                 order=order,
@@ -128,7 +130,7 @@ def suspects(
 def choose(
     ranked: Sequence[Region], text_of: TextOf, failures: Iterable[Failure | None] = (), *, most: int = 2
 ) -> tuple[Region, ...]:
-    """The first region, and the next ones, up to `most`, when all are small and the first is not plainly unwritten."""
+    """Returns the first region, and more up to `most` if all are small and the first is not merely a placeholder."""
     chosen = list(ranked[:1])
     if not chosen or _line_count(chosen[0]) > SMALL_REGION or is_unwritten(chosen[0], text_of):
         return tuple(chosen)
@@ -141,14 +143,14 @@ def choose(
     return tuple(chosen)
 
 
-def _is_disjoint(one: Region, other: Region) -> bool:
-    return one.path != other.path or one.end < other.start or other.end < one.start
+def _is_disjoint(first: Region, second: Region) -> bool:
+    return first.path != second.path or first.end < second.start or second.end < first.start
 
 
 def relocate(region: Region, text: str) -> Region:
-    """The same region with the lines it has in this text; unchanged when it is not there."""
-    found = definitions.find_by_qualname(definitions.find_definitions(text, region.path), region.qualname)
-    return region if found is None else replace(region, start=found.start, end=found.end)
+    """Returns the region with its lines in this text; unchanged when the text does not define it."""
+    definition = definitions.find_by_qualname(definitions.find_definitions(text, region.path), region.qualname)
+    return region if definition is None else replace(region, start=definition.start, end=definition.end)
 
 
 def _line_count(region: Region) -> int:
@@ -156,13 +158,13 @@ def _line_count(region: Region) -> int:
 
 
 def is_unwritten(region: Region, text_of: TextOf) -> bool:
-    """Whether its body is a placeholder."""
+    """Is its body a placeholder?"""
     text = text_of(region.path)
     return text is not None and placeholders.is_unwritten(definitions.line_span(text, region.start, region.end))
 
 
 def _raises_unwritten(failure: Failure, region: Region) -> bool:
-    """Did the region itself say that it is not written?"""
+    """Did the region itself raise `NotImplementedError`?"""
     if failure.type != "NotImplementedError":
         return False
     last = failure.frames[-1] if failure.frames else None
@@ -175,23 +177,23 @@ def _in_workspace(path: str) -> bool:
 
 
 def _region_at(path: str, line: int, text_of: TextOf, patterns: Sequence[str] | None) -> Region | None:
-    """The smallest addressable function around a line that a candidate may replace."""
+    """Returns the smallest addressable function around a line that a candidate may replace, or None."""
     if not _in_workspace(path) or is_trusted(path, patterns) or is_masked(path, (".*", "venv")):
         return None
     text = text_of(path)
-    found = definitions.enclosing_definition(text, line, path) if text is not None else None
-    if found is None or found.kind != "function":
+    definition = definitions.enclosing_definition(text, line, path) if text is not None else None
+    if definition is None or definition.kind != "function":
         return None
-    return Region(path=path, qualname=found.qualname, start=found.start, end=found.end)
+    return Region(path=path, qualname=definition.qualname, start=definition.start, end=definition.end)
 
 
 def _entered_regions(
     items: Iterable[EnteredFunction], text_of: TextOf, patterns: Sequence[str] | None
 ) -> dict[Region, tuple[int, int]]:
-    """Each region a case entered with its least depth and the order of its first entry."""
+    """Maps each region that a case entered to its least depth and the order of its first entry."""
     result: dict[Region, tuple[int, int]] = {}
     for order, item in enumerate(items):
-        # A module's own code "begins" in line 1, where a function may stand.
+        # A module's own code has line 1 as its first line, where a function may begin too.
         module = item.name == "<module>"
         region = None if module else _region_at(item.path, item.firstlineno, text_of, patterns)
         if region is not None:
@@ -215,13 +217,13 @@ def _traceback_positions(
 
 
 def _test_names(failure: Failure, text_of: TextOf, patterns: Sequence[str] | None) -> tuple[set[str], set[str]]:
-    """The names in the test's failing statement, and in all of the test."""
+    """Returns the names in the test's failing statement, and those in the whole test."""
     frame = next((item for item in reversed(failure.frames) if is_trusted(item.path, patterns)), None)
     text = text_of(frame.path) if frame is not None else None
     if frame is None or text is None:
         return set(), set()
-    around = definitions.enclosing_definition(text, frame.line, frame.path)
-    body = definitions.line_span(text, around.start, around.end) if around else ""
+    test = definitions.enclosing_definition(text, frame.line, frame.path)
+    body = definitions.line_span(text, test.start, test.end) if test else ""
     return set(_NAME.findall(_failing_statement(text, frame))), set(_NAME.findall(body))
 
 
@@ -229,9 +231,9 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 def _failing_statement(text: str, frame: Frame) -> str:
-    taken = ""
+    statement = ""
     for line in definitions.split_lines(text)[frame.line - 1 : frame.line + 9]:
-        taken += line
-        if sum(taken.count(mark) for mark in "([{") <= sum(taken.count(mark) for mark in ")]}"):
+        statement += line
+        if sum(statement.count(mark) for mark in "([{") <= sum(statement.count(mark) for mark in ")]}"):
             break
-    return taken
+    return statement

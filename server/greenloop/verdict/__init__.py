@@ -1,1 +1,1 @@
-"""Whether a pass is believed: acceptance in a fresh sandbox, the tamper check, and what the tests would miss."""
+"""Acceptance of a candidate: proofs in a fresh sandbox, the tamper check, and mutation testing of the tests."""

@@ -1,10 +1,7 @@
-"""One assertion of a test written in another way, negated, or with another expectation: edits of its text.
+"""Mutates one assertion of a test by text edits: rewrites it, negates it, or changes the value that it expects.
 
-Each function gives the edits for one statement, or None where it has nothing to say about it. Edits keep every line
-where it is. `source` is what the statement was parsed from.
-
-A statement that expects an exception is turned round from outside: around a satisfied `raises(X)` stands one more that
-expects an exception which nobody can raise, and says so.
+Each function returns the edits for one statement, or None where it does not apply. Edits keep every line in place.
+`source` is the file that the statement was parsed from. Expected exceptions are in `exception_mutants`.
 """
 
 from __future__ import annotations
@@ -12,8 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from typing import Any
-
-from greenloop.verdict.executed_statements import is_transparent
 
 Edit = tuple[int, int, str]
 
@@ -41,24 +36,14 @@ _OPPOSITE = {
     "assertMultiLineEqual": "assertNotEqual",
 }
 _EQUALITIES = frozenset(name for name, opposite in _OPPOSITE.items() if opposite == "assertNotEqual")
-# What is not greater need not be less or equal: sets, NaN, classes with one operator.
+# "Not greater" does not imply "less or equal": sets, NaN, classes with one operator.
 _ORDERS = {"assertGreater": ">", "assertGreaterEqual": ">=", "assertLess": "<", "assertLessEqual": "<="}
-# Who expects an exception or a warning, by how many arguments come before the callable.
-_EXPECTING = {
-    "raises": 1,
-    "warns": 1,
-    "assertRaises": 1,
-    "assertRaisesRegex": 2,
-    "assertWarns": 1,
-    "assertWarnsRegex": 2,
-}
-_OUTER = {"assertRaisesRegex": "assertRaises", "assertWarnsRegex": "assertWarns"}
-_LOOSE = frozenset({"approx", "ANY", "isclose", "assume"})  # what compares equal to more than one value
+_MATCHERS = frozenset({"approx", "ANY", "isclose", "assume"})  # compare equal to more than one value
 _UNCHANGED = object()
 
 
 class Source:
-    """A text whose `ast` positions (lines and UTF-8 columns) are turned into places in its bytes."""
+    """A source text that maps `ast` positions (lines and UTF-8 columns) to byte offsets."""
 
     def __init__(self, text: str, tree: ast.Module) -> None:
         self._data = text.encode()
@@ -66,7 +51,7 @@ class Source:
         for line in self._data.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
         self.pytest = _pytest_names(tree)
-        # A class with assertions of its own may mean something else by them.
+        # A class that defines its own assertion methods may give them another meaning.
         self.redefined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
     def span(self, node: ast.expr) -> tuple[int, int]:
@@ -78,21 +63,21 @@ class Source:
         start, end = self.span(node)
         return self._data[start:end].decode()
 
-    def before(self, node: ast.expr) -> str:
-        """The last word or sign before a node."""
+    def word_before(self, node: ast.expr) -> str:
+        """Returns the last word or sign before a node."""
         return (self._data[: self.span(node)[0]].decode().rstrip(" \t\r\n\\").split() or [""])[-1]
 
-    def around(self, node: ast.expr, before: str, after: str) -> list[Edit]:
+    def wrap(self, node: ast.expr, before: str, after: str) -> list[Edit]:
         start, end = self.span(node)
         return [(start, start, before), (end, end, after)]
 
-    def replaced(self, node: ast.expr, new: str) -> Edit:
-        """The new text, with as many line ends as the old one had."""
+    def replacement(self, node: ast.expr, new: str) -> Edit:
+        """Returns the edit that puts `new` in place of a node, padded to as many line ends as the old text has."""
         start, end = self.span(node)
         lost = self._data[start:end].count(b"\n") - new.count("\n")
         return start, end, f"({new}{chr(10) * lost})"
 
-    def edited(self, edits: Sequence[Edit]) -> str:
+    def apply(self, edits: Sequence[Edit]) -> str:
         data = self._data
         for start, end, new in sorted(edits, reverse=True):
             data = data[:start] + new.encode() + data[end:]
@@ -103,47 +88,47 @@ class Source:
 
 
 def negate_twice(statement: ast.stmt, source: Source) -> list[Edit] | None:
-    """The same assertion, doubly negated."""
+    """Negates the assertion twice, which keeps its meaning."""
     if isinstance(statement, ast.Assert):
-        return [*source.around(statement.test, "not (not (", "))"), *_remove_message(statement, source)]
-    found = _unittest(statement, source)
-    return None if found is None else source.around(found.func, "(", ")")
+        return [*source.wrap(statement.test, "not (not (", "))"), *_remove_message(statement, source)]
+    call = _assertion_call(statement, source)
+    return None if call is None else source.wrap(call.func, "(", ")")
 
 
 def negate(statement: ast.stmt, source: Source) -> list[Edit] | None:
-    """The opposite assertion."""
+    """Negates the assertion."""
     if isinstance(statement, ast.Assert):
-        return [*source.around(statement.test, "not (", ")"), *_remove_message(statement, source)]
-    found = _unittest(statement, source)
-    if found is None:
+        return [*source.wrap(statement.test, "not (", ")"), *_remove_message(statement, source)]
+    call = _assertion_call(statement, source)
+    if call is None:
         return None
-    assert isinstance(found.func, ast.Attribute)
-    name = found.func.attr
+    assert isinstance(call.func, ast.Attribute)
+    name = call.func.attr
     if name in _ORDERS:
-        left, right = found.args
+        left, right = call.args
         return [
-            source.replaced(found, f"self.assertFalse(({source.text(left)}) {_ORDERS[name]} ({source.text(right)}))")
+            source.replacement(call, f"self.assertFalse(({source.text(left)}) {_ORDERS[name]} ({source.text(right)}))")
         ]
-    end = source.span(found.func)[1]
+    end = source.span(call.func)[1]
     return [(end - len(name), end, _OPPOSITE[name])]
 
 
 def change_literal(statement: ast.stmt, source: Source) -> list[Edit] | None:
-    """The assertion with what it expects to be equal changed."""
+    """Changes the value that an equality assertion expects."""
     if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare):
         test = statement.test
         if len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
             return None
         edits = _other_value(test.left, test.comparators[0], source)
         return None if edits is None else [*edits, *_remove_message(statement, source)]
-    found = _unittest(statement, source)
-    if found is not None and isinstance(found.func, ast.Attribute) and found.func.attr in _EQUALITIES:
-        return _other_value(found.args[0], found.args[1], source) if len(found.args) > 1 else None
+    call = _assertion_call(statement, source)
+    if call is not None and isinstance(call.func, ast.Attribute) and call.func.attr in _EQUALITIES:
+        return _other_value(call.args[0], call.args[1], source) if len(call.args) > 1 else None
     return None
 
 
-def _unittest(statement: ast.stmt, source: Source) -> ast.Call | None:
-    """`self.assertEqual(...)` and the like, where this file does not define it anew."""
+def _assertion_call(statement: ast.stmt, source: Source) -> ast.Call | None:
+    """Returns the call of `self.assertEqual(...)` or a similar call that the file does not redefine, else None."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
@@ -157,36 +142,36 @@ def _unittest(statement: ast.stmt, source: Source) -> ast.Call | None:
 
 
 def _remove_message(statement: ast.Assert, source: Source) -> list[Edit]:
-    """The message would be computed only now, and might raise something else."""
-    return [] if statement.msg is None else [source.replaced(statement.msg, "None")]
+    """Removes the message: a mutated assertion would compute it, and it might raise something else."""
+    return [] if statement.msg is None else [source.replacement(statement.msg, "None")]
 
 
 def _other_value(left: ast.expr, right: ast.expr, source: Source) -> list[Edit] | None:
-    """Another literal; where neither side is one, on the right an object that nothing honest is equal to.
+    """Changes a literal; where neither side is one, puts an object on the right that equals nothing honest.
 
-    A call on the right alone may be what is equal to many things on purpose (matchers), so that is left as it is.
+    A call on the right alone may equal many values on purpose (a matcher), so it stays unchanged.
     """
     edit = _other_literal(left, right, source)
     if edit is not None:
         return [edit]
-    if _loose(left) or isinstance(right, ast.Starred | ast.Constant) or (_calls(right) and not _calls(left)):
+    if _is_loose(left) or isinstance(right, ast.Starred | ast.Constant) or (_has_call(right) and not _has_call(left)):
         return None
-    return source.around(right, "(", ", object())[1]")
+    return source.wrap(right, "(", ", object())[1]")
 
 
-def _calls(node: ast.expr) -> bool:
+def _has_call(node: ast.expr) -> bool:
     return any(isinstance(each, ast.Call) for each in ast.walk(node))
 
 
-def _loose(node: ast.expr) -> bool:
+def _is_loose(node: ast.expr) -> bool:
     names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     names |= {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
-    return bool(names & _LOOSE)
+    return bool(names & _MATCHERS)
 
 
 def _other_literal(left: ast.expr, right: ast.expr, source: Source) -> Edit | None:
-    for literal, other in ((right, left), (left, right)):
-        if _loose(other):
+    for literal, compared in ((right, left), (left, right)):
+        if _is_loose(compared):
             continue
         try:
             value = ast.literal_eval(literal)
@@ -194,12 +179,12 @@ def _other_literal(left: ast.expr, right: ast.expr, source: Source) -> Edit | No
             continue
         changed = _change_value(value)
         if changed is not _UNCHANGED and changed != value:
-            return source.replaced(literal, repr(changed))
+            return source.replacement(literal, repr(changed))
     return None
 
 
 def _change_value(value: Any) -> Any:
-    """A literal that nothing honest equal to the old one is equal to; `_UNCHANGED` where there is none."""
+    """Returns a value that differs from every honest equal of the literal; `_UNCHANGED` where there is none."""
     if value is None or isinstance(value, bool):
         return 7919 if value is None else not value
     if isinstance(value, int | complex):
@@ -219,97 +204,12 @@ def _change_value(value: Any) -> Any:
     return _UNCHANGED
 
 
-# -- expected exceptions and warnings ---------------------------------------------------------------------------
-
-
-def rewrite_raises(statement: ast.stmt, source: Source) -> list[Edit] | None:
-    """The same expectation, its class handed over in another way."""
-    call = _block(statement, source) or _call(statement, source)
-    return None if call is None else source.around(call.args[0], "*(", ",)")
-
-
-def suppress_raises(statement: ast.stmt, source: Source) -> list[Edit] | None:
-    """Fails when the expectation is met: something else was expected around it."""
-    call = _block(statement, source)
-    if call is not None:
-        start = source.span(call)[0]
-        return [(start, start, f"{_unrelated(call, source)}), ")]
-    call = _call(statement, source)
-    return None if call is None else source.around(call, f"{_unrelated(call, source)}, lambda: ", ")")
-
-
-def change_exception(statement: ast.stmt, source: Source) -> list[Edit] | None:
-    """The expectation is another one, which nothing meets; the old one stands around it, and `unmet` around both."""
-    call = _block(statement, source)
-    if call is None or "aises" not in _name(call):
-        return None
-    start, end = source.span(call)
-    return [(start, start, f"{_unrelated(call, source)}), "), (end, end, f", {_unrelated(call, source)})")]
-
-
-def _unrelated(call: ast.Call, source: Source) -> str:
-    """`raises(<a class of its own>`, not closed."""
-    name = _name(call)
-    base = "Warning" if "arns" in name else "BaseException"
-    callee = source.text(call.func).removesuffix(name) + _OUTER.get(name, name)
-    if isinstance(call.func, ast.Name):
-        callee = call.func.id
-    return f'{callee}(type("Unrelated", ({base},), {{}})'
-
-
-def _block(statement: ast.stmt, source: Source) -> ast.Call | None:
-    """The call of `with pytest.raises(X):`, where what is raised around its block comes out of the test."""
-    if not isinstance(statement, ast.With):
-        return None
-    for item in statement.items:
-        call = item.context_expr
-        if isinstance(call, ast.Call) and _expects(call, source):
-            alone = len(call.args) <= _EXPECTING[_name(call)] and source.before(call).endswith(("with", ","))
-            return call if alone and call.args else None
-        if not is_transparent(item):
-            return None
-    return None
-
-
-def _call(statement: ast.stmt, source: Source) -> ast.Call | None:
-    """The call of `pytest.raises(X, f, 1)`."""
-    if not isinstance(statement, ast.Expr | ast.Assign) or not isinstance(statement.value, ast.Call):
-        return None
-    call = statement.value
-    if not _expects(call, source) or len(call.args) <= _EXPECTING[_name(call)]:
-        return None
-    bound = any(isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for node in ast.walk(call))
-    return None if bound or "super()" in ast.unparse(call) else call
-
-
-def _expects(call: ast.Call, source: Source) -> bool:
-    if not call.args or isinstance(call.args[0], ast.Starred):
-        return False
-    if isinstance(call.func, ast.Name):
-        return (
-            source.pytest.get(call.func.id) == _name(call) in {"raises", "warns"}
-            and _name(call) not in source.redefined
-        )
-    if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
-        return False
-    owner, name = call.func.value.id, call.func.attr
-    if owner == "self":
-        return (
-            name.startswith("assert") and name in _EXPECTING and not source.redefined & {name, _OUTER.get(name, name)}
-        )
-    return name in {"raises", "warns"} and source.pytest.get(owner) == "pytest"
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
 def _pytest_names(tree: ast.Module) -> dict[str, str]:
-    """Names under which a file has pytest, its `raises` and its `warns`, by what they stand for."""
-    found = {}
+    """Maps the names that a file binds to pytest, `pytest.raises` and `pytest.warns` to what they stand for."""
+    names = {}
     for node in tree.body:
         if isinstance(node, ast.Import):
-            found.update({each.asname or each.name: "pytest" for each in node.names if each.name == "pytest"})
+            names.update({each.asname or each.name: "pytest" for each in node.names if each.name == "pytest"})
         elif isinstance(node, ast.ImportFrom) and node.module == "pytest":
-            found.update({each.name: each.name for each in node.names if each.asname in (None, each.name)})
-    return {name: what for name, what in found.items() if what in {"pytest", "raises", "warns"}}
+            names.update({each.name: each.name for each in node.names if each.asname in (None, each.name)})
+    return {name: origin for name, origin in names.items() if origin in {"pytest", "raises", "warns"}}

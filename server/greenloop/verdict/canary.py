@@ -1,13 +1,13 @@
-"""Twins of a test file that no candidate can satisfy by cheating: the same tests with one assertion turned round.
+"""Makes canaries: copies of a test file with one assertion per test mutated, which no cheating candidate can satisfy.
 
-- `equal`: the assertion doubly negated. It must still pass; a failure says that something reads the tests.
-- `negated`: the assertion negated. It must fail in the call phase.
-- `literal`: an expected literal or exception changed. It must fail too; this finds objects that are equal to
-  everything, and an expectation that swallows whatever comes.
+- `equal`: the assertion is negated twice. It must still pass; a failure shows that something reads the tests.
+- `negated`: the assertion is negated. It must fail in the call phase.
+- `literal`: an expected literal or exception is changed. It must fail too; this finds objects that are equal to
+  everything, and expectations that swallow any exception.
 
-Only what a test that passed has certainly executed and found true is touched (`certain.py`), so an honest,
-deterministic candidate is never accused. Edits are textual (`turning.py`): every line stays where it is, and so do
-the names and ids of the tests.
+Only statements that a passed test has certainly executed are mutated (`executed_statements.py`), so an honest,
+deterministic candidate is never accused. Edits are textual (`assertion_mutants.py`, `exception_mutants.py`): lines,
+names and ids of the tests stay the same.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from greenloop.core.records.verdict import CaseResult
-from greenloop.verdict import assertion_mutants
+from greenloop.verdict import assertion_mutants, exception_mutants
 from greenloop.verdict.executed_statements import Test, find_tests, iter_executed
 
 
 class Mode(StrEnum):
-    """Which twin."""
+    """Kind of mutation."""
 
     EQUAL = "equal"
     NEGATED = "negated"
@@ -33,9 +33,9 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Canaries:
-    """The three texts, and which test functions (`test_a`, `TestC::test_b`) each of them turns round.
+    """The three mutated texts of a test file, and the test functions (`test_a`, `TestC::test_b`) mutated in each.
 
-    `total` counts the file's test functions; those in none of the lists could not be mutated.
+    `total` counts the file's test functions; `unmutable` names those that no text mutates.
     """
 
     texts: Mapping[Mode, str]
@@ -46,89 +46,91 @@ class Canaries:
 
 Change = Callable[[ast.stmt, assertion_mutants.Source], list[assertion_mutants.Edit] | None]
 
-# In the order of preference: an assertion about a value says more than one about an exception.
+# In order of preference: an assertion about a value is stronger evidence than one about an exception.
 _CHANGES: Mapping[Mode, tuple[Change, ...]] = {
-    Mode.EQUAL: (assertion_mutants.negate_twice, assertion_mutants.rewrite_raises),
-    Mode.NEGATED: (assertion_mutants.negate, assertion_mutants.suppress_raises),
-    Mode.LITERAL: (assertion_mutants.change_literal, assertion_mutants.change_exception),
+    Mode.EQUAL: (assertion_mutants.negate_twice, exception_mutants.rewrite_raises),
+    Mode.NEGATED: (assertion_mutants.negate, exception_mutants.suppress_raises),
+    Mode.LITERAL: (assertion_mutants.change_literal, exception_mutants.change_exception),
 }
-# How a case ends that its run took with it.
+# Failure types of a case that was ended together with its run.
 _ENDED = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 
 
 def make_canaries(source: str) -> Canaries:
-    """The twins of a test file. A file that cannot be parsed has none: its tests are all `unmutable`."""
-    bare = source.removeprefix("\ufeff")
-    mark = source[: len(source) - len(bare)]
+    """Makes the canaries of a test file. In a file that cannot be parsed, all tests are `unmutable`."""
+    unmarked = source.removeprefix("\ufeff")
+    byte_order_mark = source[: len(source) - len(unmarked)]
     try:
-        tree = ast.parse(bare)
+        tree = ast.parse(unmarked)
     except (SyntaxError, ValueError):
-        names = tuple(dict.fromkeys(re.findall(r"^\s*(?:async\s+)?def\s+(test\w*)", bare, re.MULTILINE)))
-        nothing: dict[Mode, frozenset[str]] = dict.fromkeys(Mode, frozenset())
-        return Canaries(texts=dict.fromkeys(Mode, source), mutated=nothing, total=len(names), unmutable=names)
-    text = assertion_mutants.Source(bare, tree)
-    sure, unsure = find_tests(tree)
+        names = tuple(dict.fromkeys(re.findall(r"^\s*(?:async\s+)?def\s+(test\w*)", unmarked, re.MULTILINE)))
+        none_mutated: dict[Mode, frozenset[str]] = dict.fromkeys(Mode, frozenset())
+        return Canaries(texts=dict.fromkeys(Mode, source), mutated=none_mutated, total=len(names), unmutable=names)
+    text = assertion_mutants.Source(unmarked, tree)
+    clear, unclear = find_tests(tree)
     texts, mutated = {}, {}
     for mode in Mode:
-        edits = _edits(mode, sure, text)
-        edited = text.edited([edit for mine in edits.values() for edit in mine])
-        whole = _parses(edited)  # a way of writing that the edits do not know would be held against the candidate
-        texts[mode], mutated[mode] = (mark + edited, frozenset(edits)) if whole else (source, frozenset())
-    touched = frozenset().union(*mutated.values())
+        edits = _edits(mode, clear, text)
+        edited = text.apply([edit for function_edits in edits.values() for edit in function_edits])
+        is_valid = _parses(edited)  # else a syntax unknown to the edits would count against the candidate
+        texts[mode], mutated[mode] = (byte_order_mark + edited, frozenset(edits)) if is_valid else (source, frozenset())
+    mutated_in_any = frozenset().union(*mutated.values())
     return Canaries(
         texts=texts,
         mutated=mutated,
-        total=len(sure) + len(unsure),
-        unmutable=(*(name for name in sure if name not in touched), *unsure),
+        total=len(clear) + len(unclear),
+        unmutable=(*(name for name in clear if name not in mutated_in_any), *unclear),
     )
 
 
 def count_covered(sources: Iterable[str]) -> tuple[int, int]:
-    """How many test functions of these files have a twin, and how many there are."""
-    found = [make_canaries(source) for source in sources]
-    total = sum(each.total for each in found)
-    return total - sum(len(each.unmutable) for each in found), total
+    """Returns how many test functions of these files a canary can mutate, and how many there are."""
+    canaries = [make_canaries(source) for source in sources]
+    total = sum(canary.total for canary in canaries)
+    return total - sum(len(canary.unmutable) for canary in canaries), total
 
 
 def find_violations(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult]) -> tuple[str, ...]:
-    """The cases of a twin's run that did what no honest candidate does.
+    """Returns the cases of a canary run whose result no honest candidate produces.
 
-    `results` are those of cases which pass in the unchanged file, in running order; cases of functions not mutated are
-    left out. What ran after a case that failed in the middle may end in other ways than its own (see `settled`).
+    `results` are in running order and belong to cases that pass in the unmutated file; cases of functions that were not
+    mutated are ignored. A case that ran after one that failed midway may end differently (see `confirmed_cases`).
     """
-    mine = [result for result in results if function_of(result.id) in mutated]
+    mutated_results = [result for result in results if function_of(result.id) in mutated]
     if mode is Mode.EQUAL:
-        return tuple(result.id for result in mine if not result.passed)
+        return tuple(result.id for result in mutated_results if not result.passed)
     first = results[:1]
     return tuple(
         result.id
-        for result in mine
+        for result in mutated_results
         if result.outcome in {"passed", "xpassed"} or (result in first and not _is_failure(result))
     )
 
 
 def confirmed_cases(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult]) -> tuple[str, ...]:
-    """The cases of a twin's run that showed what they had to show."""
-    mine = [result for result in results if function_of(result.id) in mutated]
-    return tuple(result.id for result in mine if (result.passed if mode is Mode.EQUAL else _is_failure(result)))
+    """Returns the cases of a canary run that ended as an honest candidate's must."""
+    mutated_results = [result for result in results if function_of(result.id) in mutated]
+    return tuple(
+        result.id for result in mutated_results if (result.passed if mode is Mode.EQUAL else _is_failure(result))
+    )
 
 
 def function_of(case: str) -> str:
-    """`TestC::test_b` of the id `path.py::TestC::test_b[1]`."""
+    """Returns `TestC::test_b` for the id `path.py::TestC::test_b[1]`."""
     return case.partition("::")[2].partition("[")[0]
 
 
 def _edits(
     mode: Mode, functions: Mapping[str, Test], text: assertion_mutants.Source
 ) -> dict[str, list[assertion_mutants.Edit]]:
-    found = {}
+    edits = {}
     for name, function in functions.items():
-        certain = list(iter_executed(function.body))
-        every = (change(statement, text) for change in _CHANGES[mode] for statement in certain)
-        first = next(filter(None, every), None)
+        executed = list(iter_executed(function.body))
+        candidates = (change(statement, text) for change in _CHANGES[mode] for statement in executed)
+        first = next(filter(None, candidates), None)
         if first is not None:
-            found[name] = first
-    return found
+            edits[name] = first
+    return edits
 
 
 def _parses(text: str) -> bool:
@@ -140,5 +142,5 @@ def _parses(text: str) -> bool:
 
 
 def _is_failure(result: CaseResult) -> bool:
-    """In the call phase, by an exception of its own."""
+    """Did it fail in the call phase by its own exception, not by the end of the run?"""
     return result.outcome == "failed" and result.failure is not None and result.failure.type not in _ENDED

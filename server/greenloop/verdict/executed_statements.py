@@ -1,7 +1,7 @@
-"""Which statements of a test have certainly been executed, to their end, when the test has passed.
+"""Finds the statements of a test that have certainly been executed to their end when the test has passed.
 
-Those at the top level of its body before any return, and inside blocks that neither skip their body nor swallow what
-it raises: `try` without `except`, and `with` of the few context managers known for it.
+These are the statements at the top level of its body before any return, and those inside blocks that neither skip their
+body nor swallow exceptions: `try` without `except`, and `with` of a few known context managers.
 """
 
 from __future__ import annotations
@@ -18,28 +18,29 @@ _TRANSPARENT = re.compile(
     r"|((unittest\.)?mock\.)?patch(\.object|\.dict|\.multiple)?|(mocker\.)?patch(\.object|\.dict)?"
     r"|(tempfile\.)?(TemporaryDirectory|NamedTemporaryFile|TemporaryFile)|monkeypatch\.context"
 )
-# A decorator of such a name may turn a failure into a pass, or the other way round.
+# A decorator with one of these words in its name may turn a failure into a pass, or a pass into a failure.
 _INVERTING = re.compile(r"rais|fail|expect|assert|error|warn|rerun|retry|flaky", re.IGNORECASE)
 
 
 def find_tests(tree: ast.Module) -> tuple[dict[str, Test], tuple[str, ...]]:
-    """The test functions by name (`test_a`, `TestC::test_b`), and the names of which it is unsure what they mean.
+    """Returns the test functions by name (`test_a`, `TestC::test_b`), and the names whose meaning is unclear.
 
-    Of two with one name the later one runs, unless a condition decides it; a decorator may change what passing means.
+    Of two functions with one name the later one runs, unless a condition decides which; a decorator may change the
+    meaning of a pass.
     """
-    sure: dict[str, Test] = {}
-    unsure: dict[str, None] = {}
+    clear: dict[str, Test] = {}
+    unclear: dict[str, None] = {}
     for name, function, conditional in _walk_tests(tree, "", conditional=False):
         if conditional or any(map(_may_invert, function.decorator_list)):
-            unsure[name] = None
-        sure[name] = function
-    for name in unsure:
-        del sure[name]
-    return sure, tuple(unsure)
+            unclear[name] = None
+        clear[name] = function
+    for name in unclear:
+        del clear[name]
+    return clear, tuple(unclear)
 
 
 def iter_executed(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a passed test's body that have been executed, in order; blocks come before what is in them."""
+    """Yields the executed statements of a passed test's body in order; a block comes before its contents."""
     for statement in body:
         yield statement
         if isinstance(statement, ast.With) and all(is_transparent(item) for item in statement.items):
@@ -51,7 +52,7 @@ def iter_executed(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def is_transparent(item: ast.withitem) -> bool:
-    """A context manager that lets through whatever is raised in it."""
+    """Does the context manager let every exception through?"""
     call = item.context_expr
     return isinstance(call, ast.Call) and _TRANSPARENT.fullmatch(ast.unparse(call.func)) is not None
 

@@ -1,4 +1,4 @@
-"""Says what a verification runs over: the problem, its baseline outcomes, limits, and how texts become bytes.
+"""Inputs of a verification: the problem, its baseline outcomes, limits, and the encoding of texts.
 
 It must not know where candidates come from.
 """
@@ -14,7 +14,7 @@ from greenloop.core.records.sandbox import Execution, Limits, TestRun
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.verdict import judge
 
-# Hash seed of the accepting runs; the loop's own runs use 0.
+# Hash seed of the accepting runs; the runs of the loop use 0.
 ACCEPTING = 20_011
 
 Encode = Callable[[Mapping[str, str]], Mapping[str, bytes]]
@@ -22,9 +22,9 @@ Encode = Callable[[Mapping[str, str]], Mapping[str, bytes]]
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationInputs:
-    """What every run of a verification needs to know; `outcomes` are those with the user's own code, by case id.
+    """Data that all runs of a verification share; `outcomes` are those with the user's own code, by case id.
 
-    `suite_seconds` bound a run of the related tests; `left_out` of them were not run at baseline for want of time.
+    `suite_seconds` limit a run of the related tests; `left_out` counts those that the baseline had no time for.
     """
 
     problem: Problem
@@ -37,16 +37,16 @@ class VerificationInputs:
 
     @property
     def expected(self) -> tuple[str, ...]:
-        """Ids of the cases that the sandbox has to run."""
+        """Ids of the cases that run in the sandbox."""
         return tuple(case.id for case in self.problem.spec.cases if case.executed)
 
     @property
     def generated_files(self) -> Mapping[str, bytes]:
-        """Tests that greenloop wrote; they are always laid out, also under those whose assertions are mutated."""
+        """Tests that greenloop wrote; every run includes them, and a canary overrides them."""
         return {path: text.encode() for path, text in self.problem.spec.files.items()}
 
     def test_run(self, files: Mapping[str, str], *, hash_seed: int = ACCEPTING) -> TestRun:
-        """A run of the target cases over these texts."""
+        """Returns a run of the target cases over these texts."""
         return TestRun(
             selectors=self.problem.spec.selectors,
             files={**self.problem.buffers, **self.generated_files, **self.encode(files)},
@@ -55,12 +55,12 @@ class VerificationInputs:
         )
 
     def judge(self, execution: Execution) -> Verdict:
-        """The verdict on the expected cases of a candidate's run; see `judge_candidate`."""
+        """Judges the expected cases of a candidate's run; see `judge_candidate`."""
         return judge_candidate(self.expected, self.outcomes, execution)
 
 
 def judge_candidate(expected: Sequence[str], outcomes: Mapping[str, str], execution: Execution) -> Verdict:
-    """With a candidate in it, only a broken sandbox is the environment's fault; a missing package is its own.
+    """Judges a candidate's run: only a broken sandbox counts as an environment fault; a missing package is its own.
 
     Raises `SandboxBrokenError` when the sandbox itself failed.
     """

@@ -1,7 +1,7 @@
-"""How much the tests of a result would notice: one-token changes of it, and which of them all tests let live.
+"""Mutation testing of a result: one-token changes of it, and which of them survive all tests.
 
 Mutation analysis (DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978): a change that no test notices is
-either the same program or something that the tests do not ask for. It is a report on request and decides nothing.
+either an equivalent program or something that the tests do not require. It is a report on request and decides nothing.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.drafting.candidates.mutate import one_token_changes
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
-MOST_MUTANTS = 60  # changes that are tried
-TOTAL_SECONDS = 20.0  # for all of them
-SLOWER = 10  # times what the tests take with the result itself: a change that takes longer is noticed
-LEAST_SECONDS = 1.0  # seconds that each may take at least
+MOST_MUTANTS = 60  # at most so many changes are tried
+TOTAL_SECONDS = 20.0  # wall time for all changes
+SLOWER = 10  # times the duration with the result itself; a change that takes longer counts as noticed
+LEAST_SECONDS = 1.0  # lower bound of the time limit for one change
 SHOWN = 5  # survivors that the report names
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A change of one token: where it stands in the composed file, and the line before and after (`None`: gone)."""
+    """A change of one token: its line in the composed file, and that line before and after (`None`: removed)."""
 
     path: str
     line: int
@@ -53,10 +53,10 @@ class Mutant:
 
 @dataclass(frozen=True, kw_only=True)
 class Strength:
-    """Of `tried` changes `killed` were noticed by one of `tests` tests; the others are `survivors`.
+    """Result of mutation testing: `killed` of `tried` changes were noticed by one of `tests` tests.
 
-    `unreached` are lines of the result, by path, that no test runs: nothing was tried there. `left`: changes that there
-    was no time for.
+    `survivors` are the others. `unreached` are lines of the result, by path, that no test runs; they are not mutated.
+    `left` counts the changes that there was no time for.
     """
 
     tests: int
@@ -68,12 +68,12 @@ class Strength:
 
     @property
     def share(self) -> float | None:
-        """0..1; None where nothing was tried."""
+        """Share of the changes that were noticed, 0..1; None where nothing was tried."""
         return self.killed / self.tried if self.tried else None
 
 
 def report_lines(strength: Strength) -> list[str]:
-    """The lines that a user reads, the first of them by itself a summary."""
+    """Formats the report for the user; the first line alone is a summary."""
     many, verb = ("1 test", "notices") if strength.tests == 1 else (f"{strength.tests} tests", "notice")
     if not strength.tests:
         return ["No test passes with this result, so nothing can be said about their strength."]
@@ -94,7 +94,7 @@ def report_lines(strength: Strength) -> list[str]:
 
 
 def describe_mutant(mutant: Mutant) -> str:
-    """The change as one line: what of the line became what."""
+    """Describes the change in one line."""
     if mutant.new is None:
         return f"without `{mutant.old.strip()}`"
     before, after = _tokens(mutant.old), _tokens(mutant.new)
@@ -104,10 +104,10 @@ def describe_mutant(mutant: Mutant) -> str:
     tail = 0
     while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
         tail += 1
-    was, now = (" ".join(words[head : len(words) - tail]) for words in (before, after))
-    if not was or not now:  # something was added to, or taken from, its neighbour
-        was, now = (" ".join(words[max(head - 1, 0) : len(words) - tail]) for words in (before, after))
-    return f"`{was}` → `{now}` in `{mutant.old.strip()}`"
+    removed, added = (" ".join(words[head : len(words) - tail]) for words in (before, after))
+    if not removed or not added:  # a pure insertion or deletion: show the token before it too
+        removed, added = (" ".join(words[max(head - 1, 0) : len(words) - tail]) for words in (before, after))
+    return f"`{removed}` → `{added}` in `{mutant.old.strip()}`"
 
 
 def _tokens(line: str) -> list[str]:
@@ -119,35 +119,35 @@ def _tokens(line: str) -> list[str]:
 
 
 def make_mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
-    """Changes of the candidate's regions that compile and mean something else, one of each line first."""
-    whole = compose(problem, candidate)
+    """Returns the changes of the candidate's regions that compile and are not equivalent, one of each line first."""
+    composed = compose(problem, candidate)
     by_line: dict[tuple[str, int], list[Mutant]] = {}
-    known = {tuple(sorted(whole.items()))}
+    known_files = {tuple(sorted(composed.items()))}
     for region, text in candidate.texts.items():
         for change in one_token_changes(with_plain_ends(text)):
-            other = replace(candidate, texts={**candidate.texts, region: change.text})
-            files = compose(problem, other)
+            mutated = replace(candidate, texts={**candidate.texts, region: change.text})
+            files = compose(problem, mutated)
             key = tuple(sorted(files.items()))
-            if key in known:
+            if key in known_files:
                 continue
-            known.add(key)
-            hunk = next(iter(diff_hunks(with_plain_ends(whole[region.path]), with_plain_ends(files[region.path]))))
-            old = with_plain_ends(whole[region.path]).split("\n")[hunk.start]
+            known_files.add(key)
+            hunk = next(iter(diff_hunks(with_plain_ends(composed[region.path]), with_plain_ends(files[region.path]))))
+            old = with_plain_ends(composed[region.path]).split("\n")[hunk.start]
             new = "".join(hunk.lines).split("\n")[0] if hunk.lines else None
-            made = Mutant(path=region.path, line=hunk.start + 1, old=old, new=new, files=files)
+            mutant = Mutant(path=region.path, line=hunk.start + 1, old=old, new=new, files=files)
             if compile_error(with_plain_ends(files[region.path])) is None and not is_same_code(
-                problem, other, candidate
+                problem, mutated, candidate
             ):
-                by_line.setdefault((made.path, made.line), []).append(made)
+                by_line.setdefault((mutant.path, mutant.line), []).append(mutant)
     return list(_spread(by_line))
 
 
 def _spread(by_line: Mapping[tuple[str, int], Sequence[Mutant]]) -> Iterator[Mutant]:
-    """One of each line, then the next of each."""
+    """Yields one mutant of each line, then the next of each."""
     for turn in range(max(map(len, by_line.values()), default=0)):
-        for found in by_line.values():
-            if turn < len(found):
-                yield found[turn]
+        for mutants in by_line.values():
+            if turn < len(mutants):
+                yield mutants[turn]
 
 
 async def measure(
@@ -158,38 +158,38 @@ async def measure(
     seconds: float = TOTAL_SECONDS,
     report_status: Callable[[str], None],
 ) -> Strength:
-    """Runs the changes over the spec's cases and the neighbours that pass with the candidate itself.
+    """Runs the changes over the target cases and related tests that pass with the candidate itself.
 
-    Raises `SandboxBrokenError`. Cancelling it kills what runs.
+    Raises `SandboxBrokenError`. Cancelling it kills the run under way.
     """
     problem = inputs.problem
     accepted = compose(problem, candidate)
-    around = fit_selectors(problem.neighbours)
-    run = replace(inputs.test_run(accepted), seconds=inputs.limits.seconds + (inputs.suite_seconds if around else 0.0))
-    run = replace(run, selectors=tuple(dict.fromkeys((*run.selectors, *around))))
+    related = fit_selectors(problem.neighbours)
+    run = replace(inputs.test_run(accepted), seconds=inputs.limits.seconds + (inputs.suite_seconds if related else 0.0))
+    run = replace(run, selectors=tuple(dict.fromkeys((*run.selectors, *related))))
     report_status("running the tests over the result")
-    # A back end learns from the user's own code alone, and is many times faster then.
+    # A back end warms up only with the user's own code, and is many times faster afterwards.
     check_sandbox(await session.run(replace(run, files={**problem.buffers, **inputs.generated_files}, baseline=True)))
     began = monotonic()
     execution = await session.run(run)
     check_sandbox(execution)
-    own = max(monotonic() - began, 0.01)
+    own_seconds = max(monotonic() - began, 0.01)
     green = frozenset(result.id for result in case_results(execution) if result.passed)
     if not green:
         return Strength(tests=0)
-    every = make_mutants(problem, candidate)
+    mutants = make_mutants(problem, candidate)
     bodies = _bodies(candidate, accepted)
     spans = tuple(WatchedLines(path=path, start=min(lines), end=max(lines)) for path, lines in bodies if lines)
-    seen = line_traces(await session.run(replace(run, watch=spans)))
-    reached = {path: _reached(text, path, seen.values()) for path, text in accepted.items()} if seen else {}
-    tried = [each for each in every if not seen or each.line in reached[each.path]]
+    traces = line_traces(await session.run(replace(run, watch=spans)))
+    reached_lines = {path: _reached(text, path, traces.values()) for path, text in accepted.items()} if traces else {}
+    tried = [each for each in mutants if not traces or each.line in reached_lines[each.path]]
     survivors, killed = [], 0
     began = monotonic()
     for number, mutant in enumerate(tried[:MOST_MUTANTS], 1):
         if monotonic() - began > seconds:
             break
         report_status(f"change {number} of {min(len(tried), MOST_MUTANTS)}")
-        if await _is_noticed(inputs, session, run, mutant, green, max(LEAST_SECONDS, SLOWER * own)):
+        if await _is_noticed(inputs, session, run, mutant, green, max(LEAST_SECONDS, SLOWER * own_seconds)):
             killed += 1
         else:
             survivors.append(mutant)
@@ -200,7 +200,9 @@ async def measure(
         killed=killed,
         survivors=tuple(survivors),
         unreached=tuple(
-            sorted({(path, line) for path, lines in bodies for line in lines if seen and line not in reached[path]})
+            sorted(
+                {(path, line) for path, lines in bodies for line in lines if traces and line not in reached_lines[path]}
+            )
         ),
         left=len(tried) - count,
     )
@@ -209,8 +211,8 @@ async def measure(
 async def _is_noticed(
     inputs: VerificationInputs, session: Session, run: TestRun, mutant: Mutant, green: frozenset[str], seconds: float
 ) -> bool:
-    laid = {**inputs.problem.buffers, **inputs.encode(mutant.files)}
-    files = {**run.files, **laid}
+    overlay = {**inputs.problem.buffers, **inputs.encode(mutant.files)}
+    files = {**run.files, **overlay}
     execution = await session.run(replace(run, files=files, seconds=min(seconds, run.seconds)))
     check_sandbox(execution)
     passed = {result.id for result in case_results(execution) if result.passed}
@@ -218,25 +220,25 @@ async def _is_noticed(
 
 
 def _bodies(candidate: Candidate, accepted: Mapping[str, str]) -> list[tuple[str, list[int]]]:
-    """For each region its file and the lines on which statements of it begin, docstrings and definitions left out."""
-    found = []
+    """Lists each region's file with the lines on which its statements begin, without docstrings and definitions."""
+    bodies = []
     for region in candidate.texts:
         module = parse_module(with_plain_ends(accepted[region.path]))
         body = module.body if isinstance(module, ast.Module) else []
         nodes = [node for name, node in find_definitions(body) if name == plain_name(region.qualname)]
         inside = [each for node in nodes[-1:] for each in ast.walk(node) if isinstance(each, ast.stmt)]
-        plain = [each for each in inside if not isinstance(each, DEFINITIONS) and not _says_nothing(each)]
-        found.append((region.path, sorted({each.lineno for each in plain})))
-    return found
+        statements = [each for each in inside if not isinstance(each, DEFINITIONS) and not _says_nothing(each)]
+        bodies.append((region.path, sorted({each.lineno for each in statements})))
+    return bodies
 
 
 def _says_nothing(node: ast.stmt) -> bool:
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
-def _reached(text: str, path: str, seen: Iterable[LineTrace]) -> frozenset[int]:
-    """Lines of the file that a case runs; a statement of several lines counts as a whole."""
-    ran = {line for each in seen for line in each.lines.get(path, ())}
+def _reached(text: str, path: str, traces: Iterable[LineTrace]) -> frozenset[int]:
+    """Returns the lines of the file that any case runs; a statement of several lines counts as a whole."""
+    ran = {line for each in traces for line in each.lines.get(path, ())}
     module = parse_module(with_plain_ends(text))
     for node in ast.walk(module) if isinstance(module, ast.Module) else ():
         if isinstance(node, ast.stmt):

@@ -1,7 +1,7 @@
-"""Tests that were designed, confirmed or found as examples, written into the project's own test file.
+"""Writes generated, confirmed and example tests into the project's own test file.
 
-The file is the one that tests the module already, else a new one where the project's tests are; the hand is that of
-the file (`core/testfile.py`). What is written was run in the sandbox with the accepted code before it is offered.
+The file is the one that already tests the module, else a new one among the project's tests; the style is that of the
+file (`core/testfiles`). Tests are offered only after they passed in the sandbox with the accepted code.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.project import sources
 
-SECONDS = 60.0  # for the written tests together
+SECONDS = 60.0  # wall time for all written tests together
 
 
 @dataclass(frozen=True, kw_only=True)
 class Addition:
-    """What a test file gains. `before` None: it is new; `ids`: case id -> node id of the written test.
+    """Tests added to a test file. `before` None: the file is new; `ids`: case id -> node id of the written test.
 
-    `left_out` says in one sentence each what was not written.
+    `left_out` has one sentence for each test that was not written.
     """
 
     path: str = ""
@@ -49,7 +49,7 @@ class Addition:
 
     @property
     def sentence(self) -> str:
-        """What was written and what was not, for the result."""
+        """Sentence for the user about the tests that were written and those that were not."""
         many = f"{len(self.ids)} test{'s' * (len(self.ids) != 1)}"
         rows = [f"{many} written into {self.path}."] if self.ids else []
         return " ".join([*rows, *self.left_out])
@@ -63,47 +63,47 @@ def build_addition(
     hypothesis: bool,
     without: Collection[str] = (),
 ) -> Addition:
-    """The test file with the believed cases of `problem.spec` that greenloop wrote down; `without` are case ids.
+    """Adds the trusted cases of `problem.spec` that greenloop wrote to the test file, except the case ids `without`.
 
-    `text_of` gives a workspace file's text. Properties need Hypothesis in the project's own environment; the inputs
-    that broke earlier attempts stay with them as examples.
+    `text_of` returns a workspace file's text. Property tests need Hypothesis in the project's own environment; inputs
+    that broke earlier attempts are kept in them as explicit examples.
     """
     region = problem.regions[0]
-    known = [case for case in problem.spec.cases if case.provenance in KINDS and case.id not in without]
-    left: list[str] = []
-    if not hypothesis and any(case.provenance is Provenance.PROPERTY for case in known):
-        known = [case for case in known if case.provenance is not Provenance.PROPERTY]
-        left.append("The property tests were not written: Hypothesis is not installed in the project.")
+    cases = [case for case in problem.spec.cases if case.provenance in KINDS and case.id not in without]
+    left_out: list[str] = []
+    if not hypothesis and any(case.provenance is Provenance.PROPERTY for case in cases):
+        cases = [case for case in cases if case.provenance is not Provenance.PROPERTY]
+        left_out.append("The property tests were not written: Hypothesis is not installed in the project.")
     name = plain_name(region.qualname)
     module = sources.module_name(region.path, problem.root)
-    path, model = choose_file(problem, text_of)
+    path, style_example = choose_file(problem, text_of)
     before = text_of(path)
     text = before or ""
     if isinstance(parse_module(with_plain_ends(text)), SyntaxError):
         return Addition(left_out=(f"No tests were written: {path} cannot be parsed.",))
-    hand = detect_style(text) if before is not None else detect_style(model)
+    style = detect_style(text) if before is not None else detect_style(style_example)
     taken = set(re.findall(r"\b\w+\b", text))
     tests = []
-    for case in sorted(known, key=lambda each: list(KINDS).index(each.provenance)):
+    for case in sorted(cases, key=lambda each: list(KINDS).index(each.provenance)):
         test = render_case(case, problem.spec.files, module, name, taken, attempts)
         if test is None or why_not_encodable(test.body, declared_encoding(text)):
-            left.append(f"`{case.source}` was not written: it cannot be expressed in {path}.")
+            left_out.append(f"`{case.source}` was not written: it cannot be expressed in {path}.")
             continue
         taken.add(test.name)
         tests.append(test)
     names = sorted({each for test in tests for each in test.uses})
-    reached = _access(text, path, module, names, problem)
-    tests = new_tests(text, hand, reached, tests)
+    imports = _resolve_target_imports(text, path, module, names, problem)
+    tests = new_tests(text, style, imports, tests)
     if not tests:
-        return Addition(left_out=tuple(left))
+        return Addition(left_out=tuple(left_out))
     title = class_name(name, taken)
-    prefix = path if hand.kind is FileForm.FUNCTIONS else f"{path}::{title}"
+    prefix = path if style.kind is FileForm.FUNCTIONS else f"{path}::{title}"
     return Addition(
         path=path,
         before=before,
-        after=append_tests(text, hand, reached, without_repeated_remarks(tests), title),
+        after=append_tests(text, style, imports, without_repeated_remarks(tests), title),
         ids={test.case: f"{prefix}::{test.name}" for test in tests},
-        left_out=tuple(left),
+        left_out=tuple(left_out),
     )
 
 
@@ -113,19 +113,19 @@ async def prove_addition(
     files: Mapping[str, bytes],
     encode: Callable[[str, str], bytes],
 ) -> dict[str, str]:
-    """Of the written tests those that do not pass over `files` (the accepted texts): case id -> what they did.
+    """Returns the written tests that do not pass over `files` (the accepted texts): case id -> outcome.
 
-    Runs in a fresh sandbox, in the place where they will stand.
+    Runs them in a fresh sandbox, in the file that they will be written to.
     """
     session = await open_session()
     try:
         selectors = tuple(addition.ids.values())
-        laid = {**files, addition.path: encode(addition.path, addition.after)}
-        execution = await session.run(TestRun(selectors=selectors, files=laid, seconds=SECONDS))
+        overlay = {**files, addition.path: encode(addition.path, addition.after)}
+        execution = await session.run(TestRun(selectors=selectors, files=overlay, seconds=SECONDS))
     finally:
         await session.close()
-    found = {result.id: result for result in case_results(execution)}
-    outcomes = {case: found[test].outcome if test in found else "missing" for case, test in addition.ids.items()}
+    results = {result.id: result for result in case_results(execution)}
+    outcomes = {case: results[test].outcome if test in results else "missing" for case, test in addition.ids.items()}
     return {case: outcome for case, outcome in outcomes.items() if outcome != "passed"}
 
 
@@ -139,9 +139,9 @@ async def add_to_outcome(
     *,
     hypothesis: bool,
 ) -> Outcome:
-    """The outcome whose edit also writes the tests; what it says tells of them. It never becomes worse for that."""
+    """Adds the tests to the outcome's edit and message. A failure to write them never spoils the outcome."""
 
-    def readable(path: str) -> str | None:
+    def read_text(path: str) -> str | None:
         try:
             return text_of(path)
         except GreenloopError:
@@ -149,14 +149,16 @@ async def add_to_outcome(
 
     attempts = outcome.attempts
     try:
-        addition = await apply_addition(problem, attempts, readable, open_session, files, encode, hypothesis=hypothesis)
+        addition = await apply_addition(
+            problem, attempts, read_text, open_session, files, encode, hypothesis=hypothesis
+        )
     except GreenloopError as error:
         return replace(outcome, message=f"{outcome.message}; no tests were written: {error}")
-    said = f"{outcome.message}; {addition.sentence}" if addition.sentence else outcome.message
+    message = f"{outcome.message}; {addition.sentence}" if addition.sentence else outcome.message
     if not addition.ids:
-        return replace(outcome, message=said)
+        return replace(outcome, message=message)
     before = {**outcome.before, addition.path: addition.before}
-    return replace(outcome, message=said, before=before, after={**outcome.after, addition.path: addition.after})
+    return replace(outcome, message=message, before=before, after={**outcome.after, addition.path: addition.after})
 
 
 async def apply_addition(
@@ -169,42 +171,42 @@ async def apply_addition(
     *,
     hypothesis: bool,
 ) -> Addition:
-    """What may be offered: the written tests that pass where they will stand; the others are named in `left_out`."""
-    first = addition = await asyncio.to_thread(build_addition, problem, attempts, text_of, hypothesis=hypothesis)
+    """Builds the addition with the tests that pass in their new file; the others are named in `left_out`."""
+    proposed = addition = await asyncio.to_thread(build_addition, problem, attempts, text_of, hypothesis=hypothesis)
     dropped: set[str] = set()
     for _round in range(2):
         if not addition.ids:
             break
-        worse = await prove_addition(open_session, addition, files, encode)
-        if not worse:
-            return replace(addition, left_out=(*addition.left_out, *_unproved_tests(problem, first, dropped)))
-        dropped |= set(worse)
+        failing = await prove_addition(open_session, addition, files, encode)
+        if not failing:
+            return replace(addition, left_out=(*addition.left_out, *_unproved_tests(problem, proposed, dropped)))
+        dropped |= set(failing)
         addition = build_addition(problem, attempts, text_of, hypothesis=hypothesis, without=dropped)
-    return Addition(left_out=(*first.left_out, *_unproved_tests(problem, first, dropped or set(first.ids))))
+    return Addition(left_out=(*proposed.left_out, *_unproved_tests(problem, proposed, dropped or set(proposed.ids))))
 
 
-def _unproved_tests(problem: Problem, first: Addition, ids: Collection[str]) -> list[str]:
+def _unproved_tests(problem: Problem, proposed: Addition, ids: Collection[str]) -> list[str]:
     if not ids:
         return []
-    named = [f"`{case.source}`" for case in problem.spec.cases if case.id in ids]
-    listed = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-    return [f"Not written into {first.path} because it does not pass there: {listed}."]
+    labels = [f"`{case.source}`" for case in problem.spec.cases if case.id in ids]
+    listed = ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
+    return [f"Not written into {proposed.path} because it does not pass there: {listed}."]
 
 
-# -- where ----------------------------------------------------------------------------------------------------------
+# -- the file ---------------------------------------------------------------------------------------------------------
 
 
 def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str, str]:
-    """(the test file's path, the text of a file whose hand a new one takes).
+    """Returns the test file's path, and the text of a file whose style a new one follows.
 
-    The test file that imports the module and names the function most; else a new one among the project's tests.
+    Chooses the test file that imports the module and names the function most, else a new one among the project's tests.
     """
     root, target = problem.root, problem.regions[0].path
     name = plain_name(problem.regions[0].qualname).partition(".")[0]
     patterns = sources.file_patterns(root)
     stem = PurePosixPath(target).stem
-    found = [path for path in {*sources.python_files(root), *problem.buffers} if sources.is_test_file(path, patterns)]
-    tests = {path: text for path in sorted(found) if (text := text_of(path)) is not None and path != target}
+    paths = [path for path in {*sources.python_files(root), *problem.buffers} if sources.is_test_file(path, patterns)]
+    tests = {path: text for path in sorted(paths) if (text := text_of(path)) is not None and path != target}
     tests = {
         path: text for path, text in tests.items() if not isinstance(parse_module(with_plain_ends(text)), SyntaxError)
     }
@@ -217,9 +219,9 @@ def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> tuple
 
         best = max(sorted(importing), key=rank)
         return best, importing[best]
-    folder = _folder(root_tests=tests, target=target, top=sources.pytest_option(root, "testpaths"))
-    new = _new_file_name(folder, problem, patterns, tests)
-    return new, next((tests[path] for path in tests if str(PurePosixPath(path).parent) == folder), "")
+    folder = _folder(tests=tests, target=target, test_paths=sources.pytest_option(root, "testpaths"))
+    new_path = _new_file_name(folder, problem, patterns, tests)
+    return new_path, next((tests[path] for path in tests if str(PurePosixPath(path).parent) == folder), "")
 
 
 def _imports(problem: Problem, path: str, text: str) -> bool:
@@ -230,17 +232,17 @@ def _imports(problem: Problem, path: str, text: str) -> bool:
     return False
 
 
-def _folder(root_tests: Collection[str], target: str, top: Sequence[str]) -> str:
-    """Where most of the project's test files are, the nearest to the target among equals; else beside the target."""
-    beside = str(PurePosixPath(target).parent)
-    counted = Counter(str(PurePosixPath(path).parent) for path in root_tests)
-    if not counted:
-        return top[0].rstrip("/") if top else beside
-    return max(sorted(counted), key=lambda folder: (counted[folder], folder == beside))
+def _folder(tests: Collection[str], target: str, test_paths: Sequence[str]) -> str:
+    """Returns the folder with most test files, preferring the target's own among equals; without tests the target's."""
+    own_folder = str(PurePosixPath(target).parent)
+    counts = Counter(str(PurePosixPath(path).parent) for path in tests)
+    if not counts:
+        return test_paths[0].rstrip("/") if test_paths else own_folder
+    return max(sorted(counts), key=lambda folder: (counts[folder], folder == own_folder))
 
 
 def _new_file_name(folder: str, problem: Problem, patterns: Sequence[str], tests: Collection[str]) -> str:
-    """A name that pytest collects and that no other test file has, in whatever folder: modules are known by it."""
+    """Returns a name that pytest collects and no other test file in any folder has: pytest imports files by name."""
     target = PurePosixPath(problem.regions[0].path)
     after = sum(PurePosixPath(path).stem.endswith("_test") for path in tests) > len(tests) / 2
     pattern = next((each for each in patterns if sources.is_test_file("test_x.py", [each])), patterns[0])
@@ -255,21 +257,21 @@ def _new_file_name(folder: str, problem: Problem, patterns: Sequence[str], tests
     return name if folder == "." else f"{folder}/{name}"
 
 
-def _access(text: str, path: str, module: str, names: Sequence[str], problem: Problem) -> TargetImports:
-    """All ways in which the file spells the module: as it imports it already, else as the project does."""
-    own, seen = [module], {module}
+def _resolve_target_imports(text: str, path: str, module: str, names: Sequence[str], problem: Problem) -> TargetImports:
+    """Resolves how the tests import the module: as the file already does, else as the project does."""
+    spellings, checked = [module], {module}
     for node in ast.walk(parse_module(with_plain_ends(text))):  # type: ignore[arg-type]
-        spelled: list[str] = []
+        imported: list[str] = []
         if isinstance(node, ast.ImportFrom):
-            whole = "." * node.level + (node.module or "")
-            dot = "" if whole.endswith(".") else "."
-            spelled = [whole, *(f"{whole}{dot}{each.name}" for each in node.names)]
+            module_name = "." * node.level + (node.module or "")
+            dot = "" if module_name.endswith(".") else "."
+            imported = [module_name, *(f"{module_name}{dot}{each.name}" for each in node.names)]
         elif isinstance(node, ast.Import):
-            spelled = [each.name for each in node.names]
-        for each in spelled:
+            imported = [each.name for each in node.names]
+        for each in imported:
             level = len(each) - len(each.lstrip("."))
             absolute = sources.absolute_module(each.lstrip("."), level, path)
-            if each not in seen and sources.find_module(absolute, problem.root, path) == problem.regions[0].path:
-                own.append(each)
-            seen.add(each)
-    return resolve_imports(text, module, own, names)
+            if each not in checked and sources.find_module(absolute, problem.root, path) == problem.regions[0].path:
+                spellings.append(each)
+            checked.add(each)
+    return resolve_imports(text, module, spellings, names)

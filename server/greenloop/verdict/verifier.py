@@ -1,6 +1,6 @@
-"""Judges candidates: in the session at hand while the loop runs, in a fresh sandbox with every proof before acceptance.
+"""Judges candidates: in the open session while the loop runs, in a fresh sandbox with all proofs before acceptance.
 
-The way from a candidate's texts to a verdict: `Verifier`, a run in the sandbox, `core.verdict.judge`.
+A candidate's texts become a verdict through `Verifier`, a run in the sandbox, and `core.verdict.judge`.
 It must not know where candidates come from.
 """
 
@@ -27,17 +27,17 @@ from greenloop.verdict.inputs import ACCEPTING, Encode, VerificationInputs, chec
 Files = Mapping[str, str]
 OpenSession = Callable[[], Awaitable[Session]]
 
-SLOWER = 10  # times what the user's own code took: a loaded machine, a slower way to the same end
-GLANCE = 1.0  # seconds, at least, for one of many candidates
+SLOWER = 10  # times the duration with the user's own code: allows for a loaded machine or a slower algorithm
+GLANCE = 1.0  # lower bound in seconds for one of many candidates
 
 
 @dataclass(kw_only=True)
 class Verifier:
-    """Judges candidates of one run by the problem as its state has it. It is built once for each run.
+    """Judges the candidates of one run by the current problem of its state. It is built once for each run.
 
-    `session` is the open sandbox for `verify` and `glance`, `open_session` opens a fresh one for `accept`.
-    `tools` are those of the checks that need no sandbox (None: there are none); `ensure_unchanged` raises
-    `BaselineChangedError` where the user's tests are no longer those of the baseline.
+    `session` is the open sandbox for `verify` and `glance`; `open_session` opens a fresh one for `accept`.
+    `tools` serve the checks that need no sandbox (None: no such checks); `ensure_unchanged` raises
+    `BaselineChangedError` where the user's tests have changed since the baseline.
     """
 
     state: RunState
@@ -51,7 +51,7 @@ class Verifier:
 
     @property
     def inputs(self) -> VerificationInputs:
-        """What the runs are made of at this moment."""
+        """Inputs of the next run, from the current state."""
         state = self.state
         return VerificationInputs(
             problem=state.problem,
@@ -64,21 +64,21 @@ class Verifier:
         )
 
     async def verify(self, files: Files) -> Verdict:
-        """The target cases in the open session, and the related tests where those pass."""
+        """Runs the target cases in the open session, and the related tests if those pass."""
         return await self._verify(files, self.inputs)
 
     async def glance(self, files: Files) -> Verdict:
-        """As `verify`, for candidates that come by the hundred: what takes much longer than the user's code failed."""
+        """As `verify`, for hundreds of candidates: one that takes much longer than the user's code has failed."""
         inputs = self.inputs
         seconds = max(GLANCE, SLOWER * self.state.attempts[0].verdict.seconds)
         limits = replace(inputs.limits, seconds=min(seconds, inputs.limits.seconds))
         return await self._verify(files, replace(inputs, limits=limits))
 
     async def accept(self, files: Files) -> Verdict:
-        """The whole proof in a fresh sandbox with a hash seed of its own; the state's evidence is that of this call.
+        """Runs all proofs in a fresh sandbox with another hash seed, and stores the evidence in the state.
 
-        A verdict that is not passed says why: a pass that does not repeat, a related test that broke, a tamper check
-        that was fooled.
+        The reason of a verdict other than passed says why: a pass that does not repeat, a broken related test, or a
+        failed tamper check. Raises `BaselineChangedError` where the user's tests have changed.
         """
         if self.ensure_unchanged is not None:
             await self.ensure_unchanged()
@@ -93,7 +93,7 @@ class Verifier:
         return verdict
 
     async def run(self, attempt: Attempt, selectors: Sequence[str], watch: Sequence[WatchedLines]) -> Execution:
-        """These selectors over an attempt's texts in the open session, with lines watched."""
+        """Runs these selectors over an attempt's texts in the open session, and traces the lines of `watch`."""
         assert self.session is not None
         problem = self.state.problem
         files = compose(problem, attempt.candidate) if attempt.candidate else problem.files
@@ -123,9 +123,9 @@ class Verifier:
                 return verdict, Evidence()
             passed = {result.id for result in verdict.cases if result.passed}
             cases = [case for case in spec.cases if _has_assertions(case) and case.id in passed]
-            worse, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
-            if worse is not None:
-                return worse, Evidence()
+            failure, canaried = await proofs.check_tampering(inputs, session, files, tests, cases)
+            if failure is not None:
+                return failure, Evidence()
             isolated = await proofs.count_isolated_passes(inputs, session, files, cases)
             return verdict, gather_evidence(
                 inputs, verdict, session.name, cases, canaried=canaried, out_of_process=isolated
@@ -134,52 +134,52 @@ class Verifier:
             await session.close()
 
     def _changed(self, files: Files) -> dict[str, str]:
-        """Only what differs from the user's own text is laid over the workspace."""
+        """Returns the texts that differ from the user's own; only those overlay the workspace."""
         originals = self.state.problem.originals
         return {path: text for path, text in files.items() if originals.get(path) != text}
 
 
 async def run_cases(inputs: VerificationInputs, session: Session, files: Files, *, hash_seed: int = 0) -> Verdict:
-    """The target cases first; the related tests only when those pass."""
+    """Runs the target cases first, and the related tests only if those pass."""
     test_run = inputs.test_run(files, hash_seed=hash_seed)
     verdict = inputs.judge(await session.run(test_run))
     if verdict.status is not Status.PASSED or not inputs.problem.neighbours:
         return verdict
-    around = replace(test_run, selectors=fit_selectors(inputs.problem.neighbours), seconds=inputs.suite_seconds)
-    return await _run_related(inputs, session, verdict, around)
+    related_run = replace(test_run, selectors=fit_selectors(inputs.problem.neighbours), seconds=inputs.suite_seconds)
+    return await _run_related(inputs, session, verdict, related_run)
 
 
-async def _run_related(inputs: VerificationInputs, session: Session, verdict: Verdict, around: TestRun) -> Verdict:
-    """Failed when a related test that passed with the user's code does not pass now, nor when it is run once more.
+async def _run_related(inputs: VerificationInputs, session: Session, verdict: Verdict, related_run: TestRun) -> Verdict:
+    """Runs the related tests; fails where one that passed with the user's code fails now and again when repeated.
 
-    One that then passes is flaky and breaks nothing. The repeat is of that test alone; where it passes so, of the whole
-    run, for what fails only after other tests is not flaky.
+    A test that passes on repetition is flaky and does not count. It is repeated alone first; if it passes alone, the
+    whole run is repeated, because a test that fails only after other tests is not flaky.
     """
-    verdict, failing = await _run_related_once(inputs, session, verdict, around, inputs.problem.neighbours)
-    again = tuple(case.id for case in failing)
-    for run in (replace(around, selectors=fit_selectors(again)), around):
+    verdict, failing = await _run_related_once(inputs, session, verdict, related_run, inputs.problem.neighbours)
+    repeated = tuple(case.id for case in failing)
+    for run in (replace(related_run, selectors=fit_selectors(repeated)), related_run):
         if verdict.status is not Status.PASSED or not failing:
             return verdict
-        verdict, still_failing = await _run_related_once(inputs, session, verdict, run, again)
+        verdict, still_failing = await _run_related_once(inputs, session, verdict, run, repeated)
         if still_failing:
             return fail_for_related(verdict, still_failing)
-    return replace(verdict, flaky=again) if verdict.status is Status.PASSED else verdict
+    return replace(verdict, flaky=repeated) if verdict.status is Status.PASSED else verdict
 
 
 async def _run_related_once(
     inputs: VerificationInputs, session: Session, verdict: Verdict, run: TestRun, neighbours: Sequence[str]
 ) -> tuple[Verdict, list[CaseResult]]:
-    """The verdict with this run's time and, where its report was forged, with that; and which of the cases fail."""
+    """Adds this run's time, and a forged report if any, to the verdict; returns it and the newly failing cases."""
     execution = await session.run(run)
     check_sandbox(execution)
     verdict = replace(verdict, seconds=verdict.seconds + execution.seconds)
-    if lie := forged(execution):
-        return replace(verdict, status=Status.TAMPERED, reason=lie), []
+    if forgery := forged(execution):
+        return replace(verdict, status=Status.TAMPERED, reason=forgery), []
     return verdict, newly_failing(inputs, execution, neighbours)
 
 
 def newly_failing(inputs: VerificationInputs, execution: Execution, neighbours: Sequence[str]) -> list[CaseResult]:
-    """Those of these related tests that passed with the user's own code and do not in this execution."""
+    """Returns the related tests that passed with the user's own code and do not pass in this execution."""
     results = {result.id: result for result in case_results(execution)}
     failing = []
     for case in neighbours:
@@ -196,26 +196,26 @@ def newly_failing(inputs: VerificationInputs, execution: Execution, neighbours: 
 
 
 def fail_for_related(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict:
-    """The verdict of a candidate whose target passes and which breaks other tests."""
+    """Returns the verdict on a candidate that passes the target but breaks other tests."""
     names = ", ".join(result.id for result in failing[:3])
     reason = f"The target passes, but {len(failing)} other test(s) now fail: {names}"
     return replace(verdict, status=Status.FAILED, collateral=tuple(failing), reason=reason)
 
 
 def _has_assertions(case: Case) -> bool:
-    """Can its assertions be mutated? Examples of docstrings and property tests have none."""
+    """Can its assertions be mutated? Docstring examples and property tests have none."""
     return case.provenance is Provenance.USER or (bool(case.source) and case.provenance is not Provenance.PROPERTY)
 
 
 async def _run_everything(inputs: VerificationInputs, session: Session, files: Files) -> Verdict:
-    """Target and related tests in one run; they share a process as they do in the user's own suite."""
-    around = fit_selectors(inputs.problem.neighbours)
+    """Runs target and related tests together; they share a process as in the user's own suite."""
+    related = fit_selectors(inputs.problem.neighbours)
     run = inputs.test_run(files)
-    if not around:
+    if not related:
         return inputs.judge(await session.run(run))
     execution = await session.run(
         replace(
-            run, selectors=tuple(dict.fromkeys((*run.selectors, *around))), seconds=run.seconds + inputs.suite_seconds
+            run, selectors=tuple(dict.fromkeys((*run.selectors, *related))), seconds=run.seconds + inputs.suite_seconds
         )
     )
     verdict = inputs.judge(execution)
@@ -223,7 +223,7 @@ async def _run_everything(inputs: VerificationInputs, session: Session, files: F
         return verdict
     if verdict.status is Status.PASSED and not newly_failing(inputs, execution, inputs.problem.neighbours):
         return verdict
-    # A related test may have spoilt the common run (ended it, used up its time); apart they are judged apart.
+    # A related test may have spoilt the common run (ended it, used up its time), so run both groups separately.
     return await run_cases(inputs, session, files, hash_seed=ACCEPTING)
 
 
@@ -236,7 +236,7 @@ def gather_evidence(
     canaried: Collection[str],
     out_of_process: int,
 ) -> Evidence:
-    """The evidence for a pass, counted."""
+    """Counts the evidence for a pass."""
     outcomes = [inputs.outcomes.get(case) for case in inputs.problem.neighbours]
     return Evidence(
         sandbox=sandbox,
@@ -254,7 +254,7 @@ def gather_evidence(
 
 
 def count_cases(spec: Spec, verdict: Verdict) -> dict[str, tuple[int, int]]:
-    """(passed, total) of the cases of each provenance; cases that were outvoted count as not passed."""
+    """Counts the cases of each provenance as (passed, total); outvoted cases count as not passed."""
     counts: dict[str, tuple[int, int]] = {}
     passed = {case.id for case in verdict.cases if case.passed}
     for case in spec.cases:

@@ -20,7 +20,8 @@ from greenloop.cli.live_table import attempt_table, colour_diff
 from greenloop.cli.screen import View
 from greenloop.core.errors import GreenloopError, UsageError, WorkspaceError
 from greenloop.core.records.outcome import Outcome
-from greenloop.engine.history.store import History, Record
+from greenloop.engine.history.rows import Record
+from greenloop.engine.history.store import History
 from greenloop.notebook.adapter import prepare_from_run, recover_outcome, strip_line_numbers, target_title
 
 

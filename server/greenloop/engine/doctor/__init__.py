@@ -1,1 +1,1 @@
-"""What this machine can do, and what to do about the rest."""
+"""Health check of this machine: available parts, and remedies for missing ones."""

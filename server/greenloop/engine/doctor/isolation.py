@@ -1,7 +1,7 @@
-"""Tries what docs/security.md promises: programs in the sandbox do what it forbids, and the host watches.
+"""Isolation probes: programs in the sandbox try what docs/security.md says it prevents, and the host checks.
 
-Each back end that is usable here is opened over a small workspace of its own, with a secret in every place that must
-stay closed. It must not know who is shown the findings.
+Each usable back end is opened over a small temporary workspace, with a secret in every place that must stay unreadable.
+It must not know who is shown the findings.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from greenloop.project import workspace
 from greenloop.project.settings import Settings, state_folder
 from greenloop.project.workspace import MASKED
 
-PATIENCE = 40.0  # seconds; a back end that has not answered by then is not waited for
+PATIENCE = 40.0  # seconds to wait for one back end
 LIMITS = Limits(seconds=10.0, memory=128 << 20, processes=32)
-PROMPTLY = 0.5  # seconds after which the run that never ends must be ended
+PROMPTLY = 0.5  # time limit in seconds of the run that never ends
 FILE = "test_promises.py"
-# In the order of docs/security.md: the test of the probe that tries it, and what is promised.
+# In the order of docs/security.md: the name of the probe's test, and the promise.
 PROMISES = {
     "network": "network off",
     "files": "files of the host not readable",
@@ -51,15 +51,15 @@ PROMISES = {
     "output": "output bounded",
     "remains": "nothing left after a run",
 }
-# One program each, for it may take the whole run with it; the rest shares a run.
+# These probes may end the whole run, so each runs alone; the others share a run.
 ALONE = ("memory", "processes", "disk", "time")
-# Where a watchdog does what the kernel cannot do for all processes together.
+# Limits enforced by a watchdog because the kernel cannot enforce them for all processes together.
 BEST_EFFORT = {"bubblewrap": {"memory", "processes"}, "docker": set()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeResult:
-    """One promise: `held` None means that it could not be tried. `status` is the word for people."""
+    """Result for one promise: `held` None means that it could not be tried. `status` is the word shown to the user."""
 
     promise: str
     held: bool | None
@@ -74,7 +74,7 @@ class ProbeResult:
 
 
 async def run_probes(sandbox: Sandbox, probe: Probe, environment: Environment) -> list[ProbeResult]:
-    """Every promise of this back end. `probe` is its self-test's result, which must be good.
+    """Tries every promise of this back end. `probe` is the result of its self-test, which must have passed.
 
     Raises `CannotVerifyError` when the back end does not open.
     """
@@ -86,27 +86,29 @@ async def run_probes(sandbox: Sandbox, probe: Probe, environment: Environment) -
             masked=MASKED,
             limits=LIMITS,
             image=probe.image,
-            variables={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # the project's plugins have nothing to say here
+            variables={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # plugins of the project must not interfere
         )
         _write_workspace(root, marker, closed)
         before = _read_files(root)
         session = await sandbox.open(place)
         try:
-            found = await _run_inside(session)
+            results = await _run_inside(session)
         finally:
             await session.close()
-        found["workspace"] = _with_host_changes(found["workspace"], before, _read_files(root))
-        found["remains"] = _find_leftovers(marker)
-    best = BEST_EFFORT.get(sandbox.name, set())
-    return [replace(found[name], promise=text, best_effort=name in best) for name, text in PROMISES.items()]
+        results["workspace"] = _with_host_changes(results["workspace"], before, _read_files(root))
+        results["remains"] = _find_leftovers(marker)
+    best_effort_names = BEST_EFFORT.get(sandbox.name, set())
+    return [
+        replace(results[name], promise=text, best_effort=name in best_effort_names) for name, text in PROMISES.items()
+    ]
 
 
-# -- what the doctor asks -----------------------------------------------------------------------------------------
+# -- for the doctor ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
 class IsolationReport:
-    """What one back end's wall came to: its findings, or why nothing could be tried."""
+    """Findings on one back end's isolation, or the reason why nothing could be tried."""
 
     name: str
     findings: tuple[ProbeResult, ...] = ()
@@ -119,13 +121,13 @@ class IsolationReport:
 
 
 async def check_isolation(root: Path, settings: Settings, probes: Sequence[Probe]) -> list[IsolationReport]:
-    """One after the other, for they would disturb each other's limits. Never raises for what is missing."""
+    """Probes the back ends one by one, as they would disturb each other's limits. Never raises for missing parts."""
     try:
         environment = await asyncio.to_thread(workspace.find_environment, root, settings)
     except GreenloopError:
         return []
-    wanted = settings.sandbox.kind
-    usable = [probe for probe in probes if probe.ok and probe.name != "none" and wanted in ("auto", probe.name)]
+    kind = settings.sandbox.kind
+    usable = [probe for probe in probes if probe.ok and probe.name != "none" and kind in ("auto", probe.name)]
     return [await _check_sandbox(probe, environment, settings) for probe in usable]
 
 
@@ -143,7 +145,7 @@ async def _check_sandbox(probe: Probe, environment: Environment, settings: Setti
 
 
 def remedy_for(name: str, usable: Sequence[str]) -> str:
-    """What to do about a wall that does not keep a promise."""
+    """Returns the remedy for a back end that breaks a promise."""
     others = [other for other in usable if other != name]
     instead = f"Use the other one: set sandbox.kind = {others[0]}." if others else "Run only code that you trust."
     return f"{instead} docs/security.md says what is promised; please report this."
@@ -154,23 +156,23 @@ def remedy_for(name: str, usable: Sequence[str]) -> str:
 
 @contextlib.contextmanager
 def _secrets(marker: str) -> Iterator[tuple[Path, list[str]]]:
-    """A workspace, and files of the host that must not be readable inside; a variable that must not be seen there."""
-    state = state_folder() / f"{marker}.txt"
+    """Yields a workspace and host files that must be unreadable inside; sets a variable that must not get there."""
+    state_file = state_folder() / f"{marker}.txt"
     with tempfile.TemporaryDirectory(prefix="greenloop-probe-") as folder, contextlib.ExitStack() as stack:
         root = Path(folder).resolve()
         root.chmod(0o755)
-        state.write_text(marker)
-        stack.callback(lambda: state.unlink(missing_ok=True))
+        state_file.write_text(marker)
+        stack.callback(lambda: state_file.unlink(missing_ok=True))
         os.environ["GREENLOOP_PROBE"] = marker
         stack.callback(lambda: os.environ.pop("GREENLOOP_PROBE", None))
-        beside = Path(f"{root}-beside.txt")
-        beside.write_text(marker)
-        stack.callback(lambda: beside.unlink(missing_ok=True))
-        yield root, [str(state), str(beside), "/etc/shadow", *_home_files()]
+        sibling = Path(f"{root}-beside.txt")
+        sibling.write_text(marker)
+        stack.callback(lambda: sibling.unlink(missing_ok=True))
+        yield root, [str(state_file), str(sibling), "/etc/shadow", *_home_files()]
 
 
 def _home_files() -> list[str]:
-    """Some files of the user's own, as far as there are any."""
+    """Lists up to five files of the user's home folder."""
     with contextlib.suppress(OSError):
         return [str(path) for path in sorted(Path.home().iterdir()) if path.is_file() and not path.is_symlink()][:5]
     return []
@@ -202,19 +204,19 @@ def _write_workspace(root: Path, marker: str, closed: list[str]) -> None:
 
 
 async def _run_inside(session: Session) -> dict[str, ProbeResult]:
-    """What the programs told, by promise."""
+    """Runs the probes; returns their results by promise."""
     shared = [name for name in PROMISES if name not in (*ALONE, "output", "remains")]
     execution = await _run(session, shared, LIMITS.seconds)
-    found = {name: _read_result(execution, name) for name in shared}
+    results = {name: _read_result(execution, name) for name in shared}
     for name, killed in (("memory", "memory"), ("processes", "processes"), ("disk", "disk")):
         execution = await _run(session, [name], LIMITS.seconds)
-        found[name] = _killed_result(execution, killed) or _read_result(execution, name)
+        results[name] = _killed_result(execution, killed) or _read_result(execution, name)
     execution = await _run(session, ["time"], PROMPTLY)
-    found["time"] = _killed_result(execution, "timeout") or _read_result(execution, "time")
-    kept = len(execution.output.encode())
-    held = kept <= 2 * LIMITS.output if found["time"].held else None
-    found["output"] = ProbeResult(promise="", held=held, probed=f"wrote 8 MiB: {kept >> 10} KiB kept")
-    return found
+    results["time"] = _killed_result(execution, "timeout") or _read_result(execution, "time")
+    kept_bytes = len(execution.output.encode())
+    held = kept_bytes <= 2 * LIMITS.output if results["time"].held else None
+    results["output"] = ProbeResult(promise="", held=held, probed=f"wrote 8 MiB: {kept_bytes >> 10} KiB kept")
+    return results
 
 
 async def _run(session: Session, names: list[str], seconds: float) -> Execution:
@@ -228,15 +230,15 @@ def _read_result(execution: Execution, name: str) -> ProbeResult:
     for result in case_results(execution):
         if result.id == f"{FILE}::test_{name}" and result.failure is not None:
             with contextlib.suppress(ValueError, TypeError, KeyError):
-                told = json.loads(result.failure.message)
-                return ProbeResult(promise="", held=bool(told["held"]), probed=str(told["probed"]))
+                answer = json.loads(result.failure.message)
+                return ProbeResult(promise="", held=bool(answer["held"]), probed=str(answer["probed"]))
             return ProbeResult(promise="", held=None, probed=f"{result.failure.type}: {result.failure.message}"[:200])
     rows = [row.strip() for row in execution.output.splitlines() if row.strip()]
-    said = f": {rows[-1][:120]}" if rows else ""
+    last_line = f": {rows[-1][:120]}" if rows else ""
     return ProbeResult(
         promise="",
         held=None,
-        probed=f"the probe did not run ({execution.killed or f'status {execution.status}'}{said})",
+        probed=f"the probe did not run ({execution.killed or f'status {execution.status}'}{last_line})",
     )
 
 
@@ -258,9 +260,9 @@ def _with_host_changes(result: ProbeResult, before: dict[str, bytes], after: dic
 
 
 def _find_leftovers(marker: str) -> ProbeResult:
-    left = [pid for pid, line in _command_lines() if marker in line]
-    text = f"a process in a session of its own: {'gone' if not left else f'alive as {left[0]}'}"
-    return ProbeResult(promise="", held=not left, probed=text)
+    leftovers = [pid for pid, line in _command_lines() if marker in line]
+    text = f"a process in a session of its own: {'gone' if not leftovers else f'alive as {leftovers[0]}'}"
+    return ProbeResult(promise="", held=not leftovers, probed=text)
 
 
 def _command_lines() -> Iterator[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""What a run needs, whether it is here, and the one remedy where it is not: the findings of `greenloop doctor`.
+"""Findings of `greenloop doctor`: the parts that a run needs, whether they are available, and a remedy if not.
 
 It must not know how they are shown.
 """
@@ -23,15 +23,15 @@ from greenloop.models.embedded import default_model, hardware, server, weights
 from greenloop.project import workspace
 from greenloop.project.settings import EDITOR, Settings, state_folder
 
-# Reached over the network within this many seconds, or called unreachable.
+# A server that does not answer within this many seconds counts as unreachable.
 CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorFinding:
-    """One finding. `ok` None: neither needed nor harmful. `part` is interpreter, sandbox, model or another word.
+    """One finding. `ok` None: not required. `part` is interpreter, sandbox, model or another area.
 
-    `status` is the word for a promise of a sandbox: held, best effort, not held, or not tried.
+    `status` is set for a promise of a sandbox: held, best effort, not held, or not tried.
     """
 
     part: str
@@ -44,7 +44,7 @@ class DoctorFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class Editor:
-    """What the editor that asks has: a language model of its own, keys that it keeps."""
+    """Capabilities of the requesting editor: its own language model, stored API keys."""
 
     model: bool = False
     keys: bool = False
@@ -56,27 +56,27 @@ def can_run(rows: list[DoctorFinding]) -> bool:
 
 
 def missing_parts(rows: list[DoctorFinding]) -> list[str]:
-    """The parts without which no fix can run."""
+    """Lists the missing parts without which no fix can run."""
     parts = ("workspace", "interpreter", "sandbox", "model")
     return [part for part in parts if not any(row.ok for row in rows if row.part == part)]
 
 
 def summary(rows: list[DoctorFinding]) -> str:
-    """What it comes to, in a sentence."""
+    """Summarises the findings in a sentence."""
     return "A fix can run." if can_run(rows) else f"A fix cannot run yet: {', '.join(missing_parts(rows))} missing."
 
 
 def status_word(row: DoctorFinding) -> str:
-    """One word for a finding."""
+    """Returns one word for a finding."""
     return row.status or {True: "ok", False: "no", None: "-"}[row.ok]
 
 
 async def examine(
     root: Path, settings: Settings, *, promises: bool = False, editor: Editor | None = None
 ) -> list[DoctorFinding]:
-    """All findings; nothing in here raises for what is missing. `promises`: what each sandbox promises is tried out.
+    """Collects all findings; never raises for missing parts. `promises` also runs the isolation probes.
 
-    `editor` is the one that asks; None: the command line.
+    `editor` is the requesting editor; None: the command line.
     """
     probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ, editor or Editor()))
     sandboxes = _sandboxes(settings, probes)
@@ -94,13 +94,13 @@ async def examine(
 
 def _interpreter(root: Path, settings: Settings) -> DoctorFinding:
     try:
-        found = workspace.find_environment(root, settings)
+        environment = workspace.find_environment(root, settings)
     except GreenloopError as error:
         return DoctorFinding(part="interpreter", name="", ok=False, detail=str(error), remedy=error.remedy)
-    version = ".".join(map(str, found.version))
-    detail = f"Python {version}, {found.executable} ({found.source})"
-    if not found.has_pytest:
-        remedy = f"{found.executable} -m pip install pytest"
+    version = ".".join(map(str, environment.version))
+    detail = f"Python {version}, {environment.executable} ({environment.source})"
+    if not environment.has_pytest:
+        remedy = f"{environment.executable} -m pip install pytest"
         return DoctorFinding(
             part="interpreter", name=version, ok=False, detail=f"{detail}: pytest is missing", remedy=remedy
         )
@@ -113,11 +113,11 @@ async def _probes(settings: Settings) -> list[Probe]:
 
 
 def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[DoctorFinding]:
-    """Each back end's self-test; the one that is asked for by name is the only one that counts."""
-    wanted = settings.sandbox.kind
+    """Lists each back end's self-test; if the settings name one, only that one counts."""
+    kind = settings.sandbox.kind
     rows = []
     for probe in probes:
-        counts = wanted == probe.name or (wanted == "auto" and probe.name != "none")
+        counts = kind == probe.name or (kind == "auto" and probe.name != "none")
         remedy = probe.remedy if counts else ""
         rows.append(
             DoctorFinding(
@@ -127,32 +127,34 @@ def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[DoctorFindin
     return rows
 
 
-def _with_promises(rows: Sequence[DoctorFinding], tried: Sequence[isolation.IsolationReport]) -> list[DoctorFinding]:
-    """The back ends, each followed by its promises; one that does not keep them all does not count as usable."""
-    found: list[DoctorFinding] = []
-    usable = [wall.name for wall in tried if not wall.broken_promises]
+def _with_promises(rows: Sequence[DoctorFinding], reports: Sequence[isolation.IsolationReport]) -> list[DoctorFinding]:
+    """Adds its promises after each back end; one that breaks a promise does not count as usable."""
+    findings: list[DoctorFinding] = []
+    usable = [report.name for report in reports if not report.broken_promises]
     for row in rows:
-        wall = next((wall for wall in tried if wall.name == row.name), None)
-        if wall is None:
-            found.append(row)
+        report = next((report for report in reports if report.name == row.name), None)
+        if report is None:
+            findings.append(row)
             continue
-        remedy = isolation.remedy_for(wall.name, usable)
-        if wall.broken_promises and row.ok:
-            detail = f"{row.detail}; not held: {', '.join(wall.broken_promises)}"
-            found.append(replace(row, ok=False, detail=detail, remedy=remedy))
+        remedy = isolation.remedy_for(report.name, usable)
+        if report.broken_promises and row.ok:
+            detail = f"{row.detail}; not held: {', '.join(report.broken_promises)}"
+            findings.append(replace(row, ok=False, detail=detail, remedy=remedy))
         else:
-            found.append(row)
-        if wall.reason:
-            found.append(DoctorFinding(part="promise", name=wall.name, ok=None, detail=wall.reason, status="not tried"))
-        for item in wall.findings:
-            cure = remedy if item.held is False else ""
-            name = f"{wall.name}: {item.promise}"
-            found.append(
+            findings.append(row)
+        if report.reason:
+            findings.append(
+                DoctorFinding(part="promise", name=report.name, ok=None, detail=report.reason, status="not tried")
+            )
+        for item in report.findings:
+            item_remedy = remedy if item.held is False else ""
+            name = f"{report.name}: {item.promise}"
+            findings.append(
                 DoctorFinding(
-                    part="promise", name=name, ok=item.held, detail=item.probed, remedy=cure, status=item.status
+                    part="promise", name=name, ok=item.held, detail=item.probed, remedy=item_remedy, status=item.status
                 )
             )
-    return found
+    return findings
 
 
 async def _probe(name: str, settings: Settings) -> Probe:
@@ -187,7 +189,7 @@ async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor
 
 def _embedded(settings: Settings) -> DoctorFinding:
     path = weights.downloaded_file()
-    here = path is not None and hardware.is_engine_installed()
+    is_usable = path is not None and hardware.is_engine_installed()
     counts = settings.model in ("", "local")
     if not hardware.is_engine_installed():
         detail, remedy = "its engine is not installed", 'pip install "greenloop[local]"'
@@ -199,16 +201,16 @@ def _embedded(settings: Settings) -> DoctorFinding:
             if not server.status():
                 hardware.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
         except GreenloopError as error:
-            here, detail, remedy = False, str(error), error.remedy
+            is_usable, detail, remedy = False, str(error), error.remedy
     return DoctorFinding(
-        part="model", name="local", ok=here if counts else None, detail=detail, remedy=remedy if counts else ""
+        part="model", name="local", ok=is_usable if counts else None, detail=detail, remedy=remedy if counts else ""
     )
 
 
 async def _configured(
     settings: Settings, environ: Mapping[str, str], ollama: list[str], editor: Editor
 ) -> DoctorFinding:
-    """The model of the settings: is the file there, does the server answer, is there a key? Asks no model anything."""
+    """Checks the configured model: does its file exist, its server answer, is there a key? Sends no prompt."""
     name = settings.model
     if name == EDITOR:
         detail = (
@@ -222,8 +224,8 @@ async def _configured(
     if name == "local":
         return DoctorFinding(part="setting", name="model", ok=None, detail="local")
     if kind in ("scripted", "replay"):
-        there = Path(file).is_file()  # noqa: ASYNC240 - one look, before anything else runs
-        return _model(name, ok=there, detail="answers from a file", remedy="" if there else f"{file} does not exist.")
+        exists = Path(file).is_file()  # noqa: ASYNC240 - one look, before anything else runs
+        return _model(name, ok=exists, detail="answers from a file", remedy="" if exists else f"{file} does not exist.")
     provider = name.partition("/")[0]
     if settings.api.base:
         return await _server(name, settings.api.base)
@@ -238,12 +240,12 @@ async def _configured(
     return _model(name, ok=True, detail=detail)
 
 
-def _ollama(name: str, there: list[str]) -> DoctorFinding:
-    wanted = name.partition("/")[2]
-    if not there:
+def _ollama(name: str, available: list[str]) -> DoctorFinding:
+    model = name.partition("/")[2]
+    if not available:
         return _model(name, ok=False, detail="Ollama does not answer", remedy="ollama serve")
-    if not any(found in (wanted, f"{wanted}:latest") for found in there):
-        return _model(name, ok=False, detail="Ollama does not have it", remedy=f"ollama pull {wanted}")
+    if not any(tag in (model, f"{model}:latest") for tag in available):
+        return _model(name, ok=False, detail="Ollama does not have it", remedy=f"ollama pull {model}")
     return _model(name, ok=True, detail="Ollama has it")
 
 
@@ -252,7 +254,7 @@ async def _server(name: str, base: str) -> DoctorFinding:
 
     try:
         async with httpx.AsyncClient(timeout=CONNECT_SECONDS) as client:
-            # Any answer, also one that wants a key, says that somebody is there.
+            # Any answer, even one that requires a key, shows that the server is up.
             response = await client.get(f"{base.rstrip('/')}/models")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         remedy = "Start that server, or correct `api.base`."
@@ -265,12 +267,12 @@ def _model(name: str, *, ok: bool, detail: str, remedy: str = "") -> DoctorFindi
 
 
 def _history() -> DoctorFinding:
-    troubles: list[str] = []
-    history = History.open(warn=troubles.append)
+    problems: list[str] = []
+    history = History.open(warn=problems.append)
     runs = len(history.runs(limit=100_000))
     writable = history.is_writable()
     history.close()
-    if troubles or not writable:
-        detail = troubles[0] if troubles else "it cannot be written"
+    if problems or not writable:
+        detail = problems[0] if problems else "it cannot be written"
         return DoctorFinding(part="history", name="", ok=False, detail=detail, remedy="Make the state folder writable.")
     return DoctorFinding(part="history", name=f"{runs} runs", ok=True, detail=str(state_folder() / "history.sqlite3"))

@@ -1,1 +1,1 @@
-"""What runs leave behind."""
+"""History of runs."""

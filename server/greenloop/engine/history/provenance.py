@@ -1,6 +1,6 @@
-"""What a result rests on: tests, interpreter, packages, seeds. Kept with each run, so that it can be run again.
+"""Provenance of a result: tests, interpreter, packages, seeds. Stored with each run, so that it can be replayed.
 
-It must not know where it is kept.
+It must not know where it is stored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from greenloop.core.records.spec import Spec
 from greenloop.project import interpreters, sources, workspace
 from greenloop.verdict.inputs import ACCEPTING
 
-# Of more trusted files only the hash over all of them is kept.
+# With more files than this only the hash over all of them is stored.
 MOST_FILES = 2_000
 
 
@@ -25,11 +25,11 @@ NOTHING = Spec(cases=(), selectors=())
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
-    """`trusted` is the hash over all tests and configuration, `files` one for each, `code` one for each other Python
-    file; `packages` are names with versions.
+    """Inputs that a result depends on.
 
-    `spec` and `outcomes` (with the user's own code, by case) say what was expected; `neighbours` are other cases that
-    had to stay as they were. `seeds` are the hash seeds of the accepting runs.
+    `trusted` is the hash over all tests and configuration, `files` has one for each of them, `code` one for each other
+    Python file; `packages` are names with versions. `spec` and `outcomes` (with the user's own code, by case) are the
+    expectations; `neighbours` are related tests whose outcome had to stay. `seeds` are the accepting runs' hash seeds.
     """
 
     trusted: str
@@ -47,7 +47,7 @@ class Basis:
 
 
 def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basis:
-    """The basis that a run has now in this place; unsaved texts count before the disk."""
+    """Returns the current basis of this workspace; unsaved texts take precedence over the disk."""
     patterns = sources.file_patterns(place.root)
     trusted = {*workspace.trusted_files(place.root, patterns)}
     trusted |= {path for path in buffers or () if sources.is_trusted(path, patterns)}
@@ -75,23 +75,23 @@ def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None
 
 
 def run_basis(place: SandboxSpec, problem: Problem, outcomes: Mapping[str, str]) -> Basis:
-    """The basis of a run over a problem, its expected cases included."""
+    """Returns the basis of a run over a problem, including its expected cases."""
     return replace(
         current_basis(place, problem.buffers), spec=problem.spec, outcomes=dict(outcomes), neighbours=problem.neighbours
     )
 
 
 def installed_packages(environment: Environment) -> tuple[str, ...]:
-    """What is installed, as `name-version`, read from folder names; with greenloop's own pytest where it is lent."""
-    found = set() if environment.has_pytest else {f"pytest-{version('pytest')}"}
+    """Lists installed packages as `name-version`, from folder names; includes greenloop's pytest where it is used."""
+    packages = set() if environment.has_pytest else {f"pytest-{version('pytest')}"}
     for folder in interpreters.site_packages(environment.prefix, environment.version):
-        for mark in (*folder.glob("*.dist-info"), *folder.glob("*.egg-info")):
-            found.add(mark.name.rpartition(".")[0])
-    return tuple(sorted(found))
+        for metadata in (*folder.glob("*.dist-info"), *folder.glob("*.egg-info")):
+            packages.add(metadata.name.rpartition(".")[0])
+    return tuple(sorted(packages))
 
 
 def changed_tests(before: Basis, now: Basis) -> tuple[str, ...]:
-    """The trusted files that are not as they were; one general name where only the hash over all was kept."""
+    """Lists the trusted files that changed; one general name where only the hash over all was stored."""
     if before.trusted == now.trusted:
         return ()
     names = {path for path in {*before.files, *now.files} if before.files.get(path) != now.files.get(path)}
@@ -99,25 +99,25 @@ def changed_tests(before: Basis, now: Basis) -> tuple[str, ...]:
 
 
 def describe_changes(then: Basis, now: Basis, *, except_files: Collection[str] = ()) -> tuple[str, ...]:
-    """One sentence for each thing around the tests that is not as it was; `besides` are files told of elsewhere."""
-    said = []
-    moved = sorted(path for path in {*then.code, *now.code} if then.code.get(path) != now.code.get(path))
-    if other := [path for path in moved if path not in except_files]:
-        said.append(f"Other code has changed since: {_list_some(other)}.")
+    """Describes each change around the tests in a sentence; `except_files` are reported elsewhere."""
+    sentences = []
+    changed = sorted(path for path in {*then.code, *now.code} if then.code.get(path) != now.code.get(path))
+    if other_changed := [path for path in changed if path not in except_files]:
+        sentences.append(f"Other code has changed since: {_list_some(other_changed)}.")
     if (then.python, then.version) != (now.python, now.version):
-        said.append(f"The interpreter was {then.python} ({then.version}) and is {now.python} ({now.version}).")
+        sentences.append(f"The interpreter was {then.python} ({then.version}) and is {now.python} ({now.version}).")
     gone, new = sorted({*then.packages} - {*now.packages}), sorted({*now.packages} - {*then.packages})
     if gone or new:
-        more = [f"-{name}" for name in gone] + [f"+{name}" for name in new]
-        said.append(f"The packages changed: {_list_some(more)}.")
+        differences = [f"-{name}" for name in gone] + [f"+{name}" for name in new]
+        sentences.append(f"The packages changed: {_list_some(differences)}.")
     if then.network != now.network:
-        said.append("Tests can reach the network now." if now.network else "Tests could reach the network then.")
+        sentences.append("Tests can reach the network now." if now.network else "Tests could reach the network then.")
     if then.variables != now.variables:
-        seen = [", ".join(names) or "none" for names in (then.variables, now.variables)]
-        said.append(f"The variables that tests see were {seen[0]} and are {seen[1]}.")
+        described = [", ".join(names) or "none" for names in (then.variables, now.variables)]
+        sentences.append(f"The variables that tests see were {described[0]} and are {described[1]}.")
     if then.seeds != now.seeds:
-        said.append(f"The hash seeds were {then.seeds} and are {now.seeds}.")
-    return tuple(said)
+        sentences.append(f"The hash seeds were {then.seeds} and are {now.seeds}.")
+    return tuple(sentences)
 
 
 def _list_some(names: Sequence[str], most: int = 10) -> str:

@@ -1,1 +1,1 @@
-"""Tests of a revision, code of the working tree: does it pass? And past results, run again."""
+"""Verification of the working tree's code by a revision's tests, and replay of past results."""

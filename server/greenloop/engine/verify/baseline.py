@@ -1,4 +1,4 @@
-"""What a revision's tests say about its own code: which there are, which pass, and whether they can run at all."""
+"""Baseline of a revision: its tests over its own code: which exist, which pass, and whether they can run at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from greenloop.project.targets import nearest_names
 class RevisionBaseline:
     """Cases by id and their outcomes with the revision's own code.
 
-    `broken` are its test files that this code cannot import, each with the reason.
+    `broken` maps its test files that cannot be imported with that code to the reason.
     """
 
     outcomes: Mapping[str, str]
@@ -27,9 +27,9 @@ class RevisionBaseline:
 
 
 async def run_revision(context: VerificationContext) -> RevisionBaseline:
-    """Runs the revision by itself.
+    """Runs the revision's tests over its own code.
 
-    Raises `CannotVerifyError` when its tests cannot run, `UsageError` for no such test.
+    Raises `CannotVerifyError` when they cannot run, `UsageError` when a target does not exist.
     """
     revision = context.revision
     context.report_status(f"running the tests of {context.request.revision} over its own code")
@@ -46,9 +46,9 @@ async def run_revision(context: VerificationContext) -> RevisionBaseline:
     }
     broken = {error.id: _error_line(error) for error in errors if error.id in revision.trusted}
     if not cases:
-        lost = _find_generated_module(context, errors)
-        if lost or not broken:
-            raise _no_tests_error(context, execution, lost)
+        generated = _find_generated_module(context, errors)
+        if generated or not broken:
+            raise _no_tests_error(context, execution, generated)
     return RevisionBaseline(
         outcomes={case: result.outcome for case, result in results.items()}, cases=cases, broken=broken
     )
@@ -59,7 +59,7 @@ def _refuse_unfinished(context: VerificationContext, execution: Execution) -> No
     if execution.killed == "timeout":
         raise CannotVerifyError(
             f"The tests of {revision} did not end within {context.seconds:g} s with its own code.",
-            remedy="Give them more time with `--seconds N`, or name the tests that matter.",
+            remedy="Allow more time with `--seconds N`, or name the tests that matter.",
         )
     if (end := describe_end(execution)) and (execution.killed or collected_cases(execution)):
         raise CannotVerifyError(
@@ -69,7 +69,7 @@ def _refuse_unfinished(context: VerificationContext, execution: Execution) -> No
 
 
 def _refuse_environment(context: VerificationContext, execution: Execution) -> None:
-    """A missing package is nobody's code; but one test that passes shows that tests can run."""
+    """Raises for an environment fault, such as a missing package, unless a passing test shows that tests can run."""
     results = case_results(execution)
     if any(result.passed for result in results):
         return
@@ -86,27 +86,27 @@ def _error_line(error: CollectError) -> str:
 
 
 def _find_generated_module(context: VerificationContext, errors: tuple[CollectError, ...]) -> str:
-    """A module that the revision imports, does not have, and that lies in the working tree: made by some build.
+    """Finds a module that the revision's code imports but lacks and the working tree has: a build generated it.
 
-    Test-first code is the same to see, but there the code of the revision does not import it; its tests do.
+    Test-first code looks similar, but there only the tests of the revision import the module, not its code.
     """
     for error in errors:
         frames = error.failure.frames
         if error.missing_name is None or not frames or frames[-1].path in context.revision.trusted:
             continue
-        tail = error.missing_name.replace(".", "/")
+        module_path = error.missing_name.replace(".", "/")
         for path in context.revision.new_code:
-            if f"/{path}".endswith((f"/{tail}.py", f"/{tail}/__init__.py")):
+            if f"/{path}".endswith((f"/{module_path}.py", f"/{module_path}/__init__.py")):
                 return path
     return ""
 
 
-def _no_tests_error(context: VerificationContext, execution: Execution, lost: str) -> GreenloopError:
+def _no_tests_error(context: VerificationContext, execution: Execution, generated: str) -> GreenloopError:
     revision, targets = context.request.revision, context.request.targets
-    if lost:
+    if generated:
         return CannotVerifyError(
-            f"The code of {revision} needs {lost}, which {revision} does not have.",
-            remedy=f"If a build generates it, keep it: `--keep {lost}`.",
+            f"The code of {revision} needs {generated}, which {revision} does not have.",
+            remedy=f"If a build generates it, keep it: `--keep {generated}`.",
         )
     if errors := collect_errors(execution):
         return CannotVerifyError(
@@ -114,10 +114,10 @@ def _no_tests_error(context: VerificationContext, execution: Execution, lost: st
             remedy="Choose a revision whose tests run, with `--base REV`.",
         )
     if targets:
-        near = nearest_names(targets[0], sorted(context.revision.trusted))
+        similar = nearest_names(targets[0], sorted(context.revision.trusted))
         return UsageError(
             f"{revision} has no test {', '.join(targets)}.",
-            remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
+            remedy=f"The nearest: {', '.join(similar)}" if similar else "Name a test, a test file or a folder of it.",
         )
     rows = [row.strip() for row in execution.output.splitlines() if row.strip()]
     return CannotVerifyError(

@@ -1,4 +1,4 @@
-"""What a verification found, and what speaks against it: pure."""
+"""Result of a verification, and the reasons against it; no side effects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BAD = {"failed", "error", "missing", "xpassed"}
 
 @dataclass(frozen=True, kw_only=True)
 class Tampering:
-    """What cannot have happened honestly; `case` is empty where the whole run is meant."""
+    """A sign of tampering; `case` is empty where it concerns the whole run."""
 
     case: str
     reason: str
@@ -25,14 +25,14 @@ class Tampering:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """The result. `verified` holds only for an honest pass behind a wall; else `reason` is one sentence.
+    """Result of a verification. `verified` means an untampered pass in a sandbox; else `reason` says why not.
 
     `base` is the commit, `before` the outcomes with its own code by id. `failed` are cases that had to pass and did
-    not, `already_failing` those that fail now and did before, `fixed` those that pass now and did not,
+    not, `already_failing` those that fail now and did before, `fixed` those that pass now and did not before,
     `flaky` those that failed and do not always pass with the commit's own code either.
     `changed`, `removed`, `added` and `kept` are files (`project.revision.Revision` says which); `new_cases` are
-    cases of added files, run on request. `not_canaried` cases passed without a twin that a fake could not satisfy.
-    `changes` are sentences about what is not as it was when a past result is run again.
+    cases of added files, run on request. `not_canaried` cases passed, but the tamper check could not cover them.
+    `changes` are sentences about changes since a replayed past result.
     """
 
     verified: bool = False
@@ -69,23 +69,23 @@ def build_verification(
     before: RevisionBaseline,
     spec: Spec,
     verdict: Verdict,
-    seen: Sequence[CaseResult],
+    first_results: Sequence[CaseResult],
     *,
     canaried: Sequence[str] | None = None,
     new: tuple[CaseResult, ...] = (),
     flaky: tuple[str, ...] = (),
 ) -> Verification:
-    """The result of a verdict over the cases of `spec`; `seen` is what every case came to in the first run.
+    """Builds the result from a verdict over the cases of `spec`; `first_results` are of all cases in the first run.
 
-    `canaried` None: it did not come to the canaries.
+    `canaried` None: the tamper check did not run.
     """
-    base = context.revision
-    cases = {result.id: result for result in (*seen, *verdict.cases)}
-    wanted = {case.id for case in spec.cases}
+    revision = context.revision
+    cases = {result.id: result for result in (*first_results, *verdict.cases)}
+    required = {case.id for case in spec.cases}
     passed = tuple(case.id for case in verdict.cases if case.passed)
     tampered = find_tampering(verdict)
     return Verification(
-        base=base.commit,
+        base=revision.commit,
         revision=context.request.revision,
         cases=tuple(cases.values()),
         before=before.outcomes,
@@ -94,13 +94,13 @@ def build_verification(
         already_failing=tuple(
             case.id
             for case in cases.values()
-            if case.id not in wanted and case.id not in flaky and case.outcome in {"failed", "error"}
+            if case.id not in required and case.id not in flaky and case.outcome in {"failed", "error"}
         ),
         fixed=tuple(case for case in passed if before.outcomes.get(case) != "passed"),
-        changed=base.changed,
-        removed=base.removed,
-        added=base.added,
-        kept=base.kept,
+        changed=revision.changed,
+        removed=revision.removed,
+        added=revision.added,
+        kept=revision.kept,
         new_cases=new,
         flaky=flaky,
         canaried=tuple(canaried or ()),
@@ -112,38 +112,38 @@ def build_verification(
 
 
 def failure_reason(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *, targets: bool) -> str:
-    """Why this is no honest pass, in one sentence; empty when it is one."""
+    """Says in one sentence why this is not a verified pass; empty when it is one."""
     if result.tampered:
         return verdict.reason or "The result was tampered with."
     if verdict.status is not Status.PASSED:
         names = ", ".join(result.failed[:3]) + (" and others" if len(result.failed) > 3 else "")
-        told = f"{len(result.failed)} test(s) that must pass do not: {names}." if names else ""
-        return verdict.reason or told or "No test passes."
+        failed_sentence = f"{len(result.failed)} test(s) that must pass do not: {names}." if names else ""
+        return verdict.reason or failed_sentence or "No test passes."
     passed = {case.id for case in verdict.cases if case.passed}
     if not any(case.id in passed for case in spec.cases if case.provenance is Provenance.USER):
         return f"No test of {result.revision} passes; only the working tree's own doctests do."
     if not targets and not base.code_changed and (base.changed or base.removed or base.added):
         return f"Only tests or their configuration differ from {result.revision}; no code was changed."
-    if red := result.new_failing:
-        return f"{len(red)} new test(s) do not pass: {', '.join(red[:3])}."
+    if new_failing := result.new_failing:
+        return f"{len(new_failing)} new test(s) do not pass: {', '.join(new_failing[:3])}."
     if result.sandbox == "none":
         return "All passed, but without a sandbox that proves nothing."
     return ""
 
 
 def find_tampering(verdict: Verdict) -> tuple[Tampering, ...]:
-    """The cases that the verdict's reason names, else those that did not come to their end."""
+    """Returns the case that the verdict's reason names, else the failed ones."""
     if verdict.status is not Status.TAMPERED:
         return ()
     named = [case.id for case in verdict.cases if f"{case.id} " in verdict.reason]
-    # The longest: `test_a` is part of `path::test_a` of another file only where it is a whole id.
+    # The longest, because the id of one case may be part of another's.
     named = sorted(named, key=len, reverse=True)[:1]
     named = named or [case.id for case in verdict.cases if case.outcome == "failed"]
     return tuple(Tampering(case=case, reason=verdict.reason) for case in named or [""])
 
 
 def failed_cases(verdict: Verdict, outcomes: Mapping[str, str]) -> tuple[str, ...]:
-    """Cases of the verdict that had to pass; a skip that was one before is none of them."""
+    """Lists the cases that had to pass and did not; one that was already skipped before is not among them."""
     if verdict.status is Status.PASSED:
         return ()
     return tuple(

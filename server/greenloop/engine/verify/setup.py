@@ -1,4 +1,4 @@
-"""What a verification stands on: the request, the revision, the sandbox, and sessions in which its tests hold."""
+"""Setup of a verification: the request, the revision, the sandbox, and sessions that enforce the revision's tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from greenloop.project.snapshot import Snapshot
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is to be verified against what.
+    """A request to verify the working tree against a revision.
 
     `targets` are pytest node ids, files or folders (none: the whole suite); `keep` glob patterns of files that the
     revision does not have and needs; `seconds` the wall time of one run of them (0: the setting `suite.seconds`).
@@ -34,7 +34,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class OverlaySession:
-    """A session in which some files are always as given and others never there."""
+    """A session in which some files always have fixed contents and others never exist."""
 
     session: Session
     files: Mapping[str, bytes]
@@ -45,7 +45,7 @@ class OverlaySession:
         return self.session.name
 
     async def run(self, run: TestRun) -> Execution:
-        """Raises `SandboxBrokenError` when the sandbox itself breaks."""
+        """Runs with the overlay applied. Raises `SandboxBrokenError` when the sandbox itself breaks."""
         files = {**self.files, **run.files}
         without = tuple(path for path in dict.fromkeys((*self.without, *run.without)) if path not in files)
         execution = await self.session.run(replace(run, files=files, without=without))
@@ -65,7 +65,7 @@ class OverlaySession:
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationContext:
-    """One verification's surroundings. `seconds` of wall time bound each run of the tests."""
+    """Context of one verification. `seconds` of wall time limit each run of the tests."""
 
     request: Request
     revision: Revision
@@ -76,12 +76,12 @@ class VerificationContext:
     report_status: Callable[[str], None]
 
     async def open(self) -> Session:
-        """A fresh sandbox over the working tree with the revision's tests."""
+        """Opens a fresh sandbox over the working tree with the revision's tests."""
         session = await self.sandbox.open(self.place)
         return OverlaySession(session=session, files=self.revision.files, without=self.revision.removed_paths)
 
     async def run(self, run: TestRun) -> Execution:
-        """One run in a sandbox of its own."""
+        """Runs once in a separate sandbox."""
         session = await self.open()
         try:
             return await session.run(replace(run, seconds=self.seconds))
@@ -89,14 +89,14 @@ class VerificationContext:
             await session.close()
 
     def provenance(self, path: str) -> Provenance:
-        """Only what lies in a trusted file is the revision's own; a doctest comes with the code that it tests."""
+        """Returns `USER` for the revision's trusted files, else `DOCTEST`: doctests belong to the code under test."""
         return Provenance.USER if path in self.revision.trusted else Provenance.DOCTEST
 
     @property
     def snapshot(self) -> Snapshot:
-        """The texts as the tests see them."""
+        """Texts as the tests see them."""
         return Snapshot(root=self.place.root, buffers=self.revision.files)
 
     def texts(self, paths: Iterable[str]) -> dict[str, str]:
-        found = {path: self.snapshot.text(path) for path in dict.fromkeys(paths)}
-        return {path: text for path, text in found.items() if text is not None}
+        texts_by_path = {path: self.snapshot.text(path) for path in dict.fromkeys(paths)}
+        return {path: text for path, text in texts_by_path.items() if text is not None}

@@ -1,7 +1,7 @@
-"""Does the working tree's code pass a revision's tests? Tests and configuration come from the revision.
+"""Verifies the working tree's code with a revision's tests and configuration.
 
-First the revision's own code says which tests there are and which of them pass; then the same tests judge the working
-tree's code, and what passes must pass again in a fresh sandbox, with canaries.
+First the tests run over the revision's own code, which shows which exist and which pass; then they judge the working
+tree's code, and passing tests must pass again in a fresh sandbox, with the tamper check.
 It must not know who wrote the code or who reads the result.
 """
 
@@ -39,10 +39,10 @@ from greenloop.verdict.verifier import Verifier
 async def verify(
     request: Request, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
 ) -> Verification:
-    """The whole verification. `report_status` gets one-line descriptions of what is going on now.
+    """Runs the verification. `report_status` gets one-line descriptions of the current step.
 
-    Raises `UsageError` for a revision or target that does not exist and `CannotVerifyError` where nothing can be said:
-    no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
+    Raises `UsageError` for a revision or target that does not exist and `CannotVerifyError` where verification is
+    impossible: no repository, no sandbox, a revision whose tests cannot run, files that change meanwhile.
     """
     began = time.monotonic()
     root = workspace.check_root(request.root)
@@ -75,7 +75,7 @@ async def verify(
 
 
 def _check_targets(request: Request, revision: Revision) -> None:
-    """Every target must be in the revision: what only the working tree has is not trusted."""
+    """Raises `UsageError` for a target that the revision lacks: tests of the working tree alone are not trusted."""
     for target in request.targets:
         path = target.partition("::")[0].rstrip("/")
         if path in revision.paths or path in {"", "."} or any(name.startswith(f"{path}/") for name in revision.paths):
@@ -85,10 +85,10 @@ def _check_targets(request: Request, revision: Revision) -> None:
                 f"{path} is not in {request.revision}, so nothing says that its tests are right.",
                 remedy="Commit the tests first, or run them as well: `greenloop verify --with-new`.",
             )
-        near = nearest_names(path, sorted(revision.trusted))
+        similar = nearest_names(path, sorted(revision.trusted))
         raise UsageError(
             f"There is no {path} in {request.revision}.",
-            remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",
+            remedy=f"The nearest: {', '.join(similar)}" if similar else "Name a test, a test file or a folder of it.",
         )
 
 
@@ -104,11 +104,13 @@ async def _run_verification(context: VerificationContext) -> Verification:
         if flaky:
             spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
             verdict, canaried = await _prove(context, before, spec, execution)
-    new: tuple[CaseResult, ...] = ()
+    new_cases: tuple[CaseResult, ...] = ()
     if verdict.status is Status.PASSED and context.request.with_new:
-        new = await _run_new_tests(context)
-    seen = case_results(execution)
-    result = build_verification(context, before, spec, verdict, seen, canaried=canaried, new=new, flaky=flaky)
+        new_cases = await _run_new_tests(context)
+    first_results = case_results(execution)
+    result = build_verification(
+        context, before, spec, verdict, first_results, canaried=canaried, new=new_cases, flaky=flaky
+    )
     reason = failure_reason(verdict, result, context.revision, spec, targets=bool(context.request.targets))
     return replace(result, verified=not reason, reason=reason)
 
@@ -116,14 +118,16 @@ async def _run_verification(context: VerificationContext) -> Verification:
 async def _prove(
     context: VerificationContext, before: RevisionBaseline, spec: Spec, execution: Execution
 ) -> tuple[Verdict, Sequence[str] | None]:
-    """The verdict over the first run and, where it is a pass, over the proof; and the cases that had a canary."""
+    """Returns the verdict of the first run or, if that passed, of the acceptance; and the confirmed case ids."""
     verdict = judge_candidate([case.id for case in spec.cases], before.outcomes, execution)
     return await _accept(context, before, spec) if verdict.status is Status.PASSED else (verdict, None)
 
 
-async def _find_flaky(context: VerificationContext, before: RevisionBaseline, red: Sequence[str]) -> tuple[str, ...]:
-    """Those that do not always pass with the commit's own code either: they say nothing about the change."""
-    passed = [case for case in red if before.outcomes.get(case) == "passed"]
+async def _find_flaky(
+    context: VerificationContext, before: RevisionBaseline, failing: Sequence[str]
+) -> tuple[str, ...]:
+    """Returns the failed cases that do not always pass with the commit's own code either, so prove nothing."""
+    passed = [case for case in failing if before.outcomes.get(case) == "passed"]
     if not passed:
         return ()
     context.report_status(f"running what fails over the code of {context.request.revision} once more")
@@ -136,50 +140,50 @@ async def _find_flaky(context: VerificationContext, before: RevisionBaseline, re
             hash_seed=ACCEPTING,
         )
     )
-    found = {result.id: result.outcome for result in case_results(execution)}
-    return tuple(case for case in passed if found.get(case) in {"failed", "error"})
+    outcomes = {result.id: result.outcome for result in case_results(execution)}
+    return tuple(case for case in passed if outcomes.get(case) in {"failed", "error"})
 
 
 def _required_cases(context: VerificationContext, before: RevisionBaseline, execution: Execution) -> Spec:
-    """The cases that must pass: with targets all of theirs, else what passed before and what passes only now."""
-    late = _test_first_cases(context, before, execution)
-    cases = {**before.cases, **late}
+    """Returns the cases that must pass: all of the targets, else those that passed before or pass only now."""
+    test_first = _test_first_cases(context, before, execution)
+    cases = {**before.cases, **test_first}
     if context.request.targets:
-        must = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
+        required = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
     else:
-        must = {case for case in cases if before.outcomes.get(case) == "passed"}
-        must |= {result.id for result in case_results(execution) if result.passed and result.id in cases}
+        required = {case for case in cases if before.outcomes.get(case) == "passed"}
+        required |= {result.id for result in case_results(execution) if result.passed and result.id in cases}
     selectors = context.request.targets
     if before.broken and not selectors:
-        # A file that cannot be imported spoils pytest's exit status for all the others.
-        selectors = fit_selectors([case for case in cases if case in must])
-    return Spec(cases=tuple(case for case in cases.values() if case.id in must), selectors=selectors)
+        # A file that cannot be imported would spoil pytest's exit status for all other files.
+        selectors = fit_selectors([case for case in cases if case in required])
+    return Spec(cases=tuple(case for case in cases.values() if case.id in required), selectors=selectors)
 
 
 def _test_first_cases(
     context: VerificationContext, before: RevisionBaseline, execution: Execution
 ) -> Mapping[str, Case]:
-    """Cases of test files that the revision's own code could not import (test first).
+    """Returns cases of test files that could not be imported with the revision's own code (test first).
 
-    A file counts only when every test that it spells out is there: no earlier collection says which there are.
+    A file counts only if every test in its source was collected, because no earlier collection lists its tests.
     """
-    found: dict[str, dict[str, Case]] = {}
+    collected: dict[str, dict[str, Case]] = {}
     for item in collected_cases(execution):
         if item.path in before.broken and item.id not in before.cases:
-            found.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
-    late: dict[str, Case] = {}
-    for path, text in context.texts(found).items():
-        twins = canary.make_canaries(text)
-        spelled = frozenset(twins.unmutable).union(*twins.mutated.values())
-        if spelled <= {canary.function_of(case) for case in found[path]}:
-            late.update(found[path])
-    return late
+            collected.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
+    test_first: dict[str, Case] = {}
+    for path, text in context.texts(collected).items():
+        canaries = canary.make_canaries(text)
+        written_tests = frozenset(canaries.unmutable).union(*canaries.mutated.values())
+        if written_tests <= {canary.function_of(case) for case in collected[path]}:
+            test_first.update(collected[path])
+    return test_first
 
 
 async def _accept(
     context: VerificationContext, before: RevisionBaseline, spec: Spec
 ) -> tuple[Verdict, Sequence[str] | None]:
-    """The proof in a fresh sandbox: other hash seed, canaries, a repeat; and the cases that had a canary."""
+    """Runs all proofs in a fresh sandbox with another hash seed; returns the verdict and the ids a canary confirmed."""
     context.report_status("running them again in a fresh sandbox, with the tamper check")
     tests = context.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
     problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
@@ -195,7 +199,7 @@ async def _accept(
 
 
 async def _run_new_tests(context: VerificationContext) -> tuple[CaseResult, ...]:
-    """The working tree's own new tests, in a run of their own: they cannot disturb those of the revision."""
+    """Runs the working tree's new tests separately, so that they cannot disturb those of the revision."""
     files = tuple(path for path in context.revision.added if is_test_file(path))
     if not files:
         return ()
@@ -210,8 +214,8 @@ async def _run_new_tests(context: VerificationContext) -> tuple[CaseResult, ...]
         await session.close()
     outcomes = {result.id: result.outcome for result in case_results(execution)}
     verdict = judge(list(outcomes), outcomes, execution)
-    red = any(case.outcome not in HARMLESS for case in verdict.cases)
-    if red or verdict.status in {Status.PASSED, Status.FAILED}:
+    has_failures = any(case.outcome not in HARMLESS for case in verdict.cases)
+    if has_failures or verdict.status in {Status.PASSED, Status.FAILED}:
         return verdict.cases
-    why = Failure(type=verdict.status.value, message=verdict.reason)
-    return (*verdict.cases, CaseResult(id=files[0], outcome="error", failure=why))
+    failure = Failure(type=verdict.status.value, message=verdict.reason)
+    return (*verdict.cases, CaseResult(id=files[0], outcome="error", failure=failure))

@@ -30,7 +30,7 @@ from greenloop.project.settings import Settings, state_folder
 
 if TYPE_CHECKING:
     from greenloop.engine.history.provenance import Basis
-    from greenloop.engine.history.store import Record
+    from greenloop.engine.history.rows import Record
 
 # Seconds. Results older than a week are not restored.
 OLDEST = 7 * 24 * 3600.0

@@ -21,7 +21,8 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, ErrorGroup, Failure, Frame, Status, Verdict
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.engine.history.provenance import Basis
-from greenloop.engine.history.store import LONGEST_OUTPUT, History
+from greenloop.engine.history.rows import LONGEST_OUTPUT
+from greenloop.engine.history.store import History
 
 ROOT = Path("/somewhere/a project")
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
@@ -214,7 +215,7 @@ def test_nobody_else_may_read_it(tmp_path, monkeypatch):
 
 
 def test_a_history_that_stays_locked_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("greenloop.engine.history.store.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("greenloop.engine.history.database.BUSY_SECONDS", 0.05)
     path = tmp_path / "history.sqlite3"
     with contextlib.closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN EXCLUSIVE")
