@@ -25,7 +25,7 @@ async def test_without_any_example_tests_are_designed_and_never_taken_for_the_us
     assert outcome.solved
     assert outcome.verified is Verified.PARTIALLY
     assert not outcome.applicable
-    assert "user tests 0, designed 4/6" in outcome.message
+    assert "no tests of your own, 4/6 generated tests pass" in outcome.message
     first, last = docstring.specified
     assert {case.provenance for case in first.spec.cases} == {Provenance.DESIGNED}
     assert "The docstring does not say what rle('') is: designed tests say [] and [('', 0)]." in first.spec.doubts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
@@ -13,19 +14,19 @@ from greenloop.core.records.verdict import Status
 
 # Tests that are not the user's own.
 GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)
-# Labels for counts of cases by provenance, in the order of display.
+# Plural nouns for cases by provenance, in the order of display.
 LABELS = {
-    Provenance.USER: "user tests",
+    Provenance.USER: "target tests",
     Provenance.DOCTEST: "doctests",
-    Provenance.EXAMPLE: "examples",
+    Provenance.EXAMPLE: "docstring examples",
     Provenance.TRACE: "recorded calls",
-    Provenance.DESIGNED: "designed",
+    Provenance.DESIGNED: "generated tests",
     Provenance.PROPERTY: "properties",
-    Provenance.CONFIRMED: "confirmed",
-    Provenance.HUMAN: "accepted by you",
-    Provenance.SCORE: "scores",
+    Provenance.CONFIRMED: "confirmed tests",
+    Provenance.HUMAN: "of your checks",
+    Provenance.SCORE: "score limits",
     Provenance.CONSTRAINT: "constraints",
-    Provenance.HINT: "type hints",
+    Provenance.HINT: "type hint tests",
 }
 
 # Why a candidate never ran, by its error class; any other class is shown with its line.
@@ -63,31 +64,31 @@ def count_cases(evidence: Evidence) -> list[str]:
     `no tests of your own` is included only where there are generated tests.
     """
     cases = evidence.cases
-    rows = []
+    parts = []
     for provenance, label in LABELS.items():
         passed, total = cases.get(provenance, (0, 0))
-        if total:
-            rows.append(
-                f"{label} {total}"
-                if provenance is Provenance.CONFIRMED and passed == total
-                else f"{label} {passed}/{total}"
-            )
+        if total and provenance is Provenance.CONFIRMED and passed == total:
+            parts.append(f"{total} confirmed by you")
+        elif total and provenance is Provenance.HUMAN:
+            parts.append("accepted by you" if passed == total else "not accepted by you")
+        elif total:
+            parts.append(f"{passed}/{total} {label} pass")
         elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in GENERATED_PROVENANCES):
-            rows.append(f"{label} 0")
-    return rows
+            parts.append("no tests of your own")
+    return parts
 
 
 def describe_sandbox(evidence: Evidence) -> str:
     """Where the tests ran: `in bubblewrap`, `in docker with network access`, `no sandbox`."""
     phrase = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
-    return phrase + (" with the network on" if evidence.network and evidence.sandbox != "none" else "")
+    return phrase + (" with network access" if evidence.network and evidence.sandbox != "none" else "")
 
 
 def isolation_caveat(evidence: Evidence) -> str:
     """A sentence about missing isolation (no sandbox, network on); "" where isolation was complete."""
     if evidence.sandbox == "none":
-        return "It ran without a sandbox."
-    return "It ran with the network on." if evidence.network else ""
+        return "The tests ran without a sandbox."
+    return "The tests had network access." if evidence.network else ""
 
 
 def attempt_label(attempt: Attempt) -> str:
@@ -96,6 +97,21 @@ def attempt_label(attempt: Attempt) -> str:
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
         return f"{attempt.number} ← {attempt.parent}"
     return str(attempt.number)
+
+
+def describe_related(evidence: Evidence) -> list[str]:
+    """How the related tests fared: `12 related tests unchanged`, `1 was already failing`."""
+    unchanged, failing = evidence.neighbours_unchanged, evidence.neighbours_already_failing
+    parts = []
+    if unchanged:
+        parts.append(f"{unchanged} related {'test' if unchanged == 1 else 'tests'} unchanged")
+    if failing:
+        parts.append(f"{failing} {'was' if failing == 1 else 'were'} already failing")
+    if evidence.neighbours_left_out:
+        parts.append(f"{evidence.neighbours_left_out} not run")
+    if evidence.neighbours_flaky:
+        parts.append(f"{evidence.neighbours_flaky} flaky")
+    return parts
 
 
 def attempt_result(attempt: Attempt) -> str:
@@ -127,30 +143,25 @@ def rejection(attempt: Attempt) -> str:
 
 def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     """The evidence for a solved run, in one sentence."""
-    rows = count_cases(evidence)
-    rows.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
-    if evidence.neighbours_already_failing:
-        rows.append(f"already failing before {evidence.neighbours_already_failing}")
-    if evidence.neighbours_left_out:
-        rows.append(f"not run {evidence.neighbours_left_out}")
-    if evidence.neighbours_flaky:
-        rows.append(f"flaky {evidence.neighbours_flaky}")
-    rows.append(f"canaried {evidence.canaried}/{evidence.canary_total}")
+    parts = count_cases(evidence)
+    checked = [f"{evidence.neighbours_unchanged} checked", *describe_related(replace(evidence, neighbours_unchanged=0))]
+    parts.append(f"no other tests affected ({', '.join(checked)})")
+    tamper_check = f"tamper check {evidence.canaried}/{evidence.canary_total}"
+    parts.append(tamper_check if evidence.canary_total else "no tamper check")
     if evidence.out_of_process:
-        rows.append(f"out of process {evidence.out_of_process}/{evidence.canary_total}")
+        parts.append(f"isolated re-run {evidence.out_of_process}/{evidence.canary_total}")
     label = {
-        Verified.VERIFIED: "verified",
-        Verified.PARTIALLY: "partially verified",
-        Verified.UNVERIFIED: "unverified",
+        Verified.VERIFIED: "Verified",
+        Verified.PARTIALLY: "Partially verified",
+        Verified.UNVERIFIED: "Not verified",
     }[verified]
-    # "Unverified: no sandbox" is the reason; with a sandbox its name is only one more fact.
+    # "Not verified: no sandbox" is the reason; with a sandbox its name is only one more fact.
     heading = (
         f"{label}: {describe_sandbox(evidence)}"
         if evidence.sandbox == "none"
         else f"{label} {describe_sandbox(evidence)}"
     )
-    summary = f"{heading}: {', '.join(rows)}"
-    return "; ".join([summary, *evidence.warnings])
+    return "; ".join([f"{heading}: {', '.join(parts)}", *evidence.warnings])
 
 
 def summarize_unsolved(outcome: Outcome) -> str:
@@ -187,7 +198,7 @@ def fold_attempts(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
 def summarize_infills(attempts: Sequence[Attempt]) -> str:
     """The results of several infills: `8 infills: AssertionError 5, Unchanged 3`."""
     counted = Counter(attempt.error_class or attempt.verdict.status.value for attempt in attempts)
-    return f"{len(attempts)} holes: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
+    return f"{len(attempts)} infills: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
 
 
 def _is_infill(attempt: Attempt) -> bool:

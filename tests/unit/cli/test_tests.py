@@ -141,7 +141,10 @@ def test_what_only_designed_tests_speak_for_is_1_and_not_written(fake, project, 
     message = label(evidence, Verified.PARTIALLY)
     fake.result = solved(project, verified=Verified.PARTIALLY, evidence=evidence, message=message)
     assert main(["fix", CASE, "--apply"]) == 1
-    assert "partially verified in bubblewrap: user tests 0, designed 7/8, properties 2/2" in capsys.readouterr().out
+    assert (
+        "Partially verified in bubblewrap: no tests of your own, 7/8 generated tests pass, 2/2 properties pass"
+        in capsys.readouterr().out
+    )
     assert (project / "m.py").read_text() == BEFORE
     assert main(["fix", CASE, "--apply", "--accept", "partial"]) == 0
     assert (project / "m.py").read_text() == AFTER

@@ -20,7 +20,7 @@ from greenloop.core.summary import (
     total_usage,
     verification_level,
 )
-from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.presenters.notifications import short_verdict
 
 
 def evidence(**fields) -> Evidence:
@@ -41,18 +41,18 @@ def outcome(found: Evidence) -> Outcome:
 @pytest.mark.parametrize(
     ("found", "begins", "afterwards", "shown"),
     [
-        (evidence(sandbox="bubblewrap"), "verified in bubblewrap: user tests 1/1", "", "verified (user tests 1/1, "),
+        (evidence(sandbox="bubblewrap"), "Verified in bubblewrap: 1/1 target tests pass, ", "", "verified"),
         (
             evidence(sandbox="docker", network=True),
-            "verified in docker with the network on: user tests 1/1",
-            "It ran with the network on.",
-            "in docker with the network on)",
+            "Verified in docker with network access: 1/1 target tests pass",
+            "The tests had network access.",
+            "verified in docker with network access",
         ),
         (
             evidence(sandbox="none"),
-            "unverified: no sandbox: user tests 1/1",
-            "It ran without a sandbox.",
-            "unverified: no sandbox (user tests 1/1",
+            "Not verified: no sandbox: 1/1 target tests pass",
+            "The tests ran without a sandbox.",
+            "not verified: no sandbox",
         ),
     ],
     ids=["a wall", "network on", "no wall"],
@@ -60,7 +60,7 @@ def outcome(found: Evidence) -> Outcome:
 def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown):
     assert summarize_solved(found, verification_level(found)).startswith(begins)
     assert isolation_caveat(found) == afterwards
-    assert shown in standing(outcome(found))
+    assert shown in short_verdict(outcome(found))
 
 
 def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
@@ -89,7 +89,7 @@ def test_holes_beside_each_other_share_a_row():
     ]
     rows = fold_attempts(attempts)
     assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
-    assert summarize_infills(rows[1]) == "3 holes: AssertionError 2, Unchanged 1"
+    assert summarize_infills(rows[1]) == "3 infills: AssertionError 2, Unchanged 1"
     assert total_usage(rows[1]).tokens == 30
 
 
@@ -144,10 +144,10 @@ def test_what_somebody_else_made_up_never_verifies(cases):
 
 def test_the_label_says_who_wrote_the_tests():
     found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
-    told = "user tests 0, doctests 3/3, designed 7/8, properties 2/2, confirmed 1"
+    told = "no tests of your own, 3/3 doctests pass, 7/8 generated tests pass, 2/2 properties pass, 1 confirmed by you"
     assert summarize_solved(found, Verified.PARTIALLY).startswith(
-        f"partially verified in bubblewrap: {told}, neighbours 0"
+        f"Partially verified in bubblewrap: {told}, no other tests"
     )
-    assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified ({told}, in")
-    assert "user tests 0" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
+    assert short_verdict(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
+    assert "no tests of your own" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
     assert "designed" not in summarize_solved(proved({"user": (1, 1)}), Verified.VERIFIED)
