@@ -60,7 +60,7 @@ async def test_every_run_is_told_from_its_start_to_its_end(editor):
     await editor.reply(number)
     run = await shown(editor, lambda run: run["phase"] == "over")
     assert (run["solved"], run["applied"], run["offered"], run["result"]) == (True, True, False, 2)
-    assert run["said"] == "verified (user tests 1/1, neighbours 3 unchanged, in play), applied"
+    assert run["said"] == "verified (1/1 target tests pass, no other tests affected (3 checked), in play), applied"
     await editor.execute("greenloop.discard", named(editor))
     await emptied(editor)
 

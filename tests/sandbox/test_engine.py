@@ -332,7 +332,7 @@ async def test_who_knows_the_canary_wins_in_one_process_but_gets_no_badge(play):
 async def test_its_honest_twin_is_verified_out_of_process(play):
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert (outcome.evidence.canaried, outcome.evidence.out_of_process) == (1, 1)
-    assert "canaried 1/1, out of process 1/1" in outcome.message
+    assert "tamper check 1/1, isolated re-run 1/1" in outcome.message
 
 
 RAISING = """import unittest
@@ -451,11 +451,11 @@ async def test_with_the_network_on_every_result_says_so(play):
         {"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT, **{"sandbox.network": True}
     )
     assert outcome.evidence.network
-    assert "in bubblewrap with the network on" in outcome.message
+    assert "in bubblewrap with network access" in outcome.message
     green = await play(
         {"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **{"sandbox.network": True}
     )
-    assert "It ran with the network on." in green.message
+    assert "It ran with network access." in green.message
 
 
 @pytest.mark.story("a refusal is a sentence with a remedy", only=("candidate",))
@@ -480,7 +480,7 @@ async def test_a_wall_that_breaks_in_the_middle_names_the_other_one(play, monkey
         outcome = await play(files, case, RIGHT)
         assert (outcome.solved, outcome.reason) == (False, StopReason.ENVIRONMENT)
         told = outcome.message
-    assert "The sandbox broke: It fell over." in told
+    assert "The sandbox failed: It fell over." in told
     assert "docker works here: set sandbox.kind = docker (or --sandbox docker)." in told
 
 

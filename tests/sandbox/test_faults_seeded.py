@@ -117,7 +117,7 @@ SEEDS = {
         package=("rich", "9.1", {"rich/__init__.py": ""}),
     ),
     "packages that do not fit each other": Seed(
-        says="'pandas' does not fit the installed 'numpy', which has no 'float'",
+        says="'pandas' is incompatible with the installed 'numpy', which has no 'float'",
         remedy="--upgrade pandas numpy",
         files=using("pandas", "x()"),
         package=(
@@ -157,7 +157,7 @@ SEEDS = {
         package=("quick", "1", extension(b"\0libc.so.6\0", b"\0libq.so.6\0")),
     ),
     "extension broken": Seed(
-        says="the binary part of the package 'quick' does not fit (undefined symbol: PyModule_Erased",
+        says="the binary part of the package 'quick' is incompatible (undefined symbol: PyModule_Erased",
         remedy="--force-reinstall --no-cache-dir quick",
         files=using("quick", "x()"),
         package=("quick", "1", extension(b"\0PyModule_Create2\0", b"\0PyModule_Erased2\0")),
@@ -233,14 +233,14 @@ SEEDS = {
         ),
     ),
     "network": Seed(
-        says="reaches for the network",
+        says="needs network access",
         remedy="sandbox.network = true",
         files={
             "m.py": "import urllib.request\n\n\ndef f():\n    return urllib.request.urlopen('http://example.com').status\n"
         },
     ),
     "network by number": Seed(
-        says="reaches for the network",
+        says="needs network access",
         remedy="sandbox.network = true",
         files={
             "m.py": "import socket\n\n\ndef f():\n    return socket.create_connection(('192.0.2.1', 80), timeout=5)\n"
@@ -277,7 +277,7 @@ SEEDS = {
         },
     ),
     "file outside the workspace": Seed(
-        says="lies outside the workspace",
+        says="is outside the workspace",
         remedy="Put the file into the workspace",
         files={"m.py": "def f():\n    return len(open('@OUTSIDE@').read())\n"},
     ),
@@ -315,7 +315,7 @@ SEEDS = {
     ),
     "container engine": Seed(
         says="needs Docker",
-        remedy="stand-in",
+        remedy="test double",
         files={
             "m.py": "import socket\n\n\ndef f():\n    with socket.socket(socket.AF_UNIX) as s:\n"
             "        s.connect('/var/run/docker.sock')\n"
@@ -371,12 +371,12 @@ SEEDS = {
     ),
     # Python
     "Python too old for the library": Seed(
-        says="'fma' came into 'math' with Python 3.13",
+        says="'fma' was added to 'math' with Python 3.13",
         remedy="setting `interpreter`",
         files={"m.py": "from math import fma\n\n\ndef f():\n    return fma(1, 1, 1)\n"},
     ),
     "Python too old for the syntax": Seed(
-        says="m.py:4 is written for Python 3.14 or newer",
+        says="m.py:4 uses syntax of Python 3.14 or newer",
         remedy="setting `interpreter`",
         files={"m.py": "name = 'x'\n\n\nwhole = t'{name}'\n\n\ndef f():\n    return whole\n"},
     ),

@@ -54,7 +54,7 @@ def test_asserts_in_a_cell_mend_a_function_that_was_executed_before(run):
     assert text == f"{RIGHT}\n\n\nassert y == 10"
     assert "as it stands: 0/1 passed, AssertionError" in said
     assert "attempt 1/" in said
-    assert "user tests 1/1" in said
+    assert "1/1 target tests pass" in said
 
 
 def test_a_function_with_examples_is_replaced(run, shell):

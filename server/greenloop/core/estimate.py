@@ -60,7 +60,7 @@ def is_in_range(span: Quantiles, value: float) -> bool:
 
 
 def format_estimate(estimate: Estimate) -> str:
-    """`about 900 tokens (400 to 3200), 14 s (8 to 55), $0.01; about 7 in 10 are solved, based on 34 similar runs`."""
+    """`about 900 tokens (400 to 3200), 14 s (8 to 55), $0.01; about 7 in 10 such runs are solved, based on 34 …`."""
     if estimate.runs < ENOUGH_RUNS:
         first = [f"about {_round_significant(estimate.tokens.likely)} tokens"]
         first += [f"{_round_significant(estimate.seconds.likely)} s"] if estimate.seconds else []
@@ -70,8 +70,8 @@ def format_estimate(estimate: Estimate) -> str:
     parts += [_format_cost(estimate.cost)] if estimate.cost and estimate.cost.high else []
     chance = ""
     if estimate.solved is not None:
-        chance = f"; about {round(10 * estimate.solved / estimate.runs)} in 10 are solved"
-    return f"{', '.join(parts)}{chance}, from {estimate.runs} runs like this"
+        chance = f"; about {round(10 * estimate.solved / estimate.runs)} in 10 such runs are solved"
+    return f"{', '.join(parts)}{chance}, based on {estimate.runs} similar runs"
 
 
 def _quantiles(ratios: Sequence[float], size: int, limit: float = float("inf")) -> Quantiles:

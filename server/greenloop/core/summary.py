@@ -13,19 +13,19 @@ from greenloop.core.records.verdict import Status
 
 # Tests that are not the user's own.
 GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)
-# Labels for counts of cases by provenance, in the order of display.
-LABELS = {
-    Provenance.USER: "user tests",
-    Provenance.DOCTEST: "doctests",
-    Provenance.EXAMPLE: "examples",
-    Provenance.TRACE: "recorded calls",
-    Provenance.DESIGNED: "designed",
-    Provenance.PROPERTY: "properties",
-    Provenance.CONFIRMED: "confirmed",
-    Provenance.HUMAN: "accepted by you",
-    Provenance.SCORE: "scores",
-    Provenance.CONSTRAINT: "constraints",
-    Provenance.HINT: "type hints",
+# How the passing cases of a provenance are counted, in the order of display.
+PHRASES = {
+    Provenance.USER: "{} target tests pass",
+    Provenance.DOCTEST: "{} doctests pass",
+    Provenance.EXAMPLE: "{} examples pass",
+    Provenance.TRACE: "{} recorded calls match",
+    Provenance.DESIGNED: "{} generated tests pass",
+    Provenance.PROPERTY: "{} properties hold",
+    Provenance.CONFIRMED: "{} confirmed tests pass",
+    Provenance.HUMAN: "{} accepted by you",
+    Provenance.SCORE: "{} scores reached",
+    Provenance.CONSTRAINT: "{} constraints met",
+    Provenance.HINT: "{} type hints hold",
 }
 
 
@@ -41,36 +41,49 @@ def verification_level(evidence: Evidence) -> Verified:
 
 
 def count_cases(evidence: Evidence) -> list[str]:
-    """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1 confirmed by you`.
+    """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1/1 confirmed tests pass`.
 
     `no tests of your own` is included only where there are generated tests.
     """
-    cases = evidence.cases
-    rows = []
-    for provenance, label in LABELS.items():
-        passed, total = cases.get(provenance, (0, 0))
-        if total:
-            rows.append(
-                f"{label} {total}"
-                if provenance is Provenance.CONFIRMED and passed == total
-                else f"{label} {passed}/{total}"
-            )
-        elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in GENERATED_PROVENANCES):
-            rows.append(f"{label} 0")
-    return rows
+    phrases = [
+        phrase.format(f"{passed}/{total}")
+        for provenance, phrase in PHRASES.items()
+        for passed, total in [evidence.cases.get(provenance, (0, 0))]
+        if total
+    ]
+    has_generated = any(evidence.cases.get(provenance, (0, 0))[1] for provenance in GENERATED_PROVENANCES)
+    has_own = evidence.cases.get(Provenance.USER, (0, 0))[1]
+    return ["no tests of your own", *phrases] if has_generated and not has_own else phrases
+
+
+def describe_evidence(evidence: Evidence) -> list[str]:
+    """The counts of cases, of other tests, and of the proofs, as phrases."""
+    others = [f"{evidence.neighbours_unchanged} checked"]
+    if evidence.neighbours_already_failing:
+        others.append(f"{evidence.neighbours_already_failing} failed before")
+    if evidence.neighbours_left_out:
+        others.append(f"{evidence.neighbours_left_out} not run")
+    if evidence.neighbours_flaky:
+        others.append(f"{evidence.neighbours_flaky} flaky")
+    phrases = [*count_cases(evidence), f"no other tests affected ({', '.join(others)})"]
+    if evidence.canary_total:
+        phrases.append(f"tamper check {evidence.canaried}/{evidence.canary_total}")
+    if evidence.out_of_process:
+        phrases.append(f"isolated re-run {evidence.out_of_process}/{evidence.canary_total}")
+    return phrases
 
 
 def describe_sandbox(evidence: Evidence) -> str:
     """Where the tests ran: `in bubblewrap`, `in docker with network access`, `no sandbox`."""
     phrase = "no sandbox" if evidence.sandbox == "none" else f"in {evidence.sandbox}"
-    return phrase + (" with the network on" if evidence.network and evidence.sandbox != "none" else "")
+    return phrase + (" with network access" if evidence.network and evidence.sandbox != "none" else "")
 
 
 def isolation_caveat(evidence: Evidence) -> str:
     """A sentence about missing isolation (no sandbox, network on); "" where isolation was complete."""
     if evidence.sandbox == "none":
         return "It ran without a sandbox."
-    return "It ran with the network on." if evidence.network else ""
+    return "It ran with network access." if evidence.network else ""
 
 
 def attempt_label(attempt: Attempt) -> str:
@@ -83,42 +96,27 @@ def attempt_label(attempt: Attempt) -> str:
 
 def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     """The evidence for a solved run, in one sentence."""
-    rows = count_cases(evidence)
-    rows.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
-    if evidence.neighbours_already_failing:
-        rows.append(f"already failing before {evidence.neighbours_already_failing}")
-    if evidence.neighbours_left_out:
-        rows.append(f"not run {evidence.neighbours_left_out}")
-    if evidence.neighbours_flaky:
-        rows.append(f"flaky {evidence.neighbours_flaky}")
-    rows.append(f"canaried {evidence.canaried}/{evidence.canary_total}")
-    if evidence.out_of_process:
-        rows.append(f"out of process {evidence.out_of_process}/{evidence.canary_total}")
     label = {
-        Verified.VERIFIED: "verified",
-        Verified.PARTIALLY: "partially verified",
-        Verified.UNVERIFIED: "unverified",
+        Verified.VERIFIED: "Verified",
+        Verified.PARTIALLY: "Partially verified",
+        Verified.UNVERIFIED: "Unverified",
     }[verified]
-    # "Unverified: no sandbox" is the reason; with a sandbox its name is only one more fact.
-    heading = (
-        f"{label}: {describe_sandbox(evidence)}"
-        if evidence.sandbox == "none"
-        else f"{label} {describe_sandbox(evidence)}"
-    )
-    summary = f"{heading}: {', '.join(rows)}"
-    return "; ".join([summary, *evidence.warnings])
+    sandbox = describe_sandbox(evidence)
+    # Without a sandbox, that is the reason for the label; with one, its name is only one more fact.
+    heading = f"{label} ({sandbox})" if evidence.sandbox == "none" else f"{label} {sandbox}"
+    return "; ".join([f"{heading}: {', '.join(describe_evidence(evidence))}", *evidence.warnings])
 
 
 def summarize_unsolved(outcome: Outcome) -> str:
     """Why a run ended unsolved, and its last error, in one sentence."""
     count = len(outcome.attempts) - 1
     why = {
-        StopReason.STALLED: "nothing new is left to try",
-        StopReason.ATTEMPTS: "the limit of attempts was reached (`attempts`)",
-        StopReason.SECONDS: "the time was up (`seconds`)",
-        StopReason.TOKENS: "the token budget was used up (`tokens`)",
-        StopReason.COST: "the money budget was used up (`cost`)",
-        StopReason.ANSWERS: "the model's answers in a row could not be read",
+        StopReason.STALLED: "there is nothing new to try",
+        StopReason.ATTEMPTS: "the attempt limit was reached (`attempts`)",
+        StopReason.SECONDS: "the time limit was reached (`seconds`)",
+        StopReason.TOKENS: "the token limit was reached (`tokens`)",
+        StopReason.COST: "the cost limit was reached (`cost`)",
+        StopReason.ANSWERS: "several model answers in a row could not be read",
     }.get(outcome.reason, outcome.reason.value)
     made_attempts = [attempt for attempt in outcome.attempts if attempt.number]
     executed = [attempt for attempt in made_attempts if attempt.verdict.status is not Status.REFUSED]
@@ -143,7 +141,7 @@ def fold_attempts(attempts: Sequence[Attempt]) -> list[Sequence[Attempt]]:
 def summarize_infills(attempts: Sequence[Attempt]) -> str:
     """The results of several infills: `8 infills: AssertionError 5, Unchanged 3`."""
     counted = Counter(attempt.error_class or attempt.verdict.status.value for attempt in attempts)
-    return f"{len(attempts)} holes: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
+    return f"{len(attempts)} infills: " + ", ".join(f"{name} {number}" for name, number in counted.most_common())
 
 
 def _is_infill(attempt: Attempt) -> bool:

@@ -127,7 +127,7 @@ async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str])
             remedy=f"See whether `{bed.place.environment.executable} -m pytest {bed.target.path}` works.",
         )
     near = nearest_names(bed.target.selector, await _ids_of_file(bed, stubs))
-    hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
+    hint = f"Did you mean: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
     raise UsageError(f"There is no test {bed.target.selector}.", remedy=hint)
 
 

@@ -91,17 +91,17 @@ def test_frozen_tests_are_listed_once_and_then_what_changed():
     lines = PlainLines(said.append)
     lines.emit(Specified(spec=spec()))
     assert said == [
-        "tests, frozen before any candidate: 1 example in the docstring, 2 designed by the model",
-        "  ? assert double(2) == 4  (designed by the model)",
-        "  ? assert double(0) == 1  (designed by the model)",
+        "tests, frozen before any candidate: 1 example in the docstring, 2 written by the model",
+        "  ? assert double(2) == 4  (written by the model)",
+        "  ? assert double(0) == 1  (written by the model)",
         "  in doubt: The docstring does not say what double(None) is.",
     ]
     said.clear()
     lines.emit(Specified(spec=ruled(), reason="1 of 2 tests that were written for the docstring are believed."))
     assert said == [
         "1 of 2 tests that were written for the docstring are believed.",
-        "  ? assert double(2) == 4  (designed by the model, believed by votes)",
-        "  x assert double(0) == 1  (not believed: the votes go against it)",
+        "  ? assert double(2) == 4  (written by the model, supported by votes)",
+        "  x assert double(0) == 1  (discarded: the votes go against it)",
     ]
 
 
@@ -141,7 +141,10 @@ def test_what_only_designed_tests_speak_for_is_1_and_not_written(fake, project, 
     message = label(evidence, Verified.PARTIALLY)
     fake.result = solved(project, verified=Verified.PARTIALLY, evidence=evidence, message=message)
     assert main(["fix", CASE, "--apply"]) == 1
-    assert "partially verified in bubblewrap: user tests 0, designed 7/8, properties 2/2" in capsys.readouterr().out
+    assert (
+        "Partially verified in bubblewrap: no tests of your own, 7/8 generated tests pass, 2/2 properties hold"
+        in capsys.readouterr().out
+    )
     assert (project / "m.py").read_text() == BEFORE
     assert main(["fix", CASE, "--apply", "--accept", "partial"]) == 0
     assert (project / "m.py").read_text() == AFTER

@@ -41,18 +41,23 @@ def outcome(found: Evidence) -> Outcome:
 @pytest.mark.parametrize(
     ("found", "begins", "afterwards", "shown"),
     [
-        (evidence(sandbox="bubblewrap"), "verified in bubblewrap: user tests 1/1", "", "verified (user tests 1/1, "),
+        (
+            evidence(sandbox="bubblewrap"),
+            "Verified in bubblewrap: 1/1 target tests pass",
+            "",
+            "verified (1/1 target tests pass, ",
+        ),
         (
             evidence(sandbox="docker", network=True),
-            "verified in docker with the network on: user tests 1/1",
-            "It ran with the network on.",
-            "in docker with the network on)",
+            "Verified in docker with network access: 1/1 target tests pass",
+            "It ran with network access.",
+            "in docker with network access)",
         ),
         (
             evidence(sandbox="none"),
-            "unverified: no sandbox: user tests 1/1",
+            "Unverified (no sandbox): 1/1 target tests pass",
             "It ran without a sandbox.",
-            "unverified: no sandbox (user tests 1/1",
+            "unverified: no sandbox (1/1 target tests pass",
         ),
     ],
     ids=["a wall", "network on", "no wall"],
@@ -89,7 +94,7 @@ def test_holes_beside_each_other_share_a_row():
     ]
     rows = fold_attempts(attempts)
     assert [[attempt.number for attempt in row] for row in rows] == [[1], [2, 3, 4], [5], [6]]
-    assert summarize_infills(rows[1]) == "3 holes: AssertionError 2, Unchanged 1"
+    assert summarize_infills(rows[1]) == "3 infills: AssertionError 2, Unchanged 1"
     assert total_usage(rows[1]).tokens == 30
 
 
@@ -144,10 +149,12 @@ def test_what_somebody_else_made_up_never_verifies(cases):
 
 def test_the_label_says_who_wrote_the_tests():
     found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
-    told = "user tests 0, doctests 3/3, designed 7/8, properties 2/2, confirmed 1"
+    told = "no tests of your own, 3/3 doctests pass, 7/8 generated tests pass, 2/2 properties hold, 1/1 confirmed tests pass"
     assert summarize_solved(found, Verified.PARTIALLY).startswith(
-        f"partially verified in bubblewrap: {told}, neighbours 0"
+        f"Partially verified in bubblewrap: {told}, no other tests affected (0"
     )
-    assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified ({told}, in")
-    assert "user tests 0" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
+    assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(
+        f"partially verified ({told}, no other"
+    )
+    assert "no tests of your own" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
     assert "designed" not in summarize_solved(proved({"user": (1, 1)}), Verified.VERIFIED)

@@ -557,14 +557,14 @@ def test_parse_target_through_a_link(root, tmp_path_factory):
     [
         ("tests/test_n.py::test_a", "There is no file 'tests/test_n.py'", "tests/test_m.py"),
         ("tests/test_m.py::test_plane", "no test 'test_plane'", "tests/test_m.py::test_plain"),
-        ("tests/test_m.py::helper", "no test 'helper'", "The nearest"),
+        ("tests/test_m.py::helper", "no test 'helper'", "Did you mean"),
         ("m.py::aera", "no function 'aera'", "m.py::area"),
         ("m.py:2", "no function at m.py:2", "m.py::area (line 5)"),
         ("m.py:999", "has 37 lines", ""),
-        ("m.py", "no test file", "m.py::area"),
+        ("m.py", "not a test file", "m.py::area"),
         ("/etc/hostname::f", "outside the workspace", ""),
         ("../m.py::f", "There is no file", ""),
-        ("::f", "names no file", "file.py::function"),
+        ("::f", "does not name a file", "file.py::function"),
     ],
 )
 def test_what_does_not_exist_is_named_with_the_nearest(root, typed, sentence, remedy):

@@ -121,7 +121,7 @@ async def test_an_honest_candidate_is_proved_in_five_runs_of_one_seed():
     assert {run.hash_seed for run in play.ran[:-1]} == {ACCEPTING}
     assert (evidence.canaried, evidence.canary_total, evidence.out_of_process) == (1, 1, 1)
     assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (2, 0)
-    assert summarize_solved(evidence, verification_level(evidence)).endswith("canaried 1/1, out of process 1/1")
+    assert summarize_solved(evidence, verification_level(evidence)).endswith("tamper check 1/1, isolated re-run 1/1")
 
 
 @pytest.mark.parametrize("kind", ["negated", "literal"])
@@ -311,4 +311,4 @@ async def test_flaky_neighbours_are_counted_out():
     verdict, evidence = await accepted(Play(failing(0, 1)), run_state(NEAR, FAR))
     assert verdict.status is Status.PASSED
     assert (evidence.neighbours_unchanged, evidence.neighbours_flaky) == (1, 1)
-    assert "flaky 1" in summarize_solved(evidence, verification_level(evidence))
+    assert "1 flaky" in summarize_solved(evidence, verification_level(evidence))

@@ -6,7 +6,7 @@ from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.summary import count_cases, describe_sandbox
+from greenloop.core.summary import describe_evidence, describe_sandbox
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
@@ -150,19 +150,7 @@ def standing(outcome: Outcome) -> str:
 
 
 def counts(evidence: Evidence) -> str:
-    parts = count_cases(evidence)
-    if evidence.neighbours_unchanged:
-        parts.append(f"neighbours {evidence.neighbours_unchanged} unchanged")
-    if evidence.neighbours_already_failing:
-        parts.append(f"already failing before {evidence.neighbours_already_failing}")
-    if evidence.neighbours_left_out:
-        parts.append(f"neighbours not run {evidence.neighbours_left_out}")
-    if evidence.neighbours_flaky:
-        parts.append(f"neighbours flaky {evidence.neighbours_flaky}")
-    if evidence.canary_total:
-        parts.append(f"canaried {evidence.canaried} of {evidence.canary_total}")
-    if evidence.out_of_process:
-        parts.append(f"out of process {evidence.out_of_process} of {evidence.canary_total}")
+    parts = describe_evidence(evidence) if evidence.cases else []
     if evidence.sandbox:
         parts.append(describe_sandbox(evidence))
     return ", ".join([*parts, *map(clean_for_display, evidence.warnings)])

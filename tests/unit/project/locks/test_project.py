@@ -100,7 +100,7 @@ def test_what_a_lock_takes_from_elsewhere_is_left_out_and_said(tmp_path):
     )
     pins, notes = locks.read_pins(locks.find_sources(tmp_path), tmp_path, LINUX)
     assert [pin.name for pin in pins] == ["a"]
-    assert notes == ["Pipfile.lock: odd comes from git, not from your index, and was left out."]
+    assert notes == ["Pipfile.lock: odd comes from git, not from a package index, and was skipped."]
 
 
 @pytest.mark.parametrize("name", ["uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock"])
@@ -258,7 +258,7 @@ def test_links_out_of_the_workspace_are_not_read(tmp_path):
         (root / name).symlink_to(tmp_path / name)
     assert locks.find_sources(root) is None
     assert requirements.read_requirements(root).notes == (
-        "requirements.txt leads out of the workspace and was left out.",
+        "requirements.txt points outside the workspace and was skipped.",
     )
 
 
