@@ -141,7 +141,7 @@ async def in_sandbox(folder: Path, seconds: float) -> list[Execution]:
     A suite of less than a minute runs twice: what the first run taught the session matters to short ones.
     """
     found, _warnings = settings.load(folder)
-    back_end, place = await refine.prepare(folder, found)
+    back_end, place = await refine.choose_sandbox(folder, found)
     session = await back_end.open(place)
     try:
         executions = []
@@ -168,7 +168,7 @@ def canaried(folder: Path, execution: Execution) -> float:
     for path in sorted({case.path for case in collected_cases(execution)}):
         with contextlib.suppress(OSError, UnicodeDecodeError):
             texts.append((folder / path).read_text(encoding="utf-8"))
-    have, total = canary.share(texts)
+    have, total = canary.count_covered(texts)
     return have / total if total else 0.0
 
 

@@ -41,7 +41,7 @@ def decode(value):
     if value is None or kind in (bool, int, str):
         return value
     if kind is not dict or len(value) != 1:
-        raise CannotCrossError("an answer of no known form")
+        raise CannotCrossError("an answer of unknown form")
     ((tag, data),) = value.items()
     try:
         if tag in _CONTAINERS and type(data) is list:
@@ -55,8 +55,8 @@ def decode(value):
         if tag == "b":
             return bytes.fromhex(data)
     except (TypeError, ValueError, OverflowError) as error:
-        raise CannotCrossError("an answer of no known form") from error
-    raise CannotCrossError("an answer of no known form")
+        raise CannotCrossError("an answer of unknown form") from error
+    raise CannotCrossError("an answer of unknown form")
 
 
 def send(fd, message):

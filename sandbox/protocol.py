@@ -72,7 +72,7 @@ def pack(message, limit=REQUEST_LIMIT):
 def length(header, limit=REPLY_LIMIT):
     """The number of bytes that follow this four-byte header. Raises `ProtocolError` for an impossible length."""
     if len(header) != _HEADER.size:
-        raise ProtocolError("message cut off in its head")
+        raise ProtocolError("message cut off in its header")
     size = _HEADER.unpack(header)[0]
     if size > limit:
         raise ProtocolError("message of %d bytes is over the limit of %d" % (size, limit))
@@ -241,7 +241,7 @@ def check_path(path):
     """Returns the path if it is relative, normalised and stays below its root. Raises `ProtocolError` otherwise."""
     parts = path.split("/")
     if not path or "\0" in path or "\\" in path or any(part in ("", ".", "..") for part in parts):
-        raise ProtocolError("%r is no plain relative path" % path)
+        raise ProtocolError("%r is not a plain relative path" % path)
     return path
 
 

@@ -64,7 +64,7 @@ def supervise_run(request, siblings, protocol, alone, session=None):
 def _setup_failure(text, status):
     """Why the worker could not be isolated; nothing of the project was run."""
     last_line = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "status %s" % status)
-    return "The run's wall could not be made: %s." % last_line.rstrip(".")
+    return "The run could not be isolated: %s." % last_line.rstrip(".")
 
 
 def _watch_worker(request, worker, streams, started, processes):

@@ -189,7 +189,7 @@ class Oracle:
             codec.send(self._questions_out, [kind, module, name, codec.encode(values)])
             answer = codec.receive(self._answers_in)
         if type(answer) is not dict or "unfit" in answer:
-            raise codec.CannotCrossError(str(answer["unfit"]) if type(answer) is dict else "an answer of no known form")
+            raise codec.CannotCrossError(str(answer["unfit"]) if type(answer) is dict else "an answer of unknown form")
         if kind == "get" and answer.get("callable") is True:
             return None, self._make_function(module, name)
         if "raised" in answer:
@@ -205,7 +205,7 @@ class Oracle:
                     return exception_type(*args)
                 except (TypeError, ValueError):
                     break
-        raise self._codec.CannotCrossError("an exception of no known form")
+        raise self._codec.CannotCrossError("an exception of unknown form")
 
     def _make_function(self, module, name):
         def function(*args, **keywords):

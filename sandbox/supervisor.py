@@ -88,7 +88,7 @@ def main(argv):
         try:
             send(handler(request))
         except (OSError, protocol.ProtocolError) as error:
-            send({"kind": "broken", "reason": "The files could not be laid down: %s." % error})
+            send({"kind": "broken", "reason": "The files could not be written: %s." % error})
         if request["kind"] == "run" and chores is None:
             chores = _chores(siblings)
 

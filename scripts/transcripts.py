@@ -35,7 +35,7 @@ async def record(transcript: Transcript, python: Path) -> bool:
         with tempfile.TemporaryDirectory(prefix="greenloop-transcript-") as temporary:
             folder = readable(Path(temporary))
             answers = folder / "answers.jsonl"
-            model = replay.recording(local.create("local", settings.load(None)[0]), answers)
+            model = replay.record_model(local.create("local", settings.load(None)[0]), answers)
             played = await play(transcript, project, _made(folder / "live"), python, model)
             said = ["No question was asked."]
             if played.asked:

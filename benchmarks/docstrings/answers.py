@@ -28,7 +28,7 @@ from greenloop.models.providers import local
 from greenloop.project import templates
 from greenloop.project.settings import Settings
 from greenloop.specs.kinds import designer, properties
-from greenloop.specs.kinds._stub_view import outline
+from greenloop.specs.kinds._stub_view import build_stub_view
 from greenloop.specs.properties import signature
 
 CONTEXT = ("source", "examples")
@@ -40,7 +40,7 @@ SEED = 7
 async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, ChatRequest]]:
     """Each with its name."""
     found = [(f"designer-{number}", asked) for number, asked in enumerate(_designed(wanted), 1)]
-    head = signature.read(wanted.region, wanted.text)
+    head = signature.read_header(wanted.region, wanted.text)
     found += [("properties-1", properties.question(head))] if head else []
     tools: Any = Tools(ask=None, run=None, session=None, user=NoUser(), rng=random.Random(0))  # type: ignore[arg-type]
     excerpts = [each for name in CONTEXT for each in await registry.load_part("context", name).gather(problem, tools)]
@@ -63,7 +63,7 @@ async def questions(wanted: Docstring, problem: Problem) -> list[tuple[str, Chat
 
 
 def _designed(wanted: Docstring) -> Iterator[ChatRequest]:
-    about = outline(wanted.region, wanted.text)
+    about = build_stub_view(wanted.region, wanted.text)
     if about is not None:
         yield from designer.requests(about)
 

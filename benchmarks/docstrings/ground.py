@@ -60,8 +60,8 @@ def seen(result: CaseResult) -> str:
 @asynccontextmanager
 async def opened(root: Path) -> AsyncIterator[Ground]:
     settings, pool = Settings(), SandboxPool()
-    place = await refine.place_of(root, settings)
-    _sandbox, session = await selection.open_first(place, settings, refine.quiet, pool)
+    place = await refine.build_sandbox_spec(root, settings)
+    _sandbox, session = await selection.open_first(place, settings, refine.ignore_status, pool)
     try:
         yield Ground(session=session)
     finally:

@@ -27,10 +27,10 @@ from greenloop.core.records.spec import Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates.gate import check
-from greenloop.engine.attempt_steps import read
+from greenloop.engine.attempt_steps import read_answer
 from greenloop.project import sources
 from greenloop.specs.kinds import designer, properties
-from greenloop.specs.kinds._stub_view import outline
+from greenloop.specs.kinds._stub_view import build_stub_view
 
 ANSWERS = 9  # of a task
 MUTANTS = 4
@@ -97,12 +97,12 @@ class Runner:
 def tests(wanted: Docstring, problem: Problem, answers: Mapping[str, Any]) -> Spec:
     """As the parts make them of the same answers."""
     module = sources.module_name(wanted.path, problem.root)
-    about = outline(wanted.region, wanted.text)
+    about = build_stub_view(wanted.region, wanted.text)
     sets = [told["answer"] for name, told in sorted(answers.items()) if name.startswith("designer-")]
-    spec = designer.spec(wanted.region, module, about, sets) if about else Spec()
+    spec = designer.build_spec(wanted.region, module, about, sets) if about else Spec()
     stated = [told["answer"] for name, told in sorted(answers.items()) if name.startswith("properties-")]
     for answer in stated:
-        spec += properties.spec(wanted.region, wanted.text, module, answer)
+        spec += properties.build_spec(wanted.region, wanted.text, module, answer)
     return spec
 
 
@@ -116,7 +116,7 @@ def programs(problem: Problem, answers: Mapping[str, Any]) -> dict[str, list[int
         number = int(name.partition("-")[2]) + 1
         draft = Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)
         reply = Reply(text=told["answer"], usage=Usage(), model="", finish=told["finish"])
-        attempt = read(problem, number, draft, [first], reply)
+        attempt = read_answer(problem, number, draft, [first], reply)
         if attempt.candidate is None:
             continue
         files = compose(problem, attempt.candidate)

@@ -16,7 +16,7 @@ from greenloop.bench.figures import wilson
 from greenloop.core.generated_tests import parse_equation
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.votes import Ballot, Poll, Ruling
-from greenloop.specs.voting import normal
+from greenloop.specs.voting import normalise_literal
 
 Row = Mapping[str, Any]
 Rule = Callable[[Poll], Ruling]
@@ -133,10 +133,10 @@ def behaviour(seen: str, case: Case) -> str:
     """As a run compares what candidates gave."""
     known = parse_equation(case.source)
     if seen == PASSED:
-        return (f"! {known.raises}" if known.raises else normal(known.expected)) if known else seen
+        return (f"! {known.raises}" if known.raises else normalise_literal(known.expected)) if known else seen
     if known is None:
         return "failed"
-    return normal(seen[2:]) if seen.startswith("= ") else seen
+    return normalise_literal(seen[2:]) if seen.startswith("= ") else seen
 
 
 def _question(state: _State, ruling: Ruling, asked: set[str]) -> Case | None:

@@ -28,7 +28,7 @@ from greenloop.core.events import Event, Specified, Started, Tested
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import count_cases, describe_sandbox
+from greenloop.core.summary import attempt_result, count_cases, describe_sandbox, rejection
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
 from greenloop.engine import refine
@@ -89,7 +89,7 @@ class RefineMagic:
                 f"greenloop: {clean_for_display(' '.join(filter(None, (str(error), error.remedy))))}", file=sys.stderr
             )
         except ValueError as error:
-            print(f"greenloop: the words after %%refine cannot be read: {error}.", file=sys.stderr)
+            print(f"greenloop: the options after %%refine cannot be read: {error}.", file=sys.stderr)
         except KeyboardInterrupt:
             print("greenloop: cancelled.", file=sys.stderr)
         else:
@@ -120,7 +120,7 @@ def refine_cell(
         raise UsageError(f"The cell has {what}.", remedy="Put %%refine on a cell with asserts, or with one function.")
     prepared = adapter.prepare(notebook, replace(chosen[0], last_cell=last))
     settings = adapter.adapt_settings(_settings(root, arguments, show))
-    request = refine.Request(root=root, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)
+    request = refine.Request(root=root, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
     reporter = _AttemptReporter()
 
     def named(text: str) -> str:
@@ -147,7 +147,7 @@ def refine_cell(
     show(unified_diff(cell + "\n", new + "\n", "cell"))
     others = sorted(set(outcome.after) - {notebook.module})
     if others:
-        show(f"It also changes {', '.join(others)}; greenloop history show {outcome.run or ''} has the whole of it.")
+        show(f"It also changes {', '.join(others)}; greenloop history show {outcome.run or ''} shows everything.")
     return new
 
 
@@ -267,7 +267,7 @@ class _AttemptReporter:
     def lines(self, event: Event) -> Sequence[str]:
         if isinstance(event, Started):
             self.limit = event.attempts
-            return [f"as it stands: {_attempt_line(event.baseline)}"]
+            return [f"baseline: {_attempt_line(event.baseline)}"]
         if isinstance(event, Tested):
             return [f"attempt {event.attempt.number}/{self.limit}: {_attempt_line(event.attempt)}"]
         if isinstance(event, Specified):
@@ -280,9 +280,11 @@ class _AttemptReporter:
 
 def _attempt_line(attempt: Attempt) -> str:
     verdict = attempt.verdict
-    score = f"{verdict.passed}/{verdict.total} passed" if verdict.total else verdict.status.value
     if verdict.status is Status.PASSED:
         return "passed"
+    if reason := rejection(attempt):
+        return reason
+    score = attempt_result(attempt)
     case_failures = (case.failure for case in (*verdict.cases, *verdict.collateral) if case.failure)
     message = next((failure.message for failure in case_failures), verdict.reason).strip().split("\n")[0]
     return clean_for_display(", ".join(part for part in (score, attempt.error_class, message) if part))
@@ -294,6 +296,6 @@ def _capitalize(text: str) -> str:
 
 def _closing_line(outcome: Outcome) -> str:
     if not outcome.solved:
-        return clean_for_display(f"not solved: {outcome.message or outcome.reason.value}")
+        return clean_for_display(f"{outcome.message or outcome.reason.value}")
     evidence = ", ".join([*count_cases(outcome.evidence), describe_sandbox(outcome.evidence)])
     return clean_for_display(outcome.message or f"{outcome.verified.value} ({evidence})")

@@ -30,7 +30,7 @@ async def model(request, tmp_path, monkeypatch):
     async with openai_api.serve() as api:
         name, settings = f"scripted:{script}", Settings()
         if request.param == "replay":
-            recorder = replay.recording(scripted, tmp_path / "replay.jsonl")
+            recorder = replay.record_model(scripted, tmp_path / "replay.jsonl")
             await recorder.complete(ASK, str)
             await recorder.infill(HOLE, str)
             name = f"replay:{tmp_path / 'replay.jsonl'}"

@@ -442,7 +442,7 @@ def without_model(go=None):
         found.append("play:solve")
 
     default_model.choose, weights.pull, hardware.check = choose, pull, lambda _size, _context: None
-    weights.present = lambda: Path("/models/weights.gguf") if found else None
+    weights.downloaded_file = lambda: Path("/models/weights.gguf") if found else None
 
 
 async def harmless(*_arguments):
@@ -456,8 +456,8 @@ def examined(go):
 
     async def examine(root, settings, *, promises, editor):
         await go.wait()
-        row = report.Row(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
-        return [row, report.Row(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
+        row = report.DoctorFinding(part="model", name=settings.model, ok=True, detail=f"{editor} | `x`", remedy="")
+        return [row, report.DoctorFinding(part="sandbox", name="play", ok=False, detail="broken", remedy="Mend it.")]
 
     report.examine = examine
 

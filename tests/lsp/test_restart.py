@@ -14,7 +14,7 @@ from greenloop.core.records.sandbox import Environment, SandboxSpec
 from greenloop.core.records.spec import Case, Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.engine.history.provenance import here
+from greenloop.engine.history.provenance import current_basis
 from greenloop.engine.history.store import History
 from greenloop.lsp.runs.history_runs import OLDEST
 
@@ -69,14 +69,14 @@ def kept(project, tmp_path):
             source="test",
             has_pytest=True,
         )
-        basis = replace(here(SandboxSpec(root=project, environment=python)), spec=SPEC)
-        number = history.begin(project, target, preset="default", model="play", sandbox="play", basis=basis)
+        basis = replace(current_basis(SandboxSpec(root=project, environment=python)), spec=SPEC)
+        number = history.start_run(project, target, preset="default", model="play", sandbox="play", basis=basis)
         for each in attempts:
-            history.attempt(number, each)
+            history.save_attempt(number, each)
         if outcome is not None:
-            history.finish(number, outcome)
+            history.finish_run(number, outcome)
         if applied:
-            history.applied(number)
+            history.mark_applied(number)
         history.close()
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE runs SET started = ? WHERE id = ?", (time.time() - age, number))

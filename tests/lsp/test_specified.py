@@ -143,7 +143,7 @@ async def test_without_tests_there_is_nothing_to_show(editor):
     await editor.start()
     assert SHOW not in titles(await editor.actions("m.py", 1))
     await editor.execute("greenloop.showTests", {"uri": editor.uri("m.py"), "target": "m.py::double"})
-    await editor.told("No tests of double are kept; refining it makes them from its docstring.")
+    await editor.told("No tests of double are kept; refining it generates them from its docstring.")
 
 
 # -- the way in --------------------------------------------------------------------------------------------------

@@ -37,3 +37,11 @@ def test_every_page_is_in_the_index():
     index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
     assert {page.name for page in ROOT.glob("docs/*.md")} - {"index.md"} == linked
+
+
+def test_every_anchor_of_the_readme_exists():
+    """The site checks its own pages; the README is not one of them."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page, anchor in re.findall(r"\]\(([\w/.-]+\.md)#([\w-]+)\)", readme):
+        headings = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+        assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}, page

@@ -17,6 +17,6 @@ def test_the_wheel_holds_every_prompt(tmp_path):
     assert built.returncode == 0, built.stderr
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         held = set(wheel.namelist())
-    wanted = {f"greenloop/{file.relative_to(PACKAGE).as_posix()}" for file in (PACKAGE / "drafting").rglob("*.txt")}
+    wanted = {f"greenloop/{file.relative_to(PACKAGE).as_posix()}" for file in PACKAGE.rglob("*.txt")}
     assert wanted
     assert wanted <= held

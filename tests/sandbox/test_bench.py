@@ -123,14 +123,14 @@ async def test_a_mistake_in_a_part_costs_one_task_run(experiment, monkeypatch):
         raise KeyError("x")
 
     monkeypatch.setattr("greenloop.drafting.search.published.patient.plan", plan)
-    both = arms.checked([arms.parse("plain:search=patient"), arms.parse("plain")])
+    both = arms.check_arms([arms.parse("plain:search=patient"), arms.parse("plain")])
     experiment = replace(experiment, arms=both, tasks=experiment.tasks[:2], model=Model([RIGHT], [RIGHT]))
     done = await run(experiment, quiet)
     found = {f.arm: f for f in compute_figures(done, frozenset(BROKEN))}
     assert (found["plain"].solved, found["plain:search=patient"].broken) == (2, 2)
     assert "KeyError: 'x' (test_bench.py:" in done[0].run["message"]
     alone = replace(experiment, arms=both[:1], tasks=experiment.tasks * 2)
-    with pytest.raises(GreenloopError, match="3 task-runs in a row came to nothing"):
+    with pytest.raises(GreenloopError, match="3 task-runs in a row gave no result"):
         await run(alone, quiet)
     monkeypatch.undo()
 

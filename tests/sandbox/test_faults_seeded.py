@@ -163,7 +163,7 @@ SEEDS = {
         package=("quick", "1", extension(b"\0PyModule_Create2\0", b"\0PyModule_Erased2\0")),
     ),
     "extension of another architecture": Seed(
-        says="does not fit (invalid ELF header)",
+        says="is incompatible (invalid ELF header)",
         remedy="--force-reinstall --no-cache-dir quick",
         files=using("quick", "x()"),
         package=("quick", "1", extension(b"\x7fELF", b"\xcf\xfa\xed\xfe")),
@@ -200,7 +200,7 @@ SEEDS = {
         files={"pytest.ini": "[pytest]\nrequired_plugins = pytest-xdist\n"},
     ),
     "pytest too old": Seed(
-        says="wants pytest 99.0",
+        says="requires pytest 99.0",
         remedy="pip install 'pytest>=99.0'",
         files={"pytest.ini": "[pytest]\nminversion = 99.0\n"},
     ),
@@ -294,7 +294,7 @@ SEEDS = {
         },
     ),
     "rights of root": Seed(
-        says="needs rights of root",
+        says="needs root privileges",
         remedy="os.getuid()",
         files={
             "m.py": "import os, tempfile\n\n\ndef f():\n    file = tempfile.mkstemp()[1]\n    os.chown(file, 0, 0)\n    return 1\n"
@@ -322,12 +322,12 @@ SEEDS = {
         },
     ),
     "locale missing": Seed(
-        says="no locale of tlh_QO.UTF-8",
+        says="does not have the locale tlh_QO.UTF-8",
         remedy="localedef -i tlh_QO -f UTF-8 tlh_QO.UTF-8",
         files={"m.py": "import locale\n\n\ndef f():\n    return locale.setlocale(locale.LC_ALL, 'tlh_QO.UTF-8')\n"},
     ),
     "time zone data missing": Seed(
-        says="no data of the time zone Europe/Berlin",
+        says="no data for the time zone Europe/Berlin",
         remedy="pip install tzdata",
         files={
             "conftest.py": "import zoneinfo\n\nzoneinfo.reset_tzpath(to=[])\n",
@@ -341,7 +341,7 @@ SEEDS = {
         package=("pyglet", "2", thrown("pyglet", "NoSuchDisplayException", 'Cannot connect to "None"')),
     ),
     "Django not configured": Seed(
-        says="Django has no settings",
+        says="Django settings are not configured",
         remedy="`DJANGO_SETTINGS_MODULE`",
         files=using("django", "go()"),
         package=(
@@ -372,28 +372,28 @@ SEEDS = {
     # Python
     "Python too old for the library": Seed(
         says="'fma' was added to 'math' with Python 3.13",
-        remedy="setting `interpreter`",
+        remedy="Set `interpreter`",
         files={"m.py": "from math import fma\n\n\ndef f():\n    return fma(1, 1, 1)\n"},
     ),
     "Python too old for the syntax": Seed(
         says="m.py:4 uses syntax of Python 3.14 or newer",
-        remedy="setting `interpreter`",
+        remedy="Set `interpreter`",
         files={"m.py": "name = 'x'\n\n\nwhole = t'{name}'\n\n\ndef f():\n    return whole\n"},
     ),
     "module removed from Python": Seed(
         says="has no module 'formatter'",
-        remedy="setting `interpreter`",
+        remedy="Set `interpreter`",
         files={"m.py": "import formatter\n\n\ndef f():\n    return formatter\n"},
     ),
     # limits
     "memory at import": Seed(
-        says="more memory than",
+        says="the memory limit",
         remedy="sandbox.memory",
         files={"m.py": "TABLE = bytearray(900 << 20)\n\n\ndef f():\n    return len(TABLE)\n"},
         settings={"sandbox.memory": 256},
     ),
     "threads of a fixture": Seed(
-        says="more processes and threads than it may",
+        says="the limit of processes and threads",
         remedy="sandbox.processes",
         files={
             "conftest.py": "import threading\nimport pytest\n\n\n@pytest.fixture(autouse=True)\ndef pool():\n"

@@ -52,7 +52,7 @@ def run(shell, tmp_path, capsys):
 def test_asserts_in_a_cell_mend_a_function_that_was_executed_before(run):
     text, said = run("%pdb off", "import math", BROKEN, "y = double(5)", "%%refine\nassert y == 10")
     assert text == f"{RIGHT}\n\n\nassert y == 10"
-    assert "as it stands: 0/1 passed, AssertionError" in said
+    assert "baseline: 0 of 1 tests pass, AssertionError" in said
     assert "attempt 1/" in said
     assert "1/1 target tests pass" in said
 

@@ -108,7 +108,7 @@ def test_the_tests_of_a_docstring_in_a_cell(work):
     assert "`greenloop fix 'my notes/nb.ipynb::double'` makes them" in none.stderr
     checks = greenloop_(work, "tests", "nb.ipynb:4")
     assert checks.returncode == 2
-    assert "my notes/nb.ipynb:4 is a test of your own." in checks.stderr
+    assert "my notes/nb.ipynb:4 is one of your own tests." in checks.stderr
 
 
 def test_the_examples_of_a_docstring(work):

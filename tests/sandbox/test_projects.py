@@ -575,7 +575,7 @@ async def in_sandbox(root: Path, **options) -> list[Execution]:
     """The suite twice in one session: the second run may go on with what the first has taught."""
     found, warnings = settings.load(root, command_line={"sandbox.kind": "bubblewrap", **options})
     assert not warnings
-    back_end, place = await refine.prepare(root, found)
+    back_end, place = await refine.choose_sandbox(root, found)
     session = await back_end.open(place)
     try:
         first = await session.run(TestRun(selectors=(), seconds=SECONDS, baseline=True))

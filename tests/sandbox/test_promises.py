@@ -68,11 +68,11 @@ async def test_without_a_wall_the_same_programs_get_through(bare):
 
 def test_a_change_on_the_host_is_seen():
     told = ProbeResult(promise="", held=True, probed="create: only inside")
-    assert isolation._written(told, {"a": b"1"}, {"a": b"1"}) == told
-    seen = isolation._written(told, {"a": b"1", "b": b""}, {"a": b"2", "c": b""})
+    assert isolation._with_host_changes(told, {"a": b"1"}, {"a": b"1"}) == told
+    seen = isolation._with_host_changes(told, {"a": b"1", "b": b""}, {"a": b"2", "c": b""})
     assert (seen.held, seen.probed) == (False, "on the host changed: a, b, c")
 
 
 def test_a_process_that_is_left_is_seen():
-    assert isolation._remains("no-such-marker-anywhere").held
-    assert isolation._remains(Path(sys.executable).name).held is False
+    assert isolation._find_leftovers("no-such-marker-anywhere").held
+    assert isolation._find_leftovers(Path(sys.executable).name).held is False

@@ -368,5 +368,5 @@ async def test_paths_that_leave_the_workspace_are_refused(tmp_path, lay, opened)
     session = await opened(root)
     for name in ("../x.py", "/etc/x", "out/x.py", "a//b", "test_a.py/x"):
         execution = await session.run(TestRun(selectors=("test_a.py",), files={name: b""}))
-        assert "cannot be laid out" in execution.broken, name
+        assert "cannot be set up" in execution.broken, name
         assert judge(["test_a.py::test_a"], {}, execution).status is Status.ENVIRONMENT

@@ -12,8 +12,8 @@ from greenloop.core.records.sandbox import Execution, Limits, SandboxSpec
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.run_state import Baseline
 from greenloop.localize import context
-from greenloop.localize.baseline import calibrate
-from greenloop.localize.context import Bed
+from greenloop.localize.baseline import measure_baseline
+from greenloop.localize.context import BaselineContext
 from greenloop.project import interpreters, settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.targets import parse_target
@@ -26,10 +26,10 @@ SLOW = "import time\nfrom m import f\n\n\ndef test_f():\n    time.sleep(1.5)\n  
 LOOP = "def f():\n    while True:\n        pass\n"
 
 
-def laid(limits, **values) -> Bed:
+def laid(limits, **values) -> BaselineContext:
     found = settings.Settings(sandbox=settings.SandboxSettings(**values))
     place = SimpleNamespace(limits=Limits(seconds=limits))
-    return Bed(target=None, snapshot=None, session=None, place=place, settings=found, report_status=print)  # type: ignore[arg-type]
+    return BaselineContext(target=None, snapshot=None, session=None, place=place, settings=found, report_status=print)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def laid(limits, **values) -> Bed:
     ids=["fast", "slow", "at most the setting", "nothing is learnt of a hang"],
 )
 def test_ten_times_the_baseline_between_two_settings(took, killed, seconds):
-    assert laid(10.0).limits(Execution(seconds=took, killed=killed)).seconds == seconds
+    assert laid(10.0).later_limits(Execution(seconds=took, killed=killed)).seconds == seconds
 
 
 def test_a_longer_time_by_the_users_own_wish_is_never_cut():
-    assert laid(300.0, seconds=300.0).limits(Execution(seconds=100.0)).seconds == 300.0
+    assert laid(300.0, seconds=300.0).later_limits(Execution(seconds=100.0)).seconds == 300.0
 
 
 async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baseline, list[str]]:
@@ -58,10 +58,10 @@ async def measured(root: Path, files: dict[str, str], **values) -> tuple[Baselin
     assert target.kind is TargetKind.TEST
     snapshot = Snapshot(root=root, buffers={})
     try:
-        table = Bed(
+        table = BaselineContext(
             target=target, snapshot=snapshot, session=session, place=place, settings=found, report_status=said.append
         )
-        return await calibrate(table), said
+        return await measure_baseline(table), said
     finally:
         await session.close()
 

@@ -6,7 +6,7 @@ import pytest
 
 from greenloop.core.records.sandbox import Limits, SandboxSpec
 from greenloop.localize import context
-from greenloop.localize.baseline import calibrate
+from greenloop.localize.baseline import measure_baseline
 from greenloop.project import interpreters, settings
 from greenloop.project.snapshot import Snapshot
 from greenloop.project.targets import parse_target
@@ -33,7 +33,7 @@ def measured(tmp_path, lay):
         )
         session = Counting(await Bubblewrap().open(place))
         try:
-            table = context.Bed(
+            table = context.BaselineContext(
                 target=parse_target(target, root).target,
                 snapshot=Snapshot(root=root, buffers={}),
                 session=session,
@@ -41,7 +41,7 @@ def measured(tmp_path, lay):
                 settings=found,
                 report_status=print,
             )
-            return await calibrate(table), session.runs
+            return await measure_baseline(table), session.runs
         finally:
             await session.close()
 

@@ -389,7 +389,7 @@ def test_the_command_says_what_was_tampered_with(work, command):
     write(work, {"m.py": "import os\nos._exit(0)\n"})
     code, out, _err = command("--junit", "report.xml")
     assert code == 1
-    assert out.startswith("TAMPERED: ")
+    assert out.startswith("Tampered: ")
     suite = ET.parse(work / "report.xml").getroot()[0]
     assert int(suite.get("failures", "0")) >= 1
     assert suite.find(".//failure[@type='tampered']") is not None
@@ -401,17 +401,17 @@ def test_the_command_says_what_was_tampered_with(work, command):
 @pytest.fixture
 async def past(work, settings) -> int:
     """A run in the history that turned `double` right."""
-    _sandbox, place = await refine.prepare(work, settings)
+    _sandbox, place = await refine.choose_sandbox(work, settings)
     spec = Spec(cases=(Case(id=DOUBLE, path="tests/test_m.py", line=4),), selectors=(DOUBLE,))
     problem = Problem(root=work, spec=spec, regions=(), originals={}, files={}, neighbours=(ONE,))
     history = History.open()
-    number = history.begin(
+    number = history.start_run(
         work,
         DOUBLE,
         preset="plain",
         model="m",
         sandbox="bubblewrap",
-        basis=provenance.of(place, problem, {DOUBLE: "failed", ONE: "passed"}),
+        basis=provenance.run_basis(place, problem, {DOUBLE: "failed", ONE: "passed"}),
     )
     attempt = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
     outcome = Outcome(
@@ -423,16 +423,16 @@ async def past(work, settings) -> int:
         before={"m.py": FILES["m.py"]},
         after={"m.py": RIGHT},
     )
-    history.finish(number, outcome)
+    history.finish_run(number, outcome)
     history.close()
     assert number is not None
     return number
 
 
 async def test_a_past_result_holds_again(work, past, settings):
-    from greenloop.engine.verify.replay import rerun
+    from greenloop.engine.verify.replay import replay
 
-    found = await rerun(past, settings=lambda _root: settings)
+    found = await replay(past, settings=lambda _root: settings)
     assert found.verified, found.reason
     assert found.fixed == (DOUBLE,)
     assert found.canaried == (DOUBLE,)
@@ -440,13 +440,13 @@ async def test_a_past_result_holds_again(work, past, settings):
 
 
 async def test_a_past_result_says_what_changed_around_it(work, past, settings, bare_python):
-    from greenloop.engine.verify.replay import rerun
+    from greenloop.engine.verify.replay import replay
 
     write(work, {"m.py": "SOMETHING = 'else'\n", "n.py": "N = 1\n"})
     site = next((bare_python.parent.parent / "lib").glob("python*/site-packages"))
     (site / "added-1.0.dist-info").mkdir()
     try:
-        found = await rerun(past, settings=lambda _root: settings)
+        found = await replay(past, settings=lambda _root: settings)
     finally:
         (site / "added-1.0.dist-info").rmdir()
     assert found.verified, found.reason

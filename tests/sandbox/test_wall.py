@@ -338,7 +338,7 @@ async def test_what_the_records_cannot_see_the_canary_does(tmp_path, lay, opened
     tests = "from m import f\ndef test_a():\n    assert f() == 1\n"
     root = lay(tmp_path / "w", {"m.py": "", "test_m.py": tests})
     session = await opened(root)
-    found = canary.twins(tests)
+    found = canary.make_canaries(tests)
     for text, caught in ((BLINDFOLD, True), ("def f():\n    return 1\n", False)):
         files = {"m.py": text.encode()}
         execution = await session.run(TestRun(selectors=("test_m.py",), files=files))
@@ -348,6 +348,6 @@ async def test_what_the_records_cannot_see_the_canary_does(tmp_path, lay, opened
             twin = await session.run(
                 TestRun(selectors=("test_m.py",), files={**files, "test_m.py": found.texts[mode].encode()})
             )
-            bad[mode] = canary.violations(mode, found.mutated[mode], report.case_results(twin))
+            bad[mode] = canary.find_violations(mode, found.mutated[mode], report.case_results(twin))
         assert bool(bad[canary.Mode.NEGATED] or bad[canary.Mode.LITERAL]) is caught
         assert not bad[canary.Mode.EQUAL]

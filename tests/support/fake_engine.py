@@ -141,13 +141,13 @@ class FakeEngine:
             emit(Finished(outcome=self.result))
             return self.result
         history = History.open()
-        run = history.begin(self.root, str(request.target), preset="plain", model="scripted", sandbox="bubblewrap")
+        run = history.start_run(self.root, str(request.target), preset="plain", model="scripted", sandbox="bubblewrap")
         for number, event in enumerate(self.events(self.result.attempts)):
             if number == self.hang_after:
                 await asyncio.Event().wait()
             emit(event)
         outcome = Outcome(**{**vars(self.result), "run": run})
-        history.finish(run, outcome)
+        history.finish_run(run, outcome)
         history.close()
         self.meanwhile()
         emit(Finished(outcome=outcome))
@@ -157,7 +157,7 @@ class FakeEngine:
         self.reverified.append(dict(files))
         return verdict(self.again)
 
-    async def red_tests(self, root, *, settings, report_status=lambda _text: None) -> list[str]:
+    async def list_failing_tests(self, root, *, settings, report_status=lambda _text: None) -> list[str]:
         return self.red
 
 
@@ -182,6 +182,6 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def fake(project, monkeypatch):
     made = FakeEngine(project)
-    for name in ("refine", "reverify", "red_tests"):
+    for name in ("refine", "reverify", "list_failing_tests"):
         monkeypatch.setattr(refine, name, getattr(made, name))
     return made

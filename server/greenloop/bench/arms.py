@@ -57,7 +57,7 @@ def make_arm(name: str, preset: str, values: Mapping[str, Any]) -> Arm:
             registry.load_part(part, each)
     frozen: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in parts.items()}
     if "prompt" in parts and parts["prompt"] not in {each.prompt for each in load_presets().values()}:
-        raise SettingsError(f"There is no prompt '{parts['prompt']}'.")
+        raise SettingsError(f"Unknown prompt '{parts['prompt']}'.")
     settings = {key: value for key, value in values.items() if key not in {*PARTS, "match"}}
     configuration.load(None, command_line=settings, environ={})
     return Arm(
@@ -83,12 +83,14 @@ def check_arms(arms: Sequence[Arm]) -> list[Arm]:
     """The arms, those that match others last. Raises `UsageError` for duplicate names or an unknown match."""
     names = [arm.name for arm in arms]
     if duplicate := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"Two arms are named '{duplicate}'.", remedy="Leave one out, or give it other settings.")
+        raise UsageError(
+            f"Two arms are named '{duplicate}'.", remedy="Remove one of them, or give it different settings."
+        )
     unmatched = {arm.name for arm in arms if not arm.match}
     for arm in arms:
         if arm.match and arm.match not in unmatched:
             raise UsageError(
-                f"The arm '{arm.name}' matches '{arm.match}', which is no arm of this run with calls of its own.",
+                f"The arm '{arm.name}' matches '{arm.match}', which does not make its own calls in this run.",
                 remedy=f"Name one of: {', '.join(sorted(unmatched)) or 'an arm without match='}.",
             )
     return sorted(arms, key=lambda arm: bool(arm.match))

@@ -48,8 +48,8 @@ class Judge:
         """Judges whole files by path, laid over the task. Raises `CannotVerifyError` where no sandbox can be used."""
         key = json.dumps(sorted(texts.items()))
         if key not in self.judgements:
-            sandbox_spec = await refine.place_of(self.root, self.settings)
-            _sandbox, session = await selection.open_first(sandbox_spec, self.settings, refine.quiet, self.pool)
+            sandbox_spec = await refine.build_sandbox_spec(self.root, self.settings)
+            _sandbox, session = await selection.open_first(sandbox_spec, self.settings, refine.ignore_status, self.pool)
             try:
                 self.judgements[key] = await self._run(session, texts)
             finally:

@@ -52,7 +52,7 @@ def load(path: Path, level: str = FULL) -> list[Row]:
         except (KeyError, TypeError, AttributeError, SyntaxError, ValueError) as error:
             reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
             raise UsageError(
-                f"Line {number} of {path} is no row of MBPP: {reason}.",
+                f"Line {number} of {path} is not a row of MBPP: {reason}.",
                 remedy="Each needs task_id, text, code, test_list and test_setup_code, as in the published mbpp.jsonl.",
             ) from error
     return loaded
@@ -80,7 +80,7 @@ def parse(row: Mapping[str, Any]) -> Row:
     called = assigned_names(ast.parse("\n".join(row["test_list"]))) & set(defined)
     functions = [name for name in defined if name in called and isinstance(defined[name], ast.FunctionDef)]
     if not functions:
-        raise ValueError(f"the tests of task {row['task_id']} call no function of its reference")
+        raise ValueError(f"the tests of task {row['task_id']} never call a function of its reference")
     # Where a test uses several, as in `assert check(make(1))`, the task is the one that the text names first.
     text = row["test_list"][0]
     target = min(functions, key=lambda name: text.find(name) if name in text else len(text))

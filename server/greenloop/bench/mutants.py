@@ -119,8 +119,8 @@ async def _from_row(
         root = Path(name) / "project"
         root.mkdir()
         (root / "pytest.ini").write_text(INI["pytest.ini"])
-        sandbox_spec = await refine.place_of(root, settings)
-        _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)
+        sandbox_spec = await refine.build_sandbox_spec(root, settings)
+        _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.ignore_status, pool)
         try:
             trial = _MutantTester(session=session, files={TESTS: tests, **hidden_files}, shown=cases)
             if not await _set_judging_cases(trial, correct, row):

@@ -56,7 +56,7 @@ def read(path: Path) -> Plan:
 
 def _plan(table: Mapping[str, Any]) -> Plan:
     if unknown := set(table) - KEYS:
-        raise ValueError(f"the key '{min(unknown)}' is none of a plan's ({', '.join(sorted(KEYS))})")
+        raise ValueError(f"the key '{min(unknown)}' is not allowed in a plan ({', '.join(sorted(KEYS))})")
     arms = table.get("arms")
     if not isinstance(arms, dict) or not arms:
         raise ValueError("it names no arm")

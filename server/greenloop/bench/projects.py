@@ -63,8 +63,8 @@ async def from_folder(
     """
     root = workspace.check_root(folder)
     pool = SandboxPool()
-    sandbox_spec = await refine.place_of(root, settings, report_status)
-    _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.quiet, pool)
+    sandbox_spec = await refine.build_sandbox_spec(root, settings, report_status)
+    _sandbox, session = await selection.open_first(sandbox_spec, settings, refine.ignore_status, pool)
     try:
         report_status(f"running the tests of {root}, unchanged")
         seconds = max(settings.suite.seconds, settings.sandbox.longest)
@@ -92,7 +92,7 @@ async def from_folder(
         await pool.release(session)
         await pool.close()
     if not tasks:
-        raise UsageError(f"No change of a function in {root} was noticed by its tests.")
+        raise UsageError(f"The tests of {root} noticed none of the changes that were tried.")
     return tasks
 
 
@@ -116,7 +116,7 @@ def _covered_functions(root: Path, execution: Execution) -> list[CoveredFunction
             if case in set(passing) and not hit.name.startswith("<") and not is_trusted(hit.path, patterns):
                 cases.setdefault((hit.path, hit.firstlineno), {}).setdefault(case, hit.depth)
     if not cases:
-        raise UsageError(f"The tests of {root} reach no function of it that may be changed.")
+        raise UsageError(f"The tests of {root} reach no function that may be changed.")
     return [
         CoveredFunction(path=path, line=line, cases=function_cases)
         for (path, line), function_cases in sorted(cases.items())

@@ -112,7 +112,7 @@ def describe_run(run: Mapping[str, Any]) -> str:
     elif run["shown_passed"]:
         text = f"over-fit ({run['judge_passed']}/{run['judge_total']})"
     elif run["reason"] in BROKEN:
-        text = f"came to nothing: {run['message']}"
+        text = f"no result: {run['message']}"
     else:
         text = f"not solved ({run['reason']})"
     return f"{text}, {run['attempts']} attempts, {run['wall_seconds']:.1f} s"

@@ -18,7 +18,7 @@ def _mean(name: str, digits: int = 1) -> Cell:
 
 
 ROWS: tuple[tuple[str, Cell], ...] = (
-    ("task-runs", lambda f: str(f.count) + (f" (+{f.broken} came to nothing)" if f.broken else "")),
+    ("task-runs", lambda f: str(f.count) + (f" (+{f.broken} without a result)" if f.broken else "")),
     ("solved", lambda f: f"{f.solved} ({100 * f.share:.0f} %)"),
     ("  95 % interval", lambda f: f"{100 * f.interval[0]:.0f}-{100 * f.interval[1]:.0f} %"),
     ("  SD over repeats", lambda f: "-" if f.deviation is None else f"{100 * f.deviation:.1f} %"),
@@ -33,7 +33,7 @@ ROWS: tuple[tuple[str, Cell], ...] = (
     ("  prompt", _mean("mean_prompt", 0)),
     ("  of these cached", _mean("mean_cached", 0)),
     ("  completion", _mean("mean_completion", 0)),
-    ("tokens a solved task", lambda f: f"{f.mean_tokens * f.count / f.solved:.0f}" if f.solved else "-"),
+    ("tokens per solved task", lambda f: f"{f.mean_tokens * f.count / f.solved:.0f}" if f.solved else "-"),
     ("model seconds", _mean("mean_model")),
     ("test seconds", _mean("mean_test", 2)),
     ("wall seconds", _mean("mean_wall")),
@@ -49,7 +49,7 @@ ROWS: tuple[tuple[str, Cell], ...] = (
 def format_report(all_figures: Sequence[Figures], pairs: Sequence[Pair]) -> str:
     """The report for people; means are per task-run."""
     if not all_figures:
-        return "No task-run is done yet."
+        return "No task-run is finished yet."
     parts = [
         _grid([["", *(f.arm for f in all_figures)], *([name, *(cell(f) for f in all_figures)] for name, cell in ROWS)])
     ]

@@ -75,14 +75,14 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         if row.get("format") != FORMAT:
             raise UsageError(
                 f"Line {number} of {path} is of format {row.get('format')}; this version reads format {FORMAT}.",
-                remedy="Make the results again, or read them with the version that made them.",
+                remedy="Run the experiment again, or read the results with the version that wrote them.",
             )
         rows.append(row)
     return rows
 
 
 def _not_results(path: Path, number: int) -> UsageError:
-    return UsageError(f"Line {number} of {path} is no result.", remedy="Name a file that `greenloop bench` wrote.")
+    return UsageError(f"Line {number} of {path} is not a result.", remedy="Name a file that `greenloop bench` wrote.")
 
 
 def append(path: Path, done: TaskRunResult) -> None:

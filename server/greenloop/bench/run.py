@@ -166,8 +166,8 @@ class _Harness:
         self.broken = self.broken + 1 if done.run["reason"] in BROKEN else 0
         if self.broken == MAX_BROKEN_IN_A_ROW:
             raise GreenloopError(
-                f"{MAX_BROKEN_IN_A_ROW} task-runs in a row came to nothing; the last: {done.run['message']}",
-                remedy="Mend that; the same command goes on from here.",
+                f"{MAX_BROKEN_IN_A_ROW} task-runs in a row gave no result; the last: {done.run['message']}",
+                remedy="Fix that, then run the same command again to continue.",
             )
 
     def _settings(self, arm: Arm, task: Task, root: Path) -> Settings:
@@ -183,11 +183,11 @@ class _Harness:
         def opener(name: str, settings: Settings) -> Model:
             key = f"{name} {settings.api} {settings.embedded}"
             if key not in self.models:
-                self.models[key] = roles.opened(name, settings)
+                self.models[key] = roles.open_model(name, settings)
             return recorded(self.models[key])
 
         override = reference.Reference(task) if known else self.experiment.model
-        return Models(settings=settings, override=recorded(override) if override else None, opener=opener)
+        return Models(settings=settings, override=recorded(override) if override else None, factory=opener)
 
     async def _measure(self, task: Task, arm: Arm, repeat: int, root: Path, pool: SandboxPool) -> TaskRunResult:
         settings, arm_fields = self._settings(arm, task, root), self._arm_fields(arm)
@@ -266,7 +266,7 @@ def lay_out_task(task: Task, folder: Path) -> Path:
         for path, text in task.solution.items():
             if sources.read_text(root, path) != text:
                 raise UsageError(
-                    f"{root / path} is not what it was when {task.id} was made of it.", remedy="Make the tasks anew."
+                    f"{root / path} has changed since {task.id} was made from it.", remedy="Make the tasks again."
                 )
         return root
     root = folder / "project"

@@ -50,10 +50,10 @@ async def collect_tasks(
             raise UsageError(f"There is no task '{unknown}' among the {len(collected)} tasks.")
         collected = [task for task in collected if task.id in selection.only_ids]
     if not collected:
-        raise UsageError("There is no task left to run.", remedy="Draw more with --sample, or exclude less.")
+        raise UsageError("There is no task left to run.", remedy="Draw more tasks with --sample, or exclude fewer.")
     ids = [task.id for task in collected]
     if duplicate := next((name for name in ids if ids.count(name) > 1), None):
-        raise UsageError(f"The task '{duplicate}' is there twice.", remedy="Name each source once.")
+        raise UsageError(f"The task '{duplicate}' occurs twice.", remedy="Name each source once.")
     return collected
 
 

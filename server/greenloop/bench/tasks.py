@@ -65,7 +65,7 @@ def read(path: Path) -> list[Task]:
             tasks.append(_task(row))
         except (TypeError, ValueError) as error:
             raise UsageError(
-                f"Line {number} of {path} is no task: {error}.",
+                f"Line {number} of {path} is not a task: {error}.",
                 remedy="Make the file with `greenloop bench --write-tasks FILE`.",
             ) from error
     return tasks
@@ -92,7 +92,7 @@ def read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise UsageError(
-            f"{path} cannot be read: {reason}.", remedy="Name a file with one JSON object a line."
+            f"{path} cannot be read: {reason}.", remedy="Name a file with one JSON object per line."
         ) from error
     numbered: list[tuple[int, dict[str, Any]]] = []
     list_items = _check_list(text)
@@ -108,7 +108,7 @@ def read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
         numbered.append((number, row))
     numbered += enumerate(list_items or (), 1)
     if not numbered:
-        raise UsageError(f"{path} is empty.", remedy="Name a file with one JSON object a line.")
+        raise UsageError(f"{path} is empty.", remedy="Name a file with one JSON object per line.")
     return numbered
 
 

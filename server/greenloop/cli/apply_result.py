@@ -14,7 +14,7 @@ from greenloop.core.text.diff import merge
 from greenloop.core.text.encoding import Encoding, declared_encoding, decode, encode
 from greenloop.project.workspace import write_atomically
 
-KEPT_IN_HISTORY = "Nothing was written; the result stays in the history: greenloop history."
+KEPT_IN_HISTORY = "Nothing was written. The result is kept: `greenloop history` lists it."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ def write_result(
         current = {path: data for path in changed_paths if (data := _read_bytes(root / path)) is not None}
         if not reverify({**current, **{change.path: change.new for change in changes}}):
             raise WorkspaceError(
-                f"{names} changed during the run, and the result does not hold over it.", remedy=KEPT_IN_HISTORY
+                f"{names} changed during the run, and the result fails with that change.", remedy=KEPT_IN_HISTORY
             )
     _write_all(root, changes)
     return [change.path for change in changes]
@@ -109,7 +109,9 @@ def _write_all(root: Path, changes: list[FileChange]) -> None:
     except WorkspaceError as error:
         for change in reversed(done):
             _restore(root, change)
-        raise WorkspaceError(str(error), remedy=f"Then: greenloop history apply. {KEPT_IN_HISTORY}") from error
+        raise WorkspaceError(
+            str(error), remedy=f"Fix that, then run `greenloop history apply`. {KEPT_IN_HISTORY}"
+        ) from error
 
 
 def _restore(root: Path, change: FileChange) -> None:

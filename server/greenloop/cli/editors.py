@@ -90,9 +90,9 @@ def _merge_json(make: Callable[[Sequence[str]], dict[str, Any]]) -> Callable[[st
         try:
             value = json.loads(present) if present and present.strip() else {}
         except ValueError as error:
-            raise UsageError(f"The present file is no plain JSON ({error}).", remedy=_MANUAL_REMEDY) from error
+            raise UsageError(f"The existing file is not plain JSON ({error}).", remedy=_MANUAL_REMEDY) from error
         if not isinstance(value, dict):
-            raise UsageError("The present file holds no JSON object.", remedy=_MANUAL_REMEDY)
+            raise UsageError("The existing file does not hold a JSON object.", remedy=_MANUAL_REMEDY)
         return snippets.as_json(_merge_dicts(value, make(argv)))
 
     return merge
@@ -114,7 +114,7 @@ def _merge_helix(existing: str | None, argv: Sequence[str]) -> str:
     try:
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"The present file is no TOML ({error}).", remedy=_MANUAL_REMEDY) from error
+        raise UsageError(f"The existing file is not valid TOML ({error}).", remedy=_MANUAL_REMEDY) from error
     python = [entry for entry in before.get("language", []) if entry.get("name") == "python"]
     configured = before.get("language-server", {}).get("greenloop")
     if configured is not None:
@@ -129,7 +129,7 @@ def _merge_helix(existing: str | None, argv: Sequence[str]) -> str:
         )
         result, count = re.subn(pattern, r'\1\2, "greenloop"\3', text, count=1, flags=re.DOTALL | re.MULTILINE)
         if count != 1:
-            raise UsageError("The present file has a python entry without language-servers.", remedy=_MANUAL_REMEDY)
+            raise UsageError("The existing file has a python entry without language-servers.", remedy=_MANUAL_REMEDY)
         if configured is None:
             result = mark_block(result, snippets.helix_server(argv), "#", "helix")
     _check_helix(before, result)
@@ -143,7 +143,7 @@ def _update_helix_command(text: str, server: dict[str, Any], argv: Sequence[str]
     pattern = r"^\[language-server\.greenloop\]\ncommand = .*\nargs = \[.*\]$\n?"
     text, count = re.subn(pattern, lambda _found: snippets.helix_server(argv), text, count=1, flags=re.MULTILINE)
     if count != 1:
-        raise UsageError("The present file starts greenloop by another command.", remedy=_MANUAL_REMEDY)
+        raise UsageError("The existing file starts greenloop with a different command.", remedy=_MANUAL_REMEDY)
     return text
 
 
@@ -162,10 +162,10 @@ def _check_helix(before: dict[str, Any], text: str) -> None:
         or "greenloop" not in servers
         or not any("greenloop" in e.get("language-servers", []) for e in python)
     ):
-        raise UsageError("The present file cannot be changed safely.", remedy=_MANUAL_REMEDY)
+        raise UsageError("The existing file cannot be changed safely.", remedy=_MANUAL_REMEDY)
 
 
-_MANUAL_REMEDY = "Put the lines in by hand: greenloop setup prints them without --write."
+_MANUAL_REMEDY = "Add the lines by hand: `greenloop setup EDITOR` prints them."
 
 
 # -- their files -----------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ EDITORS = {
             snippet=snippets.neovim,
             config_file=_neovim_file,
             merge=_replace_file(snippets.neovim),
-            next_step="Open a Python file, put the cursor on a red test and press gra (Neovim 0.11; earlier: "
+            next_step="Open a Python file, put the cursor on a failing test and press gra (Neovim 0.11; earlier: "
             ":lua vim.lsp.buf.code_action()).",
         ),
         Editor(
@@ -227,7 +227,7 @@ EDITORS = {
             snippet=snippets.eglot,
             config_file=_emacs_file,
             merge=_merge_lisp(snippets.eglot, "eglot"),
-            next_step="Open a Python file, M-x eglot, then M-x eglot-code-actions on a red test.",
+            next_step="Open a Python file, M-x eglot, then M-x eglot-code-actions on a failing test.",
         ),
         Editor(
             name="lsp-mode",
@@ -235,7 +235,7 @@ EDITORS = {
             snippet=snippets.lsp_mode,
             config_file=_emacs_file,
             merge=_merge_lisp(snippets.lsp_mode, "lsp-mode"),
-            next_step="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a red test.",
+            next_step="Open a Python file, M-x lsp, then M-x lsp-execute-code-action on a failing test.",
         ),
         Editor(
             name="helix",
@@ -243,7 +243,7 @@ EDITORS = {
             snippet=snippets.helix,
             config_file=lambda: _config_folder() / "helix" / "languages.toml",
             merge=_merge_helix,
-            next_step="Open a Python file, put the cursor on a red test and press space a.",
+            next_step="Open a Python file, put the cursor on a failing test and press space a.",
         ),
         Editor(
             name="kate",
@@ -260,14 +260,14 @@ EDITORS = {
             snippet=lambda argv: snippets.as_json(snippets.jupyter_value(argv)),
             config_file=_jupyter_file,
             merge=_merge_json(snippets.jupyter_value),
-            next_step="jupyterlab-lsp is needed; restart JupyterLab.",
+            next_step="Install jupyterlab-lsp and restart JupyterLab.",
         ),
         Editor(name="vscode", programs=("code", "codium", "code-server"), snippet=snippets.vscode, next_step=""),
         Editor(
             name="sublime",
             programs=("subl",),
             snippet=lambda argv: snippets.as_json(snippets.sublime_value(argv)),
-            next_step="The package LSP is needed; the lines go into Preferences > Package Settings > LSP > Settings.",
+            next_step="Install the package LSP. The lines go into Preferences > Package Settings > LSP > Settings.",
             is_tested=False,
         ),
         Editor(name="zed", programs=("zed", "zeditor"), snippet=snippets.zed, next_step="", is_tested=False),

@@ -28,9 +28,9 @@ def print_warning(sentence: str) -> None:
 def report_unexpected(error: BaseException) -> None:
     """Prints one line for the user; the stack goes to the log file."""
     path = _write_crash_log(error)
-    location = f"; {path} says where" if path else ""
+    location = f"; details are in {path}" if path else ""
     print(
-        f"greenloop: this should not have happened ({type(error).__name__}). Please report it{location}.",
+        f"greenloop: internal error ({type(error).__name__}). Please report it{location}.",
         file=sys.stderr,
     )
 

@@ -17,7 +17,7 @@ from greenloop.core.records.spec import Case
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.text.json_codec import to_json
-from greenloop.verdict.mutation_testing import Strength, told
+from greenloop.verdict.mutation_testing import Strength, describe_mutant
 
 MAX_MESSAGE = 2_000
 
@@ -100,7 +100,9 @@ def strength_object(report: Strength) -> dict[str, Any]:
         "tests": report.tests,
         "tried": report.tried,
         "killed": report.killed,
-        "survivors": [{"path": each.path, "line": each.line, "change": told(each)} for each in report.survivors],
+        "survivors": [
+            {"path": each.path, "line": each.line, "change": describe_mutant(each)} for each in report.survivors
+        ],
         "unreached": [{"path": path, "line": line} for path, line in report.unreached],
         "left": report.left,
     }

@@ -16,11 +16,12 @@ from greenloop.cli.screen import View, open_view
 from greenloop.core.errors import GreenloopError, WorkspaceError
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.problem import Problem
+from greenloop.core.summary import attempt_result
 from greenloop.engine import refine
 from greenloop.notebook.adapter import NotebookTarget
 from greenloop.notebook.cell_labels import label_json
 from greenloop.project.settings import Settings
-from greenloop.verdict.mutation_testing import report
+from greenloop.verdict.mutation_testing import report_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,7 @@ def finish(job: FixJob, outcome: Outcome, problem: Problem | None = None) -> int
     if applied and outcome.run is not None:
         _mark_applied(outcome.run)
     if applied and job.write_json is None:
-        print(f"written: {_changed_locations(outcome)}")
+        print(f"Written: {_changed_locations(outcome)}")
     if job.arguments.strength and outcome.solved and outcome.best is not None and problem is not None:
         _show_strength(job, original_outcome, problem)
     if job.write_json is not None:
@@ -97,7 +98,7 @@ def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     try:
         with open_view(json=job.write_json is not None, label_cells=job.label_cells) as view:
             strength = interrupt.run(
-                refine.strength_of(problem, outcome, settings=job.settings, report_status=view.report_status),
+                refine.measure_strength(problem, outcome, settings=job.settings, report_status=view.report_status),
                 before_exit=view.close,
             )
     except GreenloopError as error:
@@ -106,7 +107,7 @@ def _show_strength(job: FixJob, outcome: Outcome, problem: Problem) -> None:
     if job.write_json is not None:
         job.write_json(events_json.strength_object(strength))
     else:
-        print("\n".join(render.escape_controls(job.label_cells(row)) for row in report(strength)))
+        print("\n".join(render.escape_controls(job.label_cells(row)) for row in report_lines(strength)))
 
 
 def _write(job: FixJob, outcome: Outcome, problem: Problem) -> None:
@@ -117,7 +118,7 @@ def _write(job: FixJob, outcome: Outcome, problem: Problem) -> None:
         return verdict.status.value == "passed" and not verdict.collateral
 
     def verify(files: dict[str, bytes]) -> bool:
-        print("The files changed meanwhile; verifying the result over the change.", file=sys.stderr)
+        print("The files have changed; verifying the result again with the change.", file=sys.stderr)
         try:
             return interrupt.run(passes_again(files))
         except asyncio.CancelledError:
@@ -147,17 +148,17 @@ def _may_write(job: FixJob, outcome: Outcome) -> bool:
         return True
     hint = f"`greenloop history apply {outcome.run or ''}".rstrip() + "` writes it"
     if job.write_json is None and View.can_ask():
-        confirmed = View.ask_yes_no("apply?")
+        confirmed = View.ask_yes_no("Apply this change?")
         if not confirmed:
-            print(f"not written; {hint}", file=sys.stderr)
+            print(f"Not written. {hint}", file=sys.stderr)
         return confirmed
     if arguments.apply:
         has_warnings = exit_codes.is_accepted(outcome, arguments.accept)
-        reason = "of what it newly does" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
+        reason = "it adds risky calls" if has_warnings else f"it is {render.VERIFIED_WORDS[outcome.verified]}"
         level = "warned" if has_warnings else "partial" if outcome.verified is Verified.PARTIALLY else "unverified"
-        print_warning(f"not written, because {reason}; --accept {level} takes such results, {hint}")
+        print_warning(f"not written, because {reason}; --accept {level} allows such results. {hint}")
     elif job.write_json is None:
-        print(f"not written; {hint}, --apply does so at once", file=sys.stderr)
+        print(f"Not written. {hint}; with --apply it is written at once.", file=sys.stderr)
     return False
 
 
@@ -174,10 +175,8 @@ def _show(outcome: Outcome) -> None:
     console.print(Text(render.outcome_sentence(outcome), style=colour), soft_wrap=True)
     best = render.best_attempt(outcome)
     if not outcome.solved and best is not None:
-        description = f"best attempt {best.number} ({render.attempt_result(best)})"
-        console.print(
-            f"{description} is in the history: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True
-        )
+        description = f"Best attempt: {best.number} ({attempt_result(best)})"
+        console.print(f"{description}. To see it: greenloop history show {outcome.run or ''}".rstrip(), soft_wrap=True)
 
 
 def _changed_locations(outcome: Outcome) -> str:
@@ -192,5 +191,5 @@ def _mark_applied(run: int) -> None:
     from greenloop.engine.history.store import History  # noqa: PLC0415
 
     history = History.open(warn=print_warning)
-    history.applied(run)
+    history.mark_applied(run)
     history.close()

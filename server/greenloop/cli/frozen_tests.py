@@ -23,7 +23,7 @@ class FrozenTestLister:
         listed = spec_summary.list_rows(event.spec, has_votes=bool(self._known))
         changed = [each for each in listed if self._known.get(each.source) != each.why]
         if not self._known:
-            yield f"tests, frozen before any candidate: {spec_summary.count_tests(event.spec)}"
+            yield f"tests, fixed before the first attempt: {spec_summary.count_tests(event.spec)}"
         elif event.reason:
             yield render.escape_controls(event.reason)
         for each in changed[:MAX_LISTED]:

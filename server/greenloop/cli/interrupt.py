@@ -37,7 +37,7 @@ def run(
 
     def end() -> None:
         before_exit()
-        print("greenloop: ended at once; the sandbox ends with it.", file=sys.stderr)
+        print("greenloop: stopped immediately; the sandbox is stopped too.", file=sys.stderr)
         sys.stderr.flush()
         os._exit(CANCELLED)
 

@@ -18,9 +18,11 @@ _ILLEGAL_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 def check_writable(path: Path) -> Path:
     """The path, if a file can be written there. Raises `UsageError` before anything is run."""
     if path.is_symlink() or path.is_dir():
-        raise UsageError(f"{path} is no plain file.", remedy="Name a file of its own with --junit.")
+        raise UsageError(f"{path} is not a regular file.", remedy="Choose a separate file with --junit.")
     if not path.parent.is_dir():
-        raise UsageError(f"There is no folder {path.parent}.", remedy="Make it first, or name another with --junit.")
+        raise UsageError(
+            f"There is no folder {path.parent}.", remedy="Create it first, or choose another with --junit."
+        )
     return path
 
 

@@ -19,7 +19,7 @@ from greenloop.core.estimate import format_estimate
 from greenloop.core.events import Checked, Event, Finished, Planned, Proposed, Specified, Started, Tested, Token
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.verdict import Status
-from greenloop.core.summary import attempt_label
+from greenloop.core.summary import attempt_label, attempt_result, rejection
 
 # Tokens a second that the embedded model reads on two idle cores; the first answer corrects it.
 PROMPT_TOKENS_PER_SECOND = 33.0
@@ -111,7 +111,7 @@ class LiveTable:
         self._activity.update(event)
         if isinstance(event, Started):
             self._title = self._label_cells(title(event))
-            self._estimate = f"It takes {format_estimate(event.estimate)}." if event.estimate else ""
+            self._estimate = f"Estimate: {format_estimate(event.estimate)}." if event.estimate else ""
             self._attempts = [event.baseline]
         elif isinstance(event, Tested):
             event.record_in(self._attempts)
@@ -162,8 +162,8 @@ class PlainLines:
             self._attempts = event.attempts
             self._write(title(event))
             if event.estimate:
-                self._write(f"  it takes {format_estimate(event.estimate)}")
-            self._write(f"  as it stands: {_attempt_line(event.baseline)}")
+                self._write(f"  estimate: {format_estimate(event.estimate)}")
+            self._write(f"  baseline: {_attempt_line(event.baseline)}")
         elif isinstance(event, Tested):
             self._write(f"  attempt {event.attempt.number}/{self._attempts}: {_attempt_line(event.attempt)}")
         elif isinstance(event, Specified):
@@ -190,14 +190,21 @@ def attempt_table(attempts: list[Attempt], label_cells: Callable[[str], str] = s
     for attempt in attempts:
         colour = _COLOURS.get(attempt.verdict.status, "red")
         grid.add_row(
-            attempt_label(attempt) if attempt.number else "as is",
+            attempt_label(attempt) if attempt.number else "baseline",
             Text(render.model_name(attempt.model)),
-            Text(render.attempt_result(attempt), style=colour),
+            Text(_short_result(attempt), style=colour),
             Text(label_cells(render.attempt_error(attempt))),
             str(attempt.spent.tokens) if attempt.number else "",
             f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f}",
         )
     return grid
+
+
+def _short_result(attempt: Attempt) -> str:
+    """The result in the width of a column: `1/3 passed`."""
+    verdict = attempt.verdict
+    is_partial = verdict.status is Status.FAILED and verdict.passed < verdict.total
+    return f"{verdict.passed}/{verdict.total} passed" if is_partial else attempt_result(attempt)
 
 
 def colour_diff(text: str) -> Text:
@@ -219,8 +226,9 @@ def colour_diff(text: str) -> Text:
 
 
 def _attempt_line(attempt: Attempt) -> str:
-    parts = [render.attempt_result(attempt), render.attempt_error(attempt)]
-    if attempt.number:
+    reason = rejection(attempt)
+    parts = [reason] if reason else [attempt_result(attempt), render.attempt_error(attempt)]
+    if attempt.spent.tokens:
         parts.append(f"{attempt.spent.tokens} tokens")
     parts.append(f"{render.attempt_seconds(attempt) or attempt.verdict.seconds:.1f} s")
     return ", ".join(part for part in parts if part)

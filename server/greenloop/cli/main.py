@@ -71,15 +71,15 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 SUMMARIES = {
-    "fix": "make a red test green, or a docstring true",
-    "tests": "the tests that a docstring became: look at them, strike out, correct",
-    "verify": "tests of a commit, code of the working tree: does it honestly pass?",
-    "serve": "the language server, on standard input and output",
-    "doctor": "what this machine has, what is missing, and the remedy",
-    "setup": "the lines that connect an editor",
-    "model": "the embedded model: fetch, list, start, stop, status",
-    "history": "earlier runs and their results",
-    "bench": "which preset and model solve what, and at what cost",
+    "fix": "fix a failing test, or implement a function from its docstring",
+    "tests": "show or edit the tests that were generated from a docstring",
+    "verify": "run a commit's tests against your working tree, in a way that cannot be faked",
+    "serve": "run the language server on standard input and output",
+    "doctor": "check what greenloop needs on this machine",
+    "setup": "connect an editor",
+    "model": "manage the embedded model",
+    "history": "show earlier runs and apply their results",
+    "bench": "compare presets and models on a set of tasks",
 }
 
 

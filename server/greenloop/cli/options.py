@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser, *, model: bool = True) -> None:
         )
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
     parser.add_argument(
-        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting; repeatable"
+        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
     )
 
 

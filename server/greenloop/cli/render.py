@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.outcome import Outcome, Verified
 from greenloop.core.records.verdict import CaseResult, Status
+from greenloop.core.summary import REJECTIONS
 from greenloop.core.text.diff import unified_diff
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -66,24 +67,12 @@ def failure_location(attempt: Attempt) -> str:
     return escape_controls(f"{own_frames[-1].path}:{own_frames[-1].line}") if own_frames else ""
 
 
-def attempt_result(attempt: Attempt) -> str:
-    """The result of an attempt, in a word or two."""
-    verdict = attempt.verdict
-    match verdict.status:
-        case Status.PASSED:
-            return "passed"
-        case Status.FAILED if verdict.collateral and verdict.passed == verdict.total:
-            return f"breaks {len(verdict.collateral)} other"
-        case Status.FAILED:
-            return f"{verdict.passed}/{verdict.total} passed"
-        case _:
-            return str(verdict.status.value)
-
-
 def attempt_error(attempt: Attempt) -> str:
     """Error class and location, `AssertionError test_m.py:5`; for a faked pass how it was detected."""
     if attempt.verdict.status is Status.TAMPERED:
         return first_line(f"{attempt.error_class}: {attempt.verdict.reason}", max_length=400)
+    if attempt.verdict.status is Status.REFUSED and attempt.error_class in REJECTIONS:
+        return REJECTIONS[attempt.error_class]
     return " ".join(part for part in (escape_controls(attempt.error_class), failure_location(attempt)) if part)
 
 

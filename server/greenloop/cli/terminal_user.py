@@ -39,13 +39,13 @@ class TerminalUser:
     async def correct(self, question: str, text: str) -> str | None:
         """A Python expression; asks a second time if the first answer is not one."""
         default = f" [{render.first_line(text)}]" if text else ""
-        answer = self._ask(f"{render.escape_controls(question)}{default}\nthe right value: ")
+        answer = self._ask(f"{render.escape_controls(question)}{default}\ncorrect value: ")
         if not answer:
             return None
         try:
             return parse_literal_input(answer)
         except ValueError as error:
-            answer = self._ask(f"{render.escape_controls(str(error))}\nthe right value: ")
+            answer = self._ask(f"{render.escape_controls(str(error))}\ncorrect value: ")
         try:
             return parse_literal_input(answer) if answer else None
         except ValueError:

@@ -28,6 +28,23 @@ PHRASES = {
     Provenance.HINT: "{} type hints hold",
 }
 
+# Why a candidate never ran, by its error class; any other class is shown with its line.
+REJECTIONS = {
+    "EmptyAnswer": "empty answer",
+    "EmptyHole": "empty infill",
+    "HardCoded": "returns the tested values",
+    "NoCode": "no code in the answer",
+    "NoGain": "one-token edits",
+    "RegionDeleted": "function missing",
+    "Repeated": "same as an earlier attempt",
+    "Repetition": "the answer repeats itself",
+    "SearchNotFound": "the text to replace was not found",
+    "SignatureChanged": "signature changed",
+    "TruncatedAnswer": "the answer was cut off",
+    "Unchanged": "same code as before",
+    "WrongFunction": "wrong function",
+}
+
 
 def verification_level(evidence: Evidence) -> Verified:
     """`VERIFIED` needs passing tests or examples of the user, all neighbours, a sandbox, and any requested approval."""
@@ -92,6 +109,33 @@ def attempt_label(attempt: Attempt) -> str:
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
         return f"{attempt.number} ← {attempt.parent}"
     return str(attempt.number)
+
+
+def attempt_result(attempt: Attempt) -> str:
+    """The result of an attempt in a few words: `1 of 3 tests pass`, `rejected`."""
+    verdict = attempt.verdict
+    match verdict.status:
+        case Status.PASSED:
+            return "passed"
+        case Status.FAILED if verdict.collateral and verdict.passed == verdict.total:
+            return f"breaks {len(verdict.collateral)} other"
+        case Status.FAILED:
+            return f"{verdict.passed} of {verdict.total} tests pass"
+        case Status.REFUSED:
+            return "no improvement" if attempt.error_class == "NoGain" else "rejected"
+        case _:
+            return str(verdict.status.value).replace("-", " ")
+
+
+def rejection(attempt: Attempt) -> str:
+    """Why a candidate never ran, such as `rejected: same code as before`; empty for any other attempt."""
+    if attempt.verdict.status is not Status.REFUSED:
+        return ""
+    reason = REJECTIONS.get(attempt.error_class, attempt.error_class)
+    if attempt.finding is not None and attempt.finding.line and attempt.error_class not in REJECTIONS:
+        reason += f" line {attempt.finding.line}"
+    result = attempt_result(attempt)
+    return f"{result} ({reason})" if attempt.error_class == "NoGain" else f"{result}: {reason}".rstrip(": ")
 
 
 def summarize_solved(evidence: Evidence, verified: Verified) -> str:

@@ -25,11 +25,11 @@ Files = Mapping[str, str]
 
 REPEATED = "Repeated"
 NO_GAIN = "NoGain"
-PATIENCE = 10.0  # seconds that one-token changes may take
-AMBIGUOUS = 3  # changes that pass, beyond which the first of them is as likely wrong as right
+MUTATION_SECONDS = 10.0  # seconds that one-token changes may take
+MOST_PASSING = 3  # changes that pass, beyond which the first of them is as likely wrong as right
 
 
-def read(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt], reply: Reply) -> Attempt:
+def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt], reply: Reply) -> Attempt:
     """The attempt that a reply makes: its candidate, or why there is none."""
     blank = Attempt(
         number=number,
@@ -48,17 +48,19 @@ def read(problem: Problem, number: int, draft: Draft, attempts: Sequence[Attempt
         found = infill.filled(problem, attempts[draft.parent], draft.masked, reply.text)
     if isinstance(found, Candidate):
         found = repetition(problem, found) or found  # it is asked for once more, as what cannot be read
-    return refused(blank, found) if isinstance(found, Finding) else replace(blank, candidate=found)
+    return with_finding(blank, found) if isinstance(found, Finding) else replace(blank, candidate=found)
 
 
-def checked(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt], emit: Callable[[Event], None]) -> Attempt:
+def check_candidate(
+    problem: Problem, attempt: Attempt, attempts: Sequence[Attempt], emit: Callable[[Event], None]
+) -> Attempt:
     """The attempt after the gate: what repeats an earlier candidate is not run again."""
     candidate = attempt.candidate
     finding = attempt.finding
     if candidate is not None and attempt.draft is not None:
         parent = attempts[attempt.draft.parent].candidate
         finding = check(problem, candidate, compose(problem, candidate), parent=parent)
-        if finding is None and (twin := _twin(problem, candidate, attempts)):
+        if finding is None and (twin := _find_duplicate(problem, candidate, attempts)):
             finding = Finding(error_class=REPEATED, message=f"The answer repeats attempt {twin.number}.")
     emit(
         Checked(
@@ -67,17 +69,17 @@ def checked(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt], emi
             message=finding.message if finding else "",
         )
     )
-    return refused(attempt, finding) if finding else attempt
+    return with_finding(attempt, finding) if finding else attempt
 
 
-def refused(attempt: Attempt, finding: Finding) -> Attempt:
+def with_finding(attempt: Attempt, finding: Finding) -> Attempt:
     verdict = replace(attempt.verdict, reason=finding.message)
     return replace(
         attempt, verdict=verdict, finding=finding, error_class=finding.error_class, group=finding_group(finding)
     )
 
 
-def judged(attempt: Attempt, verdict: Verdict) -> Attempt:
+def with_verdict(attempt: Attempt, verdict: Verdict) -> Attempt:
     """The attempt with what an execution says of it; the time of an earlier one counts."""
     error_class, group, _line = classify(verdict)
     seconds = attempt.usage.test_seconds + verdict.seconds
@@ -85,11 +87,11 @@ def judged(attempt: Attempt, verdict: Verdict) -> Attempt:
     return replace(attempt, verdict=verdict, error_class=error_class, group=group, usage=usage)
 
 
-def _twin(problem: Problem, candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
+def _find_duplicate(problem: Problem, candidate: Candidate, attempts: Sequence[Attempt]) -> Attempt | None:
     return next((old for old in attempts if old.candidate and is_same_code(problem, candidate, old.candidate)), None)
 
 
-async def mutated(
+async def best_mutant(
     problem: Problem,
     number: int,
     draft: Draft,
@@ -106,7 +108,7 @@ async def mutated(
     passing = 0
     for candidate in mutants(problem, parent):
         files = compose(problem, candidate)
-        if monotonic() - began > PATIENCE or passing > AMBIGUOUS:
+        if monotonic() - began > MUTATION_SECONDS or passing > MOST_PASSING:
             break
         if check(problem, candidate, files, parent=parent.candidate):
             continue
@@ -127,8 +129,8 @@ async def mutated(
     )
     if top is None:
         message = f"None of {tried} one-token changes passes more tests."
-        return refused(blank, Finding(error_class=NO_GAIN, message=message))
-    if passing > AMBIGUOUS:
-        message = f"More than {AMBIGUOUS} one-token changes pass: the tests say too little to choose one."
-        return refused(blank, Finding(error_class=NO_GAIN, message=message))
-    return judged(replace(blank, candidate=top[0]), replace(top[1], seconds=seconds))
+        return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
+    if passing > MOST_PASSING:
+        message = f"More than {MOST_PASSING} one-token changes pass: the tests say too little to choose one."
+        return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
+    return with_verdict(replace(blank, candidate=top[0]), replace(top[1], seconds=seconds))

@@ -17,7 +17,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import ErrorGroup, Status
 from greenloop.core.text.redact import redact
 from greenloop.engine.presets import Preset
-from greenloop.models.roles import sampled
+from greenloop.models.roles import apply_sampling
 from greenloop.project.settings import Settings
 
 
@@ -43,7 +43,7 @@ class Feedback:
             return ()
 
         async def ask(request: ChatRequest) -> Reply:
-            return await self.tools.ask(sampled(self.settings, request, attempts))
+            return await self.tools.ask(apply_sampling(self.settings, request, attempts))
 
         tools = replace(self.tools, ask=ask)
         parts = self.parts.get(attempts[-1].group, self.parts[None])

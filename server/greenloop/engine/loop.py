@@ -58,7 +58,7 @@ async def refine(state: RunState, started: Started, parts: Parts, emit: Callable
     reason = StopReason.SECONDS
     try:
         async with asyncio.timeout(state.ledger.budget.seconds):
-            reason = await _Loop(state=state, parts=parts, emit=emit).rounds()
+            reason = await _Loop(state=state, parts=parts, emit=emit).run()
     except TimeoutError:
         pass
     best = best_attempt(state.attempts)
@@ -82,36 +82,36 @@ class _Loop:
     emit: Callable[[Event], None]
     exhausted: StopReason | None = None
 
-    async def rounds(self) -> StopReason:
-        reason = await self._until_accepted()
+    async def run(self) -> StopReason:
+        reason = await self._run_rounds()
         if reason is not StopReason.SOLVED and self.state.problem.spec.open:
-            reason = StopReason.SOLVED if await self._accepted(len(self.state.attempts), over=True) else reason
+            reason = StopReason.SOLVED if await self._accept_elected(len(self.state.attempts), over=True) else reason
         return reason
 
-    async def _until_accepted(self) -> StopReason:
+    async def _run_rounds(self) -> StopReason:
         while drafts := self.parts.plan(self.state.problem, self.state.attempts):
-            if limit := exceeded(self.state):
+            if limit := exceeded_limit(self.state):
                 return limit
             first = len(self.state.attempts)
-            self.state.attempts += await self._tested(await self._proposed(self._allowed(drafts)))
-            if await self._judged(first):
+            self.state.attempts += await self._verify(await self._propose(self._within_budget(drafts)))
+            if await self._accept_round(first):
                 return StopReason.SOLVED
             if self.exhausted:
                 return self.exhausted
             if any(note.stop for attempt in self.state.attempts[first:] for note in attempt.notes):
                 return StopReason.STALLED
-        return exceeded(self.state) or StopReason.STALLED
+        return exceeded_limit(self.state) or StopReason.STALLED
 
-    async def _judged(self, first: int) -> bool:
+    async def _accept_round(self, first: int) -> bool:
         """Was one accepted? The round from `first` on is told: none of it is lost where an answer or a description ends
         the run; what failed beside a solution is not described.
         """
         announced = first
         try:
-            solved = await self._accepted(first)
+            solved = await self._accept_elected(first)
             for attempt in self.state.attempts[first:]:
                 if attempt.accepted or not solved:
-                    self.state.attempts[attempt.number] = await self._described(attempt)
+                    self.state.attempts[attempt.number] = await self._describe(attempt)
                 self.emit(Tested(attempt=self.state.attempts[attempt.number]))
                 announced += 1
             return solved
@@ -119,7 +119,7 @@ class _Loop:
             for attempt in self.state.attempts[announced:]:
                 self.emit(Tested(attempt=attempt))
 
-    async def _accepted(self, first: int, *, over: bool = False) -> bool:
+    async def _accept_elected(self, first: int, *, over: bool = False) -> bool:
         """Asks `accept` about those elected, one after the other, until one holds.
 
         An attempt before `first` that is judged anew is told again.
@@ -130,7 +130,7 @@ class _Loop:
             attempt = self.state.attempts[number]
             assert attempt.candidate is not None
             verdict = await self.parts.accept(compose(self.state.problem, attempt.candidate))
-            attempt = attempt_steps.judged(attempt, verdict)
+            attempt = attempt_steps.with_verdict(attempt, verdict)
             self.state.attempts[number] = replace(attempt, accepted=verdict.status is Status.PASSED)
             if self.state.attempts[number].accepted:
                 break
@@ -139,7 +139,7 @@ class _Loop:
                 self.emit(Tested(attempt=new))
         return any(attempt.accepted for attempt in self.state.attempts)
 
-    def _allowed(self, drafts: Sequence[Draft]) -> list[Draft]:
+    def _within_budget(self, drafts: Sequence[Draft]) -> list[Draft]:
         """As many as the limit on attempts lets through; changes that need no model are not counted."""
         room = self.state.ledger.budget.attempts - count_asked(self.state.attempts)
         kept = []
@@ -149,44 +149,48 @@ class _Loop:
                 kept.append(draft)
         return kept
 
-    async def _proposed(self, drafts: Sequence[Draft]) -> list[Attempt]:
+    async def _propose(self, drafts: Sequence[Draft]) -> list[Attempt]:
         """What the drafts came to, untested: candidates, or findings against them."""
         for draft in drafts:  # what the prompt tells of its parent
             if draft.move not in CHEAP and not (parent := self.state.attempts[draft.parent]).notes and parent.number:
-                self.state.attempts[draft.parent] = await self._described(parent, always=True)
+                self.state.attempts[draft.parent] = await self._describe(parent, always=True)
         first = len(self.state.attempts)
         numbered = list(enumerate(drafts, first))
-        made = await together([self._answered(*each) for each in numbered if each[1].move is not Move.MUTATE])
+        made = await gather_or_cancel(
+            [self._request_candidate(*each) for each in numbered if each[1].move is not Move.MUTATE]
+        )
         answered = {attempt.number: attempt for attempt in made if attempt}
         result: list[Attempt] = []
         for number, draft in numbered:
             before = [*self.state.attempts, *result]
             if draft.move is Move.MUTATE:
-                mutated = await attempt_steps.mutated(self.state.problem, len(before), draft, before, self.parts.glance)
+                mutated = await attempt_steps.best_mutant(
+                    self.state.problem, len(before), draft, before, self.parts.glance
+                )
                 result.append(mutated)
             elif number in answered:  # one that the budget did not allow leaves no gap
                 attempt = replace(answered[number], number=len(before))
-                result.append(attempt_steps.checked(self.state.problem, attempt, before, self.emit))
+                result.append(attempt_steps.check_candidate(self.state.problem, attempt, before, self.emit))
         return result
 
-    async def _answered(self, number: int, draft: Draft) -> Attempt | None:
+    async def _request_candidate(self, number: int, draft: Draft) -> Attempt | None:
         """The model's answer, read; one that cannot be read is asked for once more, shortly. None: out of budget."""
         request = replace(self.parts.assemble(self.state.problem, draft, self.state.attempts), seed=number)
         tokens = count_prompt_tokens(request, self.parts.count)
         self.emit(Planned(attempt=number, draft=draft, model=self.parts.model_of(draft), prompt_tokens=tokens))
         attempt = None
         try:
-            reply = await self._count_asked(number, request)
-            attempt = attempt_steps.read(self.state.problem, number, draft, self.state.attempts, reply)
+            reply = await self._ask(number, request)
+            attempt = attempt_steps.read_answer(self.state.problem, number, draft, self.state.attempts, reply)
             if attempt.finding and (shorter := self.parts.again(request, reply, attempt.finding)):
-                reply = await self._count_asked(number, shorter)
-                again = attempt_steps.read(self.state.problem, number, draft, self.state.attempts, reply)
+                reply = await self._ask(number, shorter)
+                again = attempt_steps.read_answer(self.state.problem, number, draft, self.state.attempts, reply)
                 attempt = replace(again, usage=attempt.usage + again.usage)
         except BudgetExceededError as spent:
             self.exhausted = spent.reason
         return attempt
 
-    async def _count_asked(self, number: int, request: Request) -> Reply:
+    async def _ask(self, number: int, request: Request) -> Reply:
         written = 0
 
         def on_token(text: str) -> None:
@@ -198,19 +202,19 @@ class _Loop:
         self.emit(Proposed(attempt=number, answer=reply.text, usage=reply.usage))
         return reply
 
-    async def _tested(self, proposed: Sequence[Attempt]) -> list[Attempt]:
+    async def _verify(self, proposed: Sequence[Attempt]) -> list[Attempt]:
         """Runs every candidate that the gate let through."""
         result = []
         for attempt in proposed:
             if attempt.candidate and not attempt.finding and attempt.verdict.status is Status.REFUSED:
-                verify = self.parts.glance if _cheap(attempt) else self.parts.verify
+                verify = self.parts.glance if _is_cheap(attempt) else self.parts.verify
                 verdict = await verify(compose(self.state.problem, attempt.candidate))
-                attempt = attempt_steps.judged(attempt, verdict)  # noqa: PLW2901
+                attempt = attempt_steps.with_verdict(attempt, verdict)  # noqa: PLW2901
             result.append(attempt)
         return result
 
-    async def _described(self, attempt: Attempt, *, always: bool = False) -> Attempt:
-        if not always and _cheap(attempt):
+    async def _describe(self, attempt: Attempt, *, always: bool = False) -> Attempt:
+        if not always and _is_cheap(attempt):
             return attempt
         try:
             notes = await self.parts.describe(self.state.problem, [*self.state.attempts[: attempt.number], attempt])
@@ -221,11 +225,11 @@ class _Loop:
         return replace(attempt, notes=notes, confidence=float(sure[-1]) if sure else attempt.confidence)
 
 
-def _cheap(attempt: Attempt) -> bool:
+def _is_cheap(attempt: Attempt) -> bool:
     return attempt.draft is not None and attempt.draft.move in CHEAP
 
 
-async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_or_cancel(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """All of it side by side; the first that fails says why, and ends the others."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
@@ -236,7 +240,7 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def exceeded(state: RunState) -> StopReason | None:
+def exceeded_limit(state: RunState) -> StopReason | None:
     """The limit that is reached, if any; checked in one place, before every round."""
     attempts, ledger, budget = state.attempts, state.ledger, state.ledger.budget
     if count_asked(attempts) >= budget.attempts:

@@ -22,7 +22,7 @@ from greenloop.drafting.edit_format import WHOLE, asking, chosen
 from greenloop.drafting.infill import as_chat, question
 from greenloop.drafting.prompt import assemble
 from greenloop.engine.presets import Preset
-from greenloop.models.roles import Models, failures, sampled
+from greenloop.models.roles import Models, apply_sampling, count_failures
 from greenloop.project import templates
 from greenloop.project.settings import Settings
 
@@ -55,7 +55,7 @@ class ModelCalls:
 
     async def drafter(self) -> Model:
         """The model that drafts; its prices count from now on. Raises `ModelError` when there is none."""
-        model = await self.models.of(Role.DRAFTER)
+        model = await self.models.model_for(Role.DRAFTER)
         self.state.ledger.price = getattr(model, "price", None)
         if self.first_drafter is None:
             self.first_drafter = model
@@ -63,7 +63,7 @@ class ModelCalls:
 
     def request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """The prompt, or the infill request, of a draft."""
-        self.models.failures = failures(attempts)
+        self.models.failures = count_failures(attempts)
         if draft.masked is not None:
             return self._infill_request(problem, draft, attempts)
         messages = assemble(
@@ -81,7 +81,7 @@ class ModelCalls:
             temperature=draft.temperature,
             max_tokens=self.settings.answer.tokens,
         )
-        return sampled(self.settings, request, attempts)
+        return apply_sampling(self.settings, request, attempts)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text as the run's first drafting model counts them, also after an escalation to another."""
@@ -103,7 +103,7 @@ class ModelCalls:
 
     async def ask(self, request: Request, on_token: Callable[[str], None]) -> Reply:
         """As many requests at once as the model answers side by side."""
-        model = await self.models.of(request.role)
+        model = await self.models.model_for(request.role)
         gate = self.gates.setdefault(model.name, asyncio.Semaphore(slots(model)))
         async with gate:
             if isinstance(request, ChatRequest):
@@ -121,7 +121,11 @@ class ModelCalls:
         """An infill request for a model that takes them, else the same as a chat request."""
         hole = question(problem, attempts[draft.parent], draft, self.excerpts)
         hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
-        return hole if isinstance(self.models.known(draft.role), Infiller) else as_chat(hole, self.prompts["infill"])
+        return (
+            hole
+            if isinstance(self.models.opened_model(draft.role), Infiller)
+            else as_chat(hole, self.prompts["infill"])
+        )
 
     def _redact(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         return tuple(replace(each, content=redact(each.content, self.secrets)) for each in messages)

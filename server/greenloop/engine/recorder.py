@@ -23,22 +23,22 @@ class RunRecorder:
     """
 
     history: History
-    pass_on: Callable[[Event], None]
+    forward: Callable[[Event], None]
     number: int | None = None
 
     def emit(self, event: Event) -> None:
         if isinstance(event, Tested):
-            self.history.attempt(self.number, event.attempt)
-        self.pass_on(event)
+            self.history.save_attempt(self.number, event.attempt)
+        self.forward(event)
 
-    def begun(self, *, model: str, preset: str, move: str, prompt: int) -> list[PastRun]:
+    def record_start(self, *, model: str, preset: str, move: str, prompt: int) -> list[PastRun]:
         """Keeps how the run begins; returns earlier runs that began alike."""
-        past = self.history.like(model, preset, move)
-        self.history.begun(self.number, move=move, prompt=prompt)
+        past = self.history.similar_runs(model, preset, move)
+        self.history.save_start(self.number, move=move, prompt=prompt)
         return past
 
     def finish(self, outcome: Outcome, basis: Basis | None = None) -> None:
         """`basis` is given where the result rests on something else than the run began with."""
         if basis is not None:
-            self.history.rests(self.number, basis)
-        self.history.finish(self.number, outcome)
+            self.history.set_basis(self.number, basis)
+        self.history.finish_run(self.number, outcome)

@@ -26,8 +26,8 @@ from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.encoding import decode
 from greenloop.engine.presets import Preset, find_preset
 from greenloop.engine.run import RefineRun
-from greenloop.localize.baseline import calibrate
-from greenloop.localize.context import Bed
+from greenloop.localize.baseline import measure_baseline
+from greenloop.localize.context import BaselineContext
 from greenloop.models.roles import Models
 from greenloop.project import interpreters, targets, workspace
 from greenloop.project.environment_faults import Fault
@@ -56,7 +56,7 @@ class Request:
     buffers: Mapping[str, bytes] = field(default_factory=dict)
     base: Path | None = None
     comment: str = ""
-    fault: Callable[[Sequence[Failure]], Fault | None] | None = None
+    known_fault: Callable[[Sequence[Failure]], Fault | None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class Harness:
     history: Path | None = None
 
 
-def quiet(_text: str) -> None:
+def ignore_status(_text: str) -> None:
     """Says nothing."""
 
 
@@ -77,7 +77,7 @@ async def refine(
     *,
     settings: Settings,
     emit: Callable[[Event], None],
-    report_status: Callable[[str], None] = quiet,
+    report_status: Callable[[str], None] = ignore_status,
     user: User | None = None,
     model: Model | None = None,
     opener: Callable[[str, Settings], Model] | None = None,
@@ -99,16 +99,16 @@ async def refine(
     target = request.target
     if isinstance(target, str):
         target = targets.parse_target(target, root, base=request.base, read_text=snapshot.text).target
-    place = await place_of(root, settings, report_status)
+    place = await build_sandbox_spec(root, settings, report_status)
     shared_pool = pool or SandboxPool()
     watch = Stopwatch()
     with watch:
         sandbox, session = await selection.open_first(place, settings, report_status, shared_pool)
-    models = harness.models if harness else Models(settings=settings, override=model, opener=opener)
+    models = harness.models if harness else Models(settings=settings, override=model, factory=opener)
     try:
         # Before the baseline: what changes after this moment is a change, whenever it happens.
         trusted = await asyncio.to_thread(workspace.fingerprint, root, request.buffers)
-        context = Bed(
+        context = BaselineContext(
             target=target,
             snapshot=snapshot,
             session=TimedSession(session, watch),
@@ -116,11 +116,11 @@ async def refine(
             settings=settings,
             report_status=report_status,
             comment=request.comment,
-            known_fault=request.fault,
+            known_fault=request.known_fault,
         )
         run = RefineRun(
             context=context,
-            baseline=await calibrate(context),
+            baseline=await measure_baseline(context),
             sandbox=sandbox,
             preset=preset,
             models=models,
@@ -144,10 +144,10 @@ async def warm(root: Path, settings: Settings, pool: SandboxPool) -> None:
 
     Raises `CannotVerifyError` where none can be used; the request itself will say so to the user.
     """
-    place = await place_of(workspace.check_root(root), settings)
+    place = await build_sandbox_spec(workspace.check_root(root), settings)
     if pool.is_ready(place):
         return
-    _sandbox, session = await selection.open_first(place, settings, quiet, pool)
+    _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
     try:
         await session.warm()
     finally:
@@ -160,18 +160,20 @@ async def _release(session: Session, pool: SandboxPool, *, keep: bool) -> None:
         await pool.close()
 
 
-async def prepare(
-    root: Path, settings: Settings, report_status: Callable[[str], None] = quiet
+async def choose_sandbox(
+    root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
 ) -> tuple[Sandbox, SandboxSpec]:
     """The sandbox that passed its self-test and where it will run.
 
     Raises `CannotVerifyError` with each one's remedy.
     """
-    place = await place_of(root, settings, report_status)
+    place = await build_sandbox_spec(root, settings, report_status)
     return await selection.choose(settings, report_status), place
 
 
-async def place_of(root: Path, settings: Settings, report_status: Callable[[str], None] = quiet) -> SandboxSpec:
+async def build_sandbox_spec(
+    root: Path, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> SandboxSpec:
     """Where tests run: the workspace, its interpreter, what is hidden, limits.
 
     Raises `CannotVerifyError` without one.
@@ -198,7 +200,7 @@ async def reverify(problem: Problem, files: Mapping[str, bytes], *, settings: Se
 
     The neighbours' outcomes with the user's own code are learnt anew, since that code may have changed.
     """
-    sandbox, place = await prepare(problem.root, settings)
+    sandbox, place = await choose_sandbox(problem.root, settings)
     session = await sandbox.open(place)
     try:
         run = TestRun(
@@ -247,13 +249,13 @@ def _decode(data: bytes) -> str | None:
         return None
 
 
-async def strength_of(
+async def measure_strength(
     problem: Problem,
     outcome: Outcome,
     *,
     settings: Settings,
-    report_status: Callable[[str], None] = quiet,
-    seconds: float = mutation_testing.SECONDS,
+    report_status: Callable[[str], None] = ignore_status,
+    seconds: float = mutation_testing.TOTAL_SECONDS,
 ) -> Strength:
     """Which one-token changes of a result its tests would not notice; `problem` is the one that the run ended with.
 
@@ -264,20 +266,22 @@ async def strength_of(
     candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
     if candidate is None or not outcome.solved:
         raise UsageError("There is no solved result whose tests could be tried.", remedy="Run it first.")
-    sandbox, place = await prepare(problem.root, settings, report_status)
+    sandbox, place = await choose_sandbox(problem.root, settings, report_status)
     verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
     session = await sandbox.open(place)
     try:
-        return await mutation_testing.measured(
+        return await mutation_testing.measure(
             verifier.inputs, session, candidate, seconds=seconds, report_status=report_status
         )
     finally:
         await session.close()
 
 
-async def red_tests(root: Path, *, settings: Settings, report_status: Callable[[str], None] = quiet) -> list[str]:
+async def list_failing_tests(
+    root: Path, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> list[str]:
     """Runs the suite in the sandbox, unchanged; returns the node ids that fail, in order."""
-    place = await place_of(workspace.check_root(root), settings, report_status)
+    place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
     pool = SandboxPool()
     sandbox, session = await selection.open_first(place, settings, report_status, pool)
     try:

@@ -36,8 +36,8 @@ from greenloop.engine.outcome import OutcomeBuilder, build_stopped, stop_reason
 from greenloop.engine.presets import Preset
 from greenloop.engine.recorder import RunRecorder
 from greenloop.engine.specify import specify
-from greenloop.localize.context import Bed
-from greenloop.localize.regions import unwritten
+from greenloop.localize.context import BaselineContext
+from greenloop.localize.regions import is_unwritten
 from greenloop.models.roles import Models
 from greenloop.project import interpreters, workspace
 from greenloop.project.sources import import_name_in_tests
@@ -55,7 +55,7 @@ SHORT_ANSWER = 60  # tokens of what is still to be written
 class RefineRun:
     """One request after its baseline. It owns the run's state; `trusted` is the fingerprint of the user's tests."""
 
-    context: Bed
+    context: BaselineContext
     baseline: Baseline
     sandbox: Sandbox
     preset: Preset
@@ -116,12 +116,12 @@ class RefineRun:
         if self.baseline.has_result:
             return self._builder().without_model(self.baseline, self.context.target.selector)
         drafter = await self.calls.drafter()
-        await self.models.of(Role.REFINER)
+        await self.models.model_for(Role.REFINER)
         await self._gather_context()
         await self._describe_baseline()
         history = History.open(self.history, keep=self.context.settings.history.runs, warn=self.context.report_status)
         try:
-            return await self._refine(drafter, RunRecorder(history=history, pass_on=emit))
+            return await self._refine(drafter, RunRecorder(history=history, forward=emit))
         finally:
             history.close()
 
@@ -129,7 +129,7 @@ class RefineRun:
         """The loop and what comes after it; whatever happens, the history has the run's beginning and its end."""
         state, parts = self.state, self.parts(recorder.emit)
         (baseline,), spec = state.attempts, state.problem.spec
-        recorder.number = recorder.history.begin(
+        recorder.number = recorder.history.start_run(
             state.problem.root,
             self.context.target.selector,
             preset=self.preset.name,
@@ -137,10 +137,10 @@ class RefineRun:
             sandbox=self.context.session.name,
             basis=await self._provenance(),
         )
-        recorder.history.attempt(recorder.number, baseline)
+        recorder.history.save_attempt(recorder.number, baseline)
         move, prompt = self._first_move()
         past = await asyncio.to_thread(
-            recorder.begun, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
+            recorder.record_start, model=drafter.name, preset=self.preset.name, move=move, prompt=prompt
         )
         started = Started(
             problem=state.problem,
@@ -187,10 +187,10 @@ class RefineRun:
         self.voting = Voting(
             rule=registry.load_part("trust", self.preset.trust).rule,
             user=self.user,
-            questions=min(self.context.settings.ask, voting.MOST),
+            questions=min(self.context.settings.ask, voting.MAX_QUESTIONS),
             module=module,
             verify=self.verifier.verify,
-            ruled=rule,
+            report_change=rule,
         )
         blind = self.preset.blind
         return loop.Parts(
@@ -217,7 +217,7 @@ class RefineRun:
         problem, (baseline,) = self.state.problem, self.state.attempts
         with suppress(BudgetExceededError):  # the loop will find the same, and say so
             baseline = replace(baseline, notes=await self.feedback.describe(problem, [baseline]))
-        if all(region.created or unwritten(region, problem.files.get) for region in problem.regions):
+        if all(region.created or is_unwritten(region, problem.files.get) for region in problem.regions):
             baseline = replace(baseline, notes=tuple(replace(note, text="") for note in baseline.notes))
         self.state.attempts = [baseline]
 
@@ -242,7 +242,7 @@ class RefineRun:
 
     async def _provenance(self) -> provenance.Basis:
         state = self.state
-        return await asyncio.to_thread(provenance.of, self.context.place, state.problem, state.outcomes)
+        return await asyncio.to_thread(provenance.run_basis, self.context.place, state.problem, state.outcomes)
 
     async def _ensure_unchanged(self) -> None:
         """Raises `BaselineChangedError` where the user's tests or their configuration are not those of the baseline."""
@@ -264,7 +264,7 @@ class RefineRun:
         if not (outcome.solved and outcome.after and self.context.settings.spec.write):
             return outcome
         problem, snapshot = self.state.problem, self.context.snapshot
-        return await persist_tests.into(
+        return await persist_tests.add_to_outcome(
             outcome,
             problem,
             snapshot.text,

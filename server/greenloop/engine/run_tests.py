@@ -25,7 +25,7 @@ from greenloop.core.report import (
     records_of_kind,
 )
 from greenloop.core.selectors import fit_selectors
-from greenloop.engine.refine import place_of, quiet
+from greenloop.engine.refine import build_sandbox_spec, ignore_status
 from greenloop.localize.baseline import PYTEST_BROKE
 from greenloop.project import workspace
 from greenloop.project.environment_faults import explain_broken_sandbox, explain_start, find_environment_fault
@@ -67,7 +67,7 @@ async def run_tests(
     pool: SandboxPool,
     traced: bool,
     seconds: float = 0.0,
-    report_status: Callable[[str], None] = quiet,
+    report_status: Callable[[str], None] = ignore_status,
 ) -> Report:
     """Runs these test files and tests once, in the session that the keeper has for this workspace.
 
@@ -76,7 +76,7 @@ async def run_tests(
     Where a test is there no more, its whole file runs.
     Raises `CannotVerifyError` where no test can run for the environment's sake or the sandbox's.
     """
-    place = await place_of(workspace.check_root(root), settings, report_status)
+    place = await build_sandbox_spec(workspace.check_root(root), settings, report_status)
     sandbox, session = await selection.open_first(place, settings, report_status, pool)
     run = TestRun(
         selectors=fit_selectors(selectors),
@@ -88,14 +88,14 @@ async def run_tests(
     )
     try:
         execution = await session.run(run)
-        if _names_nothing(execution):
+        if _selects_nothing(execution):
             run = _whole_files(run)
             execution = await session.run(run)
     finally:
         await asyncio.shield(pool.release(session))
     if execution.broken:
         raise await _breakdown(execution.broken, place, settings, sandbox.name)
-    if problem := _unusable(execution, place, buffers):
+    if problem := _explain_failure(execution, place, buffers):
         raise problem
     return _report(run, execution, settings)
 
@@ -105,15 +105,15 @@ async def prepare(root: Path, settings: Settings, pool: SandboxPool) -> None:
 
     Raises `CannotVerifyError` where none can be used.
     """
-    place = await place_of(workspace.check_root(root), settings)
-    _sandbox, session = await selection.open_first(place, settings, quiet, pool)
+    place = await build_sandbox_spec(workspace.check_root(root), settings)
+    _sandbox, session = await selection.open_first(place, settings, ignore_status, pool)
     try:
         await session.warm()
     finally:
         await asyncio.shield(pool.release(session))
 
 
-def _names_nothing(execution: Execution) -> bool:
+def _selects_nothing(execution: Execution) -> bool:
     return execution.status == NOT_FOUND and not collected_cases(execution) and not collect_errors(execution)
 
 
@@ -122,7 +122,9 @@ def _whole_files(run: TestRun) -> TestRun:
     return TestRun(selectors=files, files=run.files, seconds=run.seconds, trace=run.trace, baseline=run.baseline)
 
 
-def _unusable(execution: Execution, place: SandboxSpec, buffers: Mapping[str, bytes]) -> CannotVerifyError | None:
+def _explain_failure(
+    execution: Execution, place: SandboxSpec, buffers: Mapping[str, bytes]
+) -> CannotVerifyError | None:
     """Why nothing could run, where only the environment can cure it."""
     if collected_cases(execution):
         return None

@@ -18,21 +18,17 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import USER_PROVENANCES, Provenance, Spec, TargetKind
 from greenloop.core.report import case_results
 from greenloop.core.run_state import Baseline
-from greenloop.localize.context import Bed, faulty, green, ready
-from greenloop.localize.regions import unwritten
+from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
+from greenloop.localize.regions import is_unwritten
 from greenloop.project.sources import import_name_in_tests
 from greenloop.specs import host_checks, stored_tests
 
 # What the parts' cases are; kept ones of an earlier run stand in for asking again.
-MAKES = {
-    "designer": Provenance.DESIGNED,
-    "properties": Provenance.PROPERTY,
-    "hints": Provenance.HINT,
-}
+PROVENANCE = {"designer": Provenance.DESIGNED, "properties": Provenance.PROPERTY, "hints": Provenance.HINT}
 
 
 async def specify(
-    bed: Bed, baseline: Baseline, tools: Tools, parts: Sequence[str], told: Callable[[Spec], None]
+    bed: BaselineContext, baseline: Baseline, tools: Tools, parts: Sequence[str], report_spec: Callable[[Spec], None]
 ) -> Baseline:
     """The baseline with everything that must hold, all of it run with the user's own code.
 
@@ -43,35 +39,35 @@ async def specify(
     if not problem.regions:
         return baseline
     # What settings name holds for whatever the target is.
-    asked = await host_checks.collected(problem, tools)
+    asked = await host_checks.collect(problem, tools)
     wishes = "\n".join(text for text in (problem.instruction, host_checks.instruction(asked.cases)) if text)
     problem = replace(problem, spec=problem.spec + asked, instruction=wishes)
     if bed.target.kind is not TargetKind.FUNCTION:
         return replace(baseline, problem=problem)
-    problem = await _designed(bed, problem, tools, parts)
+    problem = await _with_generated_tests(bed, problem, tools, parts)
     if problem.spec == baseline.problem.spec:
         return baseline
     if problem.spec.open:
-        told(problem.spec)
-    return await _run(bed, baseline, problem)
+        report_spec(problem.spec)
+    return await _run_cases(bed, baseline, problem)
 
 
-async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[str]) -> Problem:
+async def _with_generated_tests(bed: BaselineContext, problem: Problem, tools: Tools, parts: Sequence[str]) -> Problem:
     """With the tests of an earlier run that the user may have edited, else with new ones."""
     region = problem.regions[0]
     module = import_name_in_tests(region.path, problem.root)
     known = stored_tests.load(problem.root, region, problem.files[region.path])
-    for sentence in known.said:
+    for sentence in known.messages:
         bed.report_status(sentence)
     spec = problem.spec + known.spec(module)
-    if parts and _designing(bed, problem, spec):
+    if parts and _may_generate(bed, problem, spec):
         about = read_documentation(problem.files[region.path], region.start, region.end)
         silent = why_unusable(region.qualname, about.docstring)
         spec += Spec(doubts=find_doubts(about.header, about.docstring or ""))
         for name in parts if not silent and is_testable(about.header, about.docstring or "") else ():
-            if not known.has(MAKES[name]):
+            if not known.has(PROVENANCE[name]):
                 bed.report_status("writing tests from the docstring")
-                spec += known.sifted(
+                spec += known.without_struck(
                     await registry.load_part("specs", name).collect(replace(problem, spec=spec), tools)
                 )
         if silent and not spec.cases:
@@ -81,18 +77,18 @@ async def _designed(bed: Bed, problem: Problem, tools: Tools, parts: Sequence[st
             f"Nothing says what {region.qualname} should do: no test reaches it and its docstring has no examples.",
             remedy=_remedy(spec.doubts, parts),
         )
-    if spec.open or known.own:
-        for sentence in stored_tests.save(known, spec, module).said:
+    if spec.open or known.user_tests:
+        for sentence in stored_tests.save(known, spec, module).messages:
             bed.report_status(sentence)
     return replace(problem, spec=spec)
 
 
-def _designing(bed: Bed, problem: Problem, spec: Spec) -> bool:
+def _may_generate(bed: BaselineContext, problem: Problem, spec: Spec) -> bool:
     """Examples are few: of functions written from them alone four in ten are wrong elsewhere (docs/evidence.md).
 
     They are enough to repair what is written already.
     """
-    blank = all(unwritten(region, problem.files.get) for region in problem.regions)
+    blank = all(is_unwritten(region, problem.files.get) for region in problem.regions)
     own = USER_PROVENANCES - {Provenance.DOCTEST, Provenance.EXAMPLE} if blank else USER_PROVENANCES
     wanted = bed.settings.spec.design
     return wanted == "always" or (wanted == "auto" and not any(case.provenance in own for case in spec.cases))
@@ -103,28 +99,25 @@ def _remedy(doubts: Sequence[str], parts: Sequence[str]) -> str:
     return " ".join([*doubts, own]) if parts else f"{own} The preset `default` also lets a model write tests."
 
 
-async def _run(bed: Bed, baseline: Baseline, problem: Problem) -> Baseline:
+async def _run_cases(bed: BaselineContext, baseline: Baseline, problem: Problem) -> Baseline:
     """All cases over the user's own code; what is new may be green already."""
     spec = problem.spec
     execution = await bed.run(
         spec.selectors, spec.files, seconds=bed.settings.suite.seconds or bed.place.limits.seconds
     )
     results = case_results(execution)
-    if fault := bed.fault([result.failure for result in results if result.failure]):
-        return faulty(bed, execution, fault.sentence, fault.remedy, spec)
+    if fault := bed.find_fault([result.failure for result in results if result.failure]):
+        return fault_baseline(bed, execution, fault.sentence, fault.remedy, spec)
     outcomes = {result.id: result.outcome for result in results}
     ran = [case for case in spec.cases if case.executed]
     if ran and all(outcomes.get(case.id) == "passed" for case in ran) and not execution.killed:
-        return green(bed, spec, execution, outcomes)
+        return passing_baseline(bed, spec, execution, outcomes)
     around = {case: outcome for case, outcome in baseline.outcomes.items() if case in problem.neighbours}
-    known = ready(bed, spec, problem.regions, execution, around, {}, left_out=baseline.left_out)
+    known = build_baseline(bed, spec, problem.regions, execution, around, {}, left_out=baseline.left_out)
     return replace(
         known,
         problem=replace(
-            known.problem,
-            approaches=problem.approaches,
-            suspicion=problem.suspicion,
-            instruction=problem.instruction,
+            known.problem, approaches=problem.approaches, suspicion=problem.suspicion, instruction=problem.instruction
         ),
-        attempt=replace(known.attempt, verdict=host_checks.scored(known.attempt.verdict, spec.cases)),
+        attempt=replace(known.attempt, verdict=host_checks.with_scores(known.attempt.verdict, spec.cases)),
     )

@@ -26,14 +26,14 @@ from greenloop.core.report import (
 from greenloop.core.run_state import Baseline
 from greenloop.core.selectors import fit_selectors
 from greenloop.localize import regions, spectrum
-from greenloop.localize.context import Bed, faulty, green, ready
+from greenloop.localize.context import BaselineContext, build_baseline, fault_baseline, passing_baseline
 from greenloop.project.environment_faults import explain_start
 from greenloop.project.sources import import_name_in_tests, is_trusted
 from greenloop.project.targets import nearest_names
 from greenloop.project.workspace import importing_tests
 from greenloop.specs.kinds.doctest import examples
-from greenloop.specs.kinds.examples import facts, stated
-from greenloop.specs.kinds.pytest import read
+from greenloop.specs.kinds.examples import build_spec, region_statements
+from greenloop.specs.kinds.pytest import read_spec
 
 # A test may be waiting for a second missing name behind the first; more than this is a rewrite, not a repair.
 MOST_MISSING = 4
@@ -41,62 +41,62 @@ OTHER_SEED = 4_242
 PYTEST_BROKE = 3  # pytest's exit status for an internal error
 
 
-async def calibrate(bed: Bed) -> Baseline:
+async def measure_baseline(bed: BaselineContext) -> Baseline:
     """Raises `UsageError` for a target that does not exist and `CannotVerifyError` where nothing can be verified."""
     if bed.target.kind is TargetKind.TEST:
-        return await _of_test(bed)
-    return await _of_function(bed)
+        return await _baseline_of_test(bed)
+    return await _baseline_of_function(bed)
 
 
 # -- a failing test ---------------------------------------------------------------------------------------------
 
 
-async def _of_test(bed: Bed) -> Baseline:
+async def _baseline_of_test(bed: BaselineContext) -> Baseline:
     bed.report_status("running the test unchanged")
-    stubs, created, execution = await _with_stubs(bed)
+    stubs, created, execution = await _run_with_stubs(bed)
     if not collected_cases(execution):
-        return await _uncollected(bed, execution, stubs)
-    spec = read(execution, bed.target)
-    if early := await _ends_here(bed, spec, execution, stubs):
+        return await _explain_uncollected(bed, execution, stubs)
+    spec = read_spec(execution, bed.target)
+    if early := await _stop_early(bed, spec, execution, stubs):
         return early
     failing = {result.id: result for result in case_results(execution) if not result.passed}
-    around = await _neighbours(bed, execution, failing, stubs, created)
-    chosen = created or _chosen(bed, around, failing)
+    around = await _run_related(bed, execution, failing, stubs, created)
+    chosen = created or _choose_regions(bed, around, failing)
     if not chosen:
         raise CannotVerifyError(
             f"{bed.target.selector} reaches no function of this workspace that may be changed.",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
-    known = ready(
+    known = build_baseline(
         bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out, reach=around.reach
     )
-    return await spectrum.with_suspicion(bed, known, around.reach)
+    return await spectrum.add_suspicion(bed, known, around.reach)
 
 
-async def _with_stubs(bed: Bed) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
+async def _run_with_stubs(bed: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
     """Runs the target; each workspace name that does not exist yet (test first) gets a stub, and it runs again."""
     stubs: dict[str, str] = {}
     created: tuple[Region, ...] = ()
     for _ in range(MOST_MISSING):
-        execution = await _patiently(bed, stubs)
+        execution = await _run_target(bed, stubs)
         failures = [result.failure for result in case_results(execution) if result.failure]
         failures += [error.failure for error in collect_errors(execution)]
 
         def text_of(path: str, laid: Mapping[str, str] = dict(stubs)) -> str | None:
             return laid[path] if path in laid else bed.snapshot.text(path)
 
-        missing = regions.missing(failures, text_of, bed.snapshot.root, bed.target.path, patterns=bed.patterns)
+        missing = regions.find_missing(failures, text_of, bed.snapshot.root, bed.target.path, patterns=bed.patterns)
         if missing is None:
             break
-        files, found = regions.stub(missing, text_of)
+        files, found = regions.add_stubs(missing, text_of)
         if not found:
             break
         stubs.update(files)
-        created = (*(regions.again(region, stubs[region.path]) for region in created), *found)
+        created = (*(regions.relocate(region, stubs[region.path]) for region in created), *found)
     return stubs, created, execution
 
 
-async def _patiently(bed: Bed, stubs: Mapping[str, str]) -> Execution:
+async def _run_target(bed: BaselineContext, stubs: Mapping[str, str]) -> Execution:
     """The target, unchanged. A slow one gets the longest time there is; one whose own code loops does not."""
     execution = await bed.run([bed.target.selector], stubs, trace=True)
     longest = bed.settings.sandbox.longest
@@ -109,8 +109,8 @@ async def _patiently(bed: Bed, stubs: Mapping[str, str]) -> Execution:
     return await bed.run([bed.target.selector], stubs, trace=True, seconds=longest)
 
 
-async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
-    if early := _unfit(bed, execution):
+async def _explain_uncollected(bed: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
+    if early := _environment_fault(bed, execution):
         return early
     errors = collect_errors(execution)
     if errors:
@@ -131,40 +131,42 @@ async def _uncollected(bed: Bed, execution: Execution, stubs: Mapping[str, str])
     raise UsageError(f"There is no test {bed.target.selector}.", remedy=hint)
 
 
-def _unfit(bed: Bed, execution: Execution) -> Baseline | None:
+def _environment_fault(bed: BaselineContext, execution: Execution) -> Baseline | None:
     """The end of a run in which nothing could be collected for the environment's sake."""
     failures = [error.failure for error in collect_errors(execution)]
-    fault = bed.fault(failures) if failures else explain_start(execution, bed.place.environment)
-    return faulty(bed, execution, fault.sentence, fault.remedy) if fault else None
+    fault = bed.find_fault(failures) if failures else explain_start(execution, bed.place.environment)
+    return fault_baseline(bed, execution, fault.sentence, fault.remedy) if fault else None
 
 
-async def _ids_of_file(bed: Bed, stubs: Mapping[str, str]) -> list[str]:
+async def _ids_of_file(bed: BaselineContext, stubs: Mapping[str, str]) -> list[str]:
     execution = await bed.run([bed.target.path], stubs, collect=True)
     return [item.id for item in collected_cases(execution)]
 
 
-async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[str, str]) -> Baseline | None:
+async def _stop_early(
+    bed: BaselineContext, spec: Spec, execution: Execution, stubs: Mapping[str, str]
+) -> Baseline | None:
     """Already green, skipped, the environment's fault, or flaky: each ends the run without a model call."""
     results = {result.id: result for result in case_results(execution)}
     expected = [case.id for case in spec.cases]
     outcomes = {case: result.outcome for case, result in results.items()}
     if all(outcomes.get(case) == "passed" for case in expected) and not execution.killed:
-        return green(bed, spec, execution, outcomes)
+        return passing_baseline(bed, spec, execution, outcomes)
     if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
         raise CannotVerifyError(
             f"{bed.target.selector} is skipped or expected to fail, so nothing says when it is right.",
             remedy="Remove the mark first.",
         )
     failures = [result.failure for result in results.values() if result.failure and not result.passed]
-    if fault := bed.fault(failures):
-        return faulty(bed, execution, fault.sentence, fault.remedy, spec)
+    if fault := bed.find_fault(failures):
+        return fault_baseline(bed, execution, fault.sentence, fault.remedy, spec)
     bed.report_status("running it once more")
-    seconds = bed.limits(execution).seconds
+    seconds = bed.later_limits(execution).seconds
     again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
     second = {result.id: result.outcome for result in case_results(again)}
     flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
     if flaky and not (execution.killed or again.killed):
-        return faulty(
+        return fault_baseline(
             bed,
             execution,
             f"{flaky[0]} is flaky: with the same code it was {outcomes.get(flaky[0])} and then {second.get(flaky[0])}.",
@@ -175,7 +177,7 @@ async def _ends_here(bed: Bed, spec: Spec, execution: Execution, stubs: Mapping[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Around:
+class RelatedTestsRun:
     """The neighbour run: outcomes by id, what each case reached, how many could not be run, and the run itself."""
 
     outcomes: Mapping[str, str]
@@ -184,94 +186,100 @@ class Around:
     execution: Execution | None = None
 
 
-async def _neighbours(
-    bed: Bed,
+async def _run_related(
+    bed: BaselineContext,
     execution: Execution,
     failing: Mapping[str, CaseResult],
     stubs: Mapping[str, str],
     created: Sequence[Region],
-) -> Around:
+) -> RelatedTestsRun:
     """The tests of the target's file and of files that import a module which may be changed, traced."""
     bed.report_status("running the neighbouring tests unchanged")
     reach: dict[str, Sequence[ReachedFunction]] = dict(reached_functions(execution))
     failures = {case: result.failure for case, result in failing.items()}
-    first = created or bed.ranked(reach, failures, ())
+    first = created or bed.rank_regions(reach, failures, ())
     modules = dict.fromkeys(region.path for region in first[:3])
     hung = {case for case, failure in failures.items() if failure is not None and failure.type == "Timeout"}
-    return await _run_around(bed, [bed.target.path], modules, reach, stubs, hung=hung)
+    return await _run_importers(bed, [bed.target.path], modules, reach, stubs, hung=hung)
 
 
-async def _run_around(
-    bed: Bed,
+async def _run_importers(
+    bed: BaselineContext,
     files: Sequence[str],
     modules: Mapping[str, None],
     reach: dict[str, Sequence[ReachedFunction]],
     stubs: Mapping[str, str],
     *,
     hung: AbstractSet[str] = frozenset(),
-) -> Around:
+) -> RelatedTestsRun:
     every = dict.fromkeys(files)
     for module in modules:
         every.update(dict.fromkeys(importing_tests(bed.snapshot.root, module, buffers=bed.snapshot.buffers)))
     if not every or bed.settings.suite.seconds <= 0:
-        return Around(outcomes={}, reach=reach, left_out=0)
+        return RelatedTestsRun(outcomes={}, reach=reach, left_out=0)
     chosen = list(every)
     if hung:  # a case that never ends would take all the time from the others
         found = await bed.run(chosen, stubs, collect=True)
         ids = [item.id for item in collected_cases(found) if item.id not in hung]
         if not ids:
-            return Around(outcomes={}, reach=reach, left_out=0)
+            return RelatedTestsRun(outcomes={}, reach=reach, left_out=0)
         chosen = list(fit_selectors(ids))
     execution = await bed.run(chosen, stubs, trace=True, seconds=bed.settings.suite.seconds)
-    done = [result for result in case_results(execution) if not _cut_short(result)]
+    done = [result for result in case_results(execution) if not _is_cut_short(result)]
     outcomes = {result.id: result.outcome for result in done}
     left_out = sum(item.id not in outcomes for item in collected_cases(execution))
     reach.update(reached_functions(execution))
-    return Around(outcomes=outcomes, reach=reach, left_out=left_out, execution=execution)
+    return RelatedTestsRun(outcomes=outcomes, reach=reach, left_out=left_out, execution=execution)
 
 
-def _cut_short(result: CaseResult) -> bool:
+def _is_cut_short(result: CaseResult) -> bool:
     """A neighbour that never ran, or that took the rest of the run with it, says nothing about a candidate."""
     kind = result.failure.type if result.failure else ""
     return result.outcome == "missing" or kind in {"Timeout", "Crash", "MemoryLimit", "ProcessLimit"}
 
 
-def _chosen(bed: Bed, around: Around, failing: Mapping[str, CaseResult]) -> tuple[Region, ...]:
+def _choose_regions(
+    bed: BaselineContext, around: RelatedTestsRun, failing: Mapping[str, CaseResult]
+) -> tuple[Region, ...]:
     passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
-    ranked = bed.ranked(around.reach, failures, passing)
+    ranked = bed.rank_regions(around.reach, failures, passing)
     return regions.choose(ranked, bed.snapshot.text, failures.values(), most=bed.settings.regions)
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------
 
 
-async def _of_function(bed: Bed) -> Baseline:
+async def _baseline_of_function(bed: BaselineContext) -> Baseline:
     text = bed.snapshot.text(bed.target.path) or ""
     region = regions.for_function(bed.target, text)
-    if clash := facts(region, text).contradiction:
+    if clash := region_statements(region, text).contradiction:
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
-    told = examples(bed.target, text) + stated(region, text, import_name_in_tests(region.path, bed.snapshot.root))
+    told = examples(bed.target, text) + build_spec(region, text, import_name_in_tests(region.path, bed.snapshot.root))
     bed.report_status("running its examples and the tests that reach it")
     reach: dict[str, Sequence[ReachedFunction]] = {}
-    around = await _run_around(bed, [], {bed.target.path: None}, reach, {})
-    mine = [case for case, hits in around.reach.items() if any(_inside(hit, region) for hit in hits)]
-    execution, tests = await _traced_results(bed, told, mine)
+    around = await _run_importers(bed, [], {bed.target.path: None}, reach, {})
+    mine = [case for case, hits in around.reach.items() if any(_is_inside(hit, region) for hit in hits)]
+    execution, tests = await _run_examples(bed, told, mine)
     spec = told + Spec(cases=tests, selectors=tuple(case.id for case in tests))
     if not spec.cases:
-        if around.execution is not None and (early := _unfit(bed, around.execution)):
+        if around.execution is not None and (early := _environment_fault(bed, around.execution)):
             return early
         # What a model writes from the docstring, or settings ask for, is still to come.
-        return ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
-    if not collected_cases(execution) and (early := _unfit(bed, execution)):
+        return build_baseline(
+            bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach
+        )
+    if not collected_cases(execution) and (early := _environment_fault(bed, execution)):
         return early
-    if early := await _ends_here(bed, spec, execution, spec.files):
+    if early := await _stop_early(bed, spec, execution, spec.files):
         return early
-    known = ready(bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach)
-    return await spectrum.with_suspicion(bed, known, around.reach)
+    known = build_baseline(
+        bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach
+    )
+    return await spectrum.add_suspicion(bed, known, around.reach)
 
 
-async def _traced_results(bed: Bed, told: Spec, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
+async def _run_examples(bed: BaselineContext, told: Spec, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
     """Runs the examples and every test that reaches the function; failing tests become the specification."""
     selectors = [*told.selectors, *mine]
     if not selectors:
@@ -286,5 +294,5 @@ async def _traced_results(bed: Bed, told: Spec, mine: Sequence[str]) -> tuple[Ex
     return execution, tuple(red)
 
 
-def _inside(hit: ReachedFunction, region: Region) -> bool:
+def _is_inside(hit: ReachedFunction, region: Region) -> bool:
     return hit.path == region.path and region.start <= hit.firstlineno <= region.end

@@ -30,7 +30,7 @@ LONGEST = 2000  # characters of comments that are read as an instruction
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bed:
+class BaselineContext:
     """Where calibration happens: the target, the user's texts, an open session, and whom to tell.
 
     `comment` is what the user, or a reviewer, says of the target; `known_fault` is what only he can know of failures.
@@ -51,16 +51,16 @@ class Bed:
         run = TestRun(selectors=tuple(selectors), files=laid, seconds=self.place.limits.seconds, baseline=True)
         execution = await self.session.run(replace(run, **kind))  # type: ignore[arg-type]
         if execution.broken:
-            raise self.breakdown(execution.broken)
+            raise self.sandbox_error(execution.broken)
         return execution
 
-    def breakdown(self, reason: str) -> CannotVerifyError:
+    def sandbox_error(self, reason: str) -> CannotVerifyError:
         """What to tell when the sandbox itself failed."""
         if fault := explain_broken_sandbox(reason, self.place.environment):
             return CannotVerifyError(fault.sentence, remedy=fault.remedy)
         return SandboxBrokenError(reason)
 
-    def limits(self, execution: Execution) -> Limits:
+    def later_limits(self, execution: Execution) -> Limits:
         """The limits of later runs, by how long this one took with the user's own code; nothing is learnt of a hang."""
         if execution.killed:
             return self.place.limits
@@ -76,7 +76,7 @@ class Bed:
         own = (self.target.path,) if self.target.kind is TargetKind.TEST else ()
         return (*file_patterns(self.snapshot.root), *own)
 
-    def ranked(
+    def rank_regions(
         self,
         reach: Mapping[str, Sequence[ReachedFunction]],
         failing: Mapping[str, Failure | None],
@@ -84,7 +84,7 @@ class Bed:
     ) -> list[Region]:
         return regions.rank(reach, failing, passing, self.snapshot.text, patterns=self.patterns)
 
-    def fault(self, failures: Sequence[Failure]) -> Fault | None:
+    def find_fault(self, failures: Sequence[Failure]) -> Fault | None:
         """What only the environment can cure."""
         found = self.known_fault(failures) if self.known_fault else None
         return found or find_environment_fault(
@@ -97,12 +97,12 @@ class Bed:
         )
 
 
-def ready(
-    bed: Bed,
+def build_baseline(
+    bed: BaselineContext,
     spec: Spec,
-    chosen: tuple[Region, ...],
+    target_regions: tuple[Region, ...],
     execution: Execution,
-    around: Mapping[str, str],
+    related_outcomes: Mapping[str, str],
     stubs: Mapping[str, str],
     *,
     left_out: int = 0,
@@ -111,21 +111,27 @@ def ready(
     """`reach` says which functions each case calls, where it was traced."""
     targets = {case.id: None for case in spec.cases if case.executed}
     results = {result.id: result.outcome for result in case_results(execution)}
-    outcomes = {**around, **{case: results.get(case, "missing") for case in targets}}
-    problem = _problem(bed, spec, chosen, stubs, neighbours=tuple(case for case in around if case not in targets))
-    problem = replace(problem, approaches=find_approaches(reach or {}, chosen))
+    outcomes = {**related_outcomes, **{case: results.get(case, "missing") for case in targets}}
+    problem = _build_problem(
+        bed, spec, target_regions, stubs, neighbours=tuple(case for case in related_outcomes if case not in targets)
+    )
+    problem = replace(problem, approaches=find_approaches(reach or {}, target_regions))
     verdict = judge([*targets], outcomes, execution)
     return Baseline(
         problem=problem,
-        attempt=_attempt(verdict),
+        attempt=_first_attempt(verdict),
         outcomes=outcomes,
-        limits=bed.limits(execution),
+        limits=bed.later_limits(execution),
         left_out=left_out,
     )
 
 
-def _problem(
-    bed: Bed, spec: Spec, chosen: tuple[Region, ...], stubs: Mapping[str, str], neighbours: tuple[str, ...] = ()
+def _build_problem(
+    bed: BaselineContext,
+    spec: Spec,
+    chosen: tuple[Region, ...],
+    stubs: Mapping[str, str],
+    neighbours: tuple[str, ...] = (),
 ) -> Problem:
     paths = dict.fromkeys([*(region.path for region in chosen), *stubs, bed.target.path, *(c.path for c in spec.cases)])
     originals = {path: bed.snapshot.text(path) for path in paths}
@@ -145,21 +151,29 @@ def _problem(
     )
 
 
-def _attempt(verdict: Verdict) -> Attempt:
+def _first_attempt(verdict: Verdict) -> Attempt:
     error_class, group, _line = classify(verdict)
     return Attempt(number=0, verdict=verdict, error_class=error_class, group=group)
 
 
-def green(bed: Bed, spec: Spec, execution: Execution, outcomes: Mapping[str, str]) -> Baseline:
+def passing_baseline(bed: BaselineContext, spec: Spec, execution: Execution, outcomes: Mapping[str, str]) -> Baseline:
     verdict = judge([case.id for case in spec.cases if case.executed], outcomes, execution)
-    return Baseline(problem=_problem(bed, spec, (), {}), attempt=_attempt(verdict), outcomes=outcomes, passing=True)
+    return Baseline(
+        problem=_build_problem(bed, spec, (), {}), attempt=_first_attempt(verdict), outcomes=outcomes, passing=True
+    )
 
 
-def faulty(bed: Bed, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None) -> Baseline:
+def fault_baseline(
+    bed: BaselineContext, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None
+) -> Baseline:
     spec = spec or Spec(cases=(), selectors=(bed.target.selector,))
     verdict = Verdict(
         status=Status.ENVIRONMENT, cases=tuple(case_results(execution)), reason=sentence, seconds=execution.seconds
     )
     return Baseline(
-        problem=_problem(bed, spec, (), {}), attempt=_attempt(verdict), outcomes={}, fault=sentence, remedy=remedy
+        problem=_build_problem(bed, spec, (), {}),
+        attempt=_first_attempt(verdict),
+        outcomes={},
+        fault=sentence,
+        remedy=remedy,
     )

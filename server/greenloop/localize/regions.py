@@ -15,9 +15,9 @@ from typing import Any, Protocol
 from greenloop.core.python import stubs as placeholders
 from greenloop.core.records.spec import Region, Target
 from greenloop.core.records.verdict import Failure, Frame
-from greenloop.localize.stubs import Missing as Missing  # noqa: PLC0414
-from greenloop.localize.stubs import missing as missing  # noqa: PLC0414
-from greenloop.localize.stubs import stub as stub  # noqa: PLC0414
+from greenloop.localize.stubs import MissingNames as MissingNames  # noqa: PLC0414
+from greenloop.localize.stubs import add_stubs as add_stubs  # noqa: PLC0414
+from greenloop.localize.stubs import find_missing as find_missing  # noqa: PLC0414
 from greenloop.project.environment_faults import Fault as Fault  # noqa: PLC0414 - one of this module's answers
 from greenloop.project.environment_faults import find_environment_fault as find_environment_fault  # noqa: PLC0414
 from greenloop.project.sources import is_trusted
@@ -26,10 +26,10 @@ from greenloop.project.targets import region_for
 from greenloop.project.workspace import is_masked
 
 TextOf = Callable[[str], str | None]
-SMALL = 25  # lines up to which further regions ride along
+SMALL_REGION = 25  # lines up to which further regions ride along
 
 
-class Reached(Protocol):
+class EnteredFunction(Protocol):
     """A function that a case entered: where its code begins, its name, how deep below the test, called from where."""
 
     @property
@@ -73,7 +73,7 @@ def for_function(target: Target, text: str) -> Region:
 
 
 def rank(
-    reached: Mapping[str, Iterable[Reached]],
+    reached: Mapping[str, Iterable[EnteredFunction]],
     failing: Mapping[str, Failure | None],
     passing: Collection[str],
     text_of: TextOf,
@@ -89,7 +89,7 @@ def rank(
 
 
 def suspects(
-    reached: Mapping[str, Iterable[Reached]],
+    reached: Mapping[str, Iterable[EnteredFunction]],
     failing: Mapping[str, Failure | None],
     passing: Collection[str],
     text_of: TextOf,
@@ -97,9 +97,9 @@ def suspects(
     patterns: Sequence[str] | None = None,
 ) -> list[Suspect]:
     """As `rank`, with the reasons."""
-    entered = {case: _entered(reached.get(case, ()), text_of, patterns) for case in {*failing, *passing}}
-    frames = _frames(failing, text_of, patterns)
-    words = [_words(failure, text_of, patterns) for failure in failing.values() if failure]
+    entered = {case: _entered_regions(reached.get(case, ()), text_of, patterns) for case in {*failing, *passing}}
+    frames = _traceback_positions(failing, text_of, patterns)
+    words = [_test_names(failure, text_of, patterns) for failure in failing.values() if failure]
     found: dict[Region, tuple[int, int]] = {}
     for case in failing:
         for region, (depth, order) in entered[case].items():
@@ -130,38 +130,38 @@ def choose(
 ) -> tuple[Region, ...]:
     """The first region, and the next ones, up to `most`, when all are small and the first is not plainly unwritten."""
     chosen = list(ranked[:1])
-    if not chosen or _size(chosen[0]) > SMALL or unwritten(chosen[0], text_of):
+    if not chosen or _line_count(chosen[0]) > SMALL_REGION or is_unwritten(chosen[0], text_of):
         return tuple(chosen)
-    if any(_raised_in(failure, chosen[0]) for failure in failures if failure):
+    if any(_raises_unwritten(failure, chosen[0]) for failure in failures if failure):
         return tuple(chosen)
     for region in ranked[1:most]:
-        if _size(region) > SMALL or not all(_apart(region, other) for other in chosen):
+        if _line_count(region) > SMALL_REGION or not all(_is_disjoint(region, other) for other in chosen):
             break
         chosen.append(region)
     return tuple(chosen)
 
 
-def _apart(one: Region, other: Region) -> bool:
+def _is_disjoint(one: Region, other: Region) -> bool:
     return one.path != other.path or one.end < other.start or other.end < one.start
 
 
-def again(region: Region, text: str) -> Region:
+def relocate(region: Region, text: str) -> Region:
     """The same region with the lines it has in this text; unchanged when it is not there."""
     found = definitions.find_by_qualname(definitions.find_definitions(text, region.path), region.qualname)
     return region if found is None else replace(region, start=found.start, end=found.end)
 
 
-def _size(region: Region) -> int:
+def _line_count(region: Region) -> int:
     return region.end - region.start + 1
 
 
-def unwritten(region: Region, text_of: TextOf) -> bool:
+def is_unwritten(region: Region, text_of: TextOf) -> bool:
     """Whether its body is a placeholder."""
     text = text_of(region.path)
     return text is not None and placeholders.is_unwritten(definitions.line_span(text, region.start, region.end))
 
 
-def _raised_in(failure: Failure, region: Region) -> bool:
+def _raises_unwritten(failure: Failure, region: Region) -> bool:
     """Did the region itself say that it is not written?"""
     if failure.type != "NotImplementedError":
         return False
@@ -185,8 +185,8 @@ def _region_at(path: str, line: int, text_of: TextOf, patterns: Sequence[str] | 
     return Region(path=path, qualname=found.qualname, start=found.start, end=found.end)
 
 
-def _entered(
-    items: Iterable[Reached], text_of: TextOf, patterns: Sequence[str] | None
+def _entered_regions(
+    items: Iterable[EnteredFunction], text_of: TextOf, patterns: Sequence[str] | None
 ) -> dict[Region, tuple[int, int]]:
     """Each region a case entered with its least depth and the order of its first entry."""
     result: dict[Region, tuple[int, int]] = {}
@@ -200,7 +200,7 @@ def _entered(
     return result
 
 
-def _frames(
+def _traceback_positions(
     failing: Mapping[str, Failure | None], text_of: TextOf, patterns: Sequence[str] | None
 ) -> dict[Region, int]:
     result: dict[Region, int] = {}
@@ -214,7 +214,7 @@ def _frames(
     return result
 
 
-def _words(failure: Failure, text_of: TextOf, patterns: Sequence[str] | None) -> tuple[set[str], set[str]]:
+def _test_names(failure: Failure, text_of: TextOf, patterns: Sequence[str] | None) -> tuple[set[str], set[str]]:
     """The names in the test's failing statement, and in all of the test."""
     frame = next((item for item in reversed(failure.frames) if is_trusted(item.path, patterns)), None)
     text = text_of(frame.path) if frame is not None else None
@@ -222,13 +222,13 @@ def _words(failure: Failure, text_of: TextOf, patterns: Sequence[str] | None) ->
         return set(), set()
     around = definitions.enclosing_definition(text, frame.line, frame.path)
     body = definitions.line_span(text, around.start, around.end) if around else ""
-    return set(_NAME.findall(_statement(text, frame))), set(_NAME.findall(body))
+    return set(_NAME.findall(_failing_statement(text, frame))), set(_NAME.findall(body))
 
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
-def _statement(text: str, frame: Frame) -> str:
+def _failing_statement(text: str, frame: Frame) -> str:
     taken = ""
     for line in definitions.split_lines(text)[frame.line - 1 : frame.line + 9]:
         taken += line

@@ -18,20 +18,22 @@ from greenloop.core.records.verdict import Status
 from greenloop.core.report import LineTrace, ReachedFunction, line_traces
 from greenloop.core.run_state import Baseline
 from greenloop.localize import regions
-from greenloop.localize.context import Bed
+from greenloop.localize.context import BaselineContext
 
-PASSING = 20  # neighbours that are watched
-SECONDS = 3.0  # of the watched run; a target that takes longer by itself is not watched
+MOST_PASSING = 20  # neighbours that are watched
+WATCH_SECONDS = 3.0  # of the watched run; a target that takes longer by itself is not watched
 
 Suspicion = Mapping[str, Mapping[int, float]]
 
 
-async def with_suspicion(bed: Bed, baseline: Baseline, reach: Mapping[str, Sequence[ReachedFunction]]) -> Baseline:
+async def add_suspicion(
+    bed: BaselineContext, baseline: Baseline, reach: Mapping[str, Sequence[ReachedFunction]]
+) -> Baseline:
     """The baseline with `Problem.suspicion`; `reach` says which functions each neighbour calls."""
     problem, verdict = baseline.problem, baseline.attempt.verdict
     written = [region for region in problem.regions if not _is_stub(region, problem)]
     hangs = verdict.status is Status.TIMEOUT
-    if not written or (verdict.seconds > SECONDS and not hangs):
+    if not written or (verdict.seconds > WATCH_SECONDS and not hangs):
         return baseline
     failing = {case.id for case in verdict.cases if not case.passed}
     passing = [case for case in baseline.outcomes if baseline.outcomes[case] == "passed" and case not in failing]
@@ -41,7 +43,7 @@ async def with_suspicion(bed: Bed, baseline: Baseline, reach: Mapping[str, Seque
     selectors = [*near, *targets] if hangs else [*targets, *near]
     watch = tuple(WatchedLines(path=region.path, start=region.start, end=region.end) for region in written)
     try:
-        execution = await bed.run(selectors, problem.spec.files, watch=watch, seconds=SECONDS, baseline=False)
+        execution = await bed.run(selectors, problem.spec.files, watch=watch, seconds=WATCH_SECONDS, baseline=False)
     except CannotVerifyError:
         return baseline
     found = ochiai(line_traces(execution), failing, {*passing})
@@ -53,20 +55,20 @@ def nearest(
 ) -> list[str]:
     """The neighbours that call a region most directly, as many as are worth watching."""
     depths = {
-        case: min((hit.depth for hit in reach.get(case, ()) if _in(hit, suspects)), default=None) for case in passing
+        case: min((hit.depth for hit in reach.get(case, ()) if _is_in(hit, suspects)), default=None) for case in passing
     }
     found = [(depth, case) for case, depth in depths.items() if depth is not None]
-    return [case for _depth, case in sorted(found, key=lambda pair: pair[0])][:PASSING]
+    return [case for _depth, case in sorted(found, key=lambda pair: pair[0])][:MOST_PASSING]
 
 
-def ochiai(seen: Mapping[str, LineTrace], failing: Collection[str], passing: Collection[str]) -> Suspicion:
+def ochiai(watched_cases: Mapping[str, LineTrace], failing: Collection[str], passing: Collection[str]) -> Suspicion:
     """By path and line, 0..1; only lines that a failing case has run.
 
     Failing cases that run the line, over the root of (failing cases) x (cases that run it): A. Ochiai 1957, as used by
     Abreu, Zoeteweij and van Gemund, "On the Accuracy of Spectrum-based Fault Localization", 2007.
     """
-    bad = [seen[case].lines for case in failing if case in seen]
-    good = [seen[case].lines for case in passing if case in seen]
+    bad = [watched_cases[case].lines for case in failing if case in watched_cases]
+    good = [watched_cases[case].lines for case in passing if case in watched_cases]
     scores: dict[str, dict[int, float]] = {}
     for path, line in sorted({(path, line) for lines in bad for path, ran in lines.items() for line in ran}):
         failed = sum(line in lines.get(path, ()) for lines in bad)
@@ -75,9 +77,9 @@ def ochiai(seen: Mapping[str, LineTrace], failing: Collection[str], passing: Col
     return scores
 
 
-def _in(hit: ReachedFunction, suspects: Sequence[Region]) -> bool:
+def _is_in(hit: ReachedFunction, suspects: Sequence[Region]) -> bool:
     return any(hit.path == region.path and region.start <= hit.firstlineno <= region.end for region in suspects)
 
 
 def _is_stub(region: Region, problem: Problem) -> bool:
-    return region.created or regions.unwritten(region, problem.files.get)
+    return region.created or regions.is_unwritten(region, problem.files.get)

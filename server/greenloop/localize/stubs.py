@@ -26,7 +26,7 @@ _NO_ATTRIBUTE = re.compile(r"(type object )?'([^'.]+)'(?: object)? has no attrib
 
 
 @dataclass(frozen=True, kw_only=True)
-class Missing:
+class MissingNames:
     """Names to be written into one file.
 
     `path` is the module that gains them (`new_file`: it does not exist); `owner` is the class for methods, else empty;
@@ -41,14 +41,14 @@ class Missing:
     uses: str = ""
 
 
-def missing(
+def find_missing(
     failures: Iterable[Failure],
     text_of: TextOf,
     root: Path,
     test_path: str = "",
     *,
     patterns: Sequence[str] | None = None,
-) -> Missing | None:
+) -> MissingNames | None:
     """What must be written first, when a test says so; None when the failures mean something else.
 
     `text_of` gives a file's text, stubs included. `test_path` is for failures that do not tell where they happened.
@@ -56,15 +56,15 @@ def missing(
     for failure in failures:
         inside = [frame.path for frame in failure.frames if not frame.path.startswith("/")]
         path = next((path for path in reversed(inside) if "site-packages" not in path), test_path)
-        asking = _Asking(path=path, text=(text_of(path) if path else None) or "", text_of=text_of, root=root)
-        found = _one(failure_message(failure), asking, by_test=not path or sources.is_trusted(path, patterns))
+        asking = _Importer(path=path, text=(text_of(path) if path else None) or "", text_of=text_of, root=root)
+        found = _missing_in(failure_message(failure), asking, by_test=not path or sources.is_trusted(path, patterns))
         if found is not None:
             return found
     return None
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asking:
+class _Importer:
     """The file that asks for a name, and where to look for others."""
 
     path: str
@@ -91,25 +91,25 @@ class _Texts:
         return isinstance(path, str) and self._text_of(path) is not None
 
 
-def _one(message: str, asking: _Asking, *, by_test: bool) -> Missing | None:
+def _missing_in(message: str, asking: _Importer, *, by_test: bool) -> MissingNames | None:
     if match := _NO_MODULE.search(message):
-        return _module(match[1], asking, by_test=by_test)
+        return _missing_module(match[1], asking, by_test=by_test)
     if not by_test:
         return None
     if match := _CANNOT.search(message):
-        return _name_of_module(match[2], match[1], asking)
+        return _missing_name(match[2], match[1], asking)
     if match := _NO_MODULE_ATTRIBUTE.search(message):
-        return _name_of_module(match[1], match[2], asking)
+        return _missing_name(match[1], match[2], asking)
     if match := _NO_ATTRIBUTE.search(message):
-        return _member(match[2], match[3], asking, on_class=bool(match[1]))
+        return _missing_member(match[2], match[3], asking, on_class=bool(match[1]))
     return None
 
 
-def _name_of_module(module: str, name: str, asking: _Asking) -> Missing | None:
+def _missing_name(module: str, name: str, asking: _Importer) -> MissingNames | None:
     path = asking.module(module)
     if path is None or sources.is_trusted(path):
         return None
-    bound = _bound(asking.text_of(path) or "")
+    bound = _bound_names(asking.text_of(path) or "")
     if name in bound:
         return None  # It is there, but not yet when asked for: a circular import, or a condition.
     if path.endswith("__init__.py"):
@@ -118,12 +118,12 @@ def _name_of_module(module: str, name: str, asking: _Asking) -> Missing | None:
             return None  # A module nobody imported; writing a function of its name would hide it.
         members = _members(asking.text, name)
         if members and not re.search(rf"(?<![\w.]){re.escape(name)}\(", asking.text) and name.islower():
-            return Missing(path=f"{below}{name}.py", names=members, new_file=True, uses=asking.text)
-    names = [item for item in dict.fromkeys([name, *_wanted(asking, module)]) if item not in bound]
-    return Missing(path=path, names=tuple(names), uses=asking.text)
+            return MissingNames(path=f"{below}{name}.py", names=members, new_file=True, uses=asking.text)
+    names = [item for item in dict.fromkeys([name, *_used_names(asking, module)]) if item not in bound]
+    return MissingNames(path=path, names=tuple(names), uses=asking.text)
 
 
-def _module(module: str, asking: _Asking, *, by_test: bool) -> Missing | None:
+def _missing_module(module: str, asking: _Importer, *, by_test: bool) -> MissingNames | None:
     top = module.partition(".")[0]
     root = asking.root
     local = asking.module(top) is not None or (root / top).is_dir() or (root / "src" / top).is_dir()
@@ -136,11 +136,11 @@ def _module(module: str, asking: _Asking, *, by_test: bool) -> Missing | None:
     path = workspace.resolve_module(module, root, asking.path)
     if asking.text_of(path) is not None or sources.is_trusted(path):
         return None
-    names = _wanted(asking, module)
-    return Missing(path=path, names=tuple(names), new_file=True, uses=asking.text) if names else None
+    names = _used_names(asking, module)
+    return MissingNames(path=path, names=tuple(names), new_file=True, uses=asking.text) if names else None
 
 
-def _wanted(asking: _Asking, module: str) -> list[str]:
+def _used_names(asking: _Importer, module: str) -> list[str]:
     """What a test takes from a module: the names it imports from it, or the attributes it uses of it."""
     names: list[str] = []
     file = asking.module(module)
@@ -166,7 +166,7 @@ def _members(text: str, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.findall(rf"(?<![\w.]){re.escape(name)}\.([^\W\d]\w*)", code)))
 
 
-def _bound(text: str) -> set[str]:
+def _bound_names(text: str) -> set[str]:
     """Names a module binds at its top level, as far as its text shows."""
     names = {name for item in definitions.find_bindings(text) for name in item.names}
     return names | {item.name for item in definitions.find_definitions(text) if not item.owner}
@@ -175,7 +175,7 @@ def _bound(text: str) -> set[str]:
 # -- members of classes ---------------------------------------------------------------------------------------------
 
 
-def _member(owner: str, name: str, asking: _Asking, *, on_class: bool) -> Missing | None:
+def _missing_member(owner: str, name: str, asking: _Importer, *, on_class: bool) -> MissingNames | None:
     if name.startswith("__") and name.endswith("__"):
         return None
     word = re.escape(name)
@@ -190,11 +190,11 @@ def _member(owner: str, name: str, asking: _Asking, *, on_class: bool) -> Missin
             continue
         if known.search(definitions.line_span(content, found[0].start, found[0].end)):
             return None
-        return Missing(path=path, names=(name,), owner=found[0].qualname, on_class=on_class, uses=asking.text)
+        return MissingNames(path=path, names=(name,), owner=found[0].qualname, on_class=on_class, uses=asking.text)
     return None
 
 
-def _class_files(owner: str, asking: _Asking) -> list[str]:
+def _class_files(owner: str, asking: _Importer) -> list[str]:
     """Workspace files that may define the class, those that the test imports first."""
     imported = [asking.module(module) for module, _names, _line in sources.find_imports(asking.text, asking.path)]
     near = [path for path in imported if path is not None]
@@ -211,27 +211,27 @@ def _class_files(owner: str, asking: _Asking) -> list[str]:
 # -- stubs ----------------------------------------------------------------------------------------------------------
 
 
-def stub(found: Missing, text_of: TextOf) -> tuple[dict[str, str], tuple[Region, ...]]:
+def add_stubs(missing: MissingNames, text_of: TextOf) -> tuple[dict[str, str], tuple[Region, ...]]:
     """The file's new text with a stub for each name, and the regions of the stubs.
 
     Everything that was in the file stays. Upper-case names become constants (`None`), which are no regions.
     """
-    text = text_of(found.path) or ""
+    text = text_of(missing.path) or ""
     end = "\r\n" if "\r\n" in text else "\n"
-    for name in found.names:
-        text = _with_method(text, found, name, end) if found.owner else _with_name(text, found, name, end)
+    for name in missing.names:
+        text = _with_method(text, missing, name, end) if missing.owner else _with_name(text, missing, name, end)
     listed = definitions.find_definitions(text)
     regions = []
-    for name in found.names:
-        item = definitions.find_by_qualname(listed, f"{found.owner}.{name}" if found.owner else name)
+    for name in missing.names:
+        item = definitions.find_by_qualname(listed, f"{missing.owner}.{name}" if missing.owner else name)
         if item is not None:
             regions.append(
-                Region(path=found.path, qualname=item.qualname, start=item.start, end=item.end, created=True)
+                Region(path=missing.path, qualname=item.qualname, start=item.start, end=item.end, created=True)
             )
-    return {found.path: text}, tuple(regions)
+    return {missing.path: text}, tuple(regions)
 
 
-def _with_name(text: str, found: Missing, name: str, end: str) -> str:
+def _with_name(text: str, found: MissingNames, name: str, end: str) -> str:
     block = _top_level(name, found.uses, indentation_unit(text))
     if not text.strip():
         return text + end.join(block) + end
@@ -260,7 +260,7 @@ def _top_level(name: str, uses: str, unit: str) -> list[str]:
     return [f"{keyword} {name}(*args, **kwargs):", f'{unit}raise NotImplementedError("{name}")']
 
 
-def _with_method(text: str, found: Missing, name: str, end: str) -> str:
+def _with_method(text: str, found: MissingNames, name: str, end: str) -> str:
     owner = definitions.find_by_qualname(definitions.find_definitions(text), found.owner)
     if owner is None:
         return text
@@ -281,7 +281,7 @@ def _with_method(text: str, found: Missing, name: str, end: str) -> str:
     return "".join(rows)
 
 
-def _method(name: str, found: Missing, unit: str) -> list[str]:
+def _method(name: str, found: MissingNames, unit: str) -> list[str]:
     word = re.escape(name)
     called = re.search(rf"\.{word}\(", found.uses)
     awaited = re.search(rf"\bawait\s+[\w.()]+\.{word}\(", found.uses)

@@ -30,11 +30,15 @@ KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|ghp)[-_][\w*-]{6,}|\bAIza[\w-]{20,
 LINE = 200
 
 
-def transient(error: Exception) -> bool:
+def is_transient(error: Exception) -> bool:
     """May the same request succeed a little later?"""
-    if OUT_OF_QUOTA.search(str(error)) or NO_KEY.search(str(error)) or _too_long(error):
+    if OUT_OF_QUOTA.search(str(error)) or NO_KEY.search(str(error)) or _is_too_long(error):
         return False
-    return isinstance(error, OSError) or _named(error, "Timeout", "Connect", "Protocol") or _status(error) in TRANSIENT
+    return (
+        isinstance(error, OSError)
+        or _is_class_named(error, "Timeout", "Connect", "Protocol")
+        or _status(error) in TRANSIENT
+    )
 
 
 def retry_after(error: Exception) -> float | None:
@@ -47,8 +51,8 @@ def retry_after(error: Exception) -> float | None:
         return None
 
 
-def problem(
-    error: Exception, *, name: str, key: str, base: str, secrets: Iterable[str], kept: bool = False
+def explain_error(
+    error: Exception, *, name: str, key: str, base: str, secrets: Iterable[str], key_from_editor: bool = False
 ) -> ModelError:
     """The problem to show to the user.
 
@@ -59,22 +63,22 @@ def problem(
     provider = name.partition("/")[0]
     return (
         _about_request(error, message, name, provider)
-        or _about_account(error, message, name, provider, key, key_from_editor=kept)
-        or _about_way(error, message, name, provider, base)
+        or _about_account(error, message, name, provider, key, key_from_editor=key_from_editor)
+        or _about_connection(error, message, name, provider, base)
         or ModelError(
-            f"{provider} refused the request: {_short(message)}",
+            f"{provider} refused the request: {_shorten(message)}",
             remedy="Check the model's name and `api.base`, or name another model.",
         )
     )
 
 
 def _about_request(error: Exception, message: str, model: str, provider: str) -> ModelError | None:
-    if _too_long(error):
+    if _is_too_long(error):
         return ContextTooLongError(
             f"The prompt is too long for the context of {model}.",
             remedy="Lower `prompt.tokens`, or name a model with a larger context.",
         )
-    if "LLM Provider NOT provided" in message or _named(error, "UnknownProvider"):
+    if "LLM Provider NOT provided" in message or _is_class_named(error, "UnknownProvider"):
         return ModelError(
             f"No provider is known for the model '{model}'.",
             remedy="Write it as provider/model, such as ollama/llama3.2 or openai/gpt-4o, or `local`.",
@@ -112,23 +116,25 @@ def _about_account(
     return None
 
 
-def _about_way(error: Exception, message: str, model: str, provider: str, base: str) -> ModelError | None:
+def _about_connection(error: Exception, message: str, model: str, provider: str, base: str) -> ModelError | None:
     status = _status(error)
-    if _unreachable(error, message):
+    if _is_unreachable(error, message):
         if provider.startswith("ollama"):
             return ModelError(
                 f"No Ollama answers at {base}.", remedy="Start it with `ollama serve`, or set `api.base`."
             )
         address = f" at {base}" if base else ""
         return ModelError(f"{model} cannot be reached{address}.", remedy="Check the network and `api.base`.")
-    if _named(error, "Timeout"):
+    if _is_class_named(error, "Timeout"):
         return ModelError(f"{model} did not answer in time.", remedy="Try again, or raise `api.timeout`.")
     # litellm calls a broken connection a server error.
     if status is not None and status >= 500 and not BROKEN.search(message):
-        return ModelError(f"{provider} has trouble answering ({status}): {_short(message)}", remedy="Try again later.")
-    if BROKEN.search(message) or _named(error, "Connect", "Protocol") or isinstance(error, OSError):
         return ModelError(
-            f"The connection to {model} broke: {_short(message)}", remedy="Check the network and try again."
+            f"{provider} has trouble answering ({status}): {_shorten(message)}", remedy="Try again later."
+        )
+    if BROKEN.search(message) or _is_class_named(error, "Connect", "Protocol") or isinstance(error, OSError):
+        return ModelError(
+            f"The connection to {model} broke: {_shorten(message)}", remedy="Check the network and try again."
         )
     return None
 
@@ -136,16 +142,16 @@ def _about_way(error: Exception, message: str, model: str, provider: str, base: 
 def _status(error: Exception) -> int | None:
     """The HTTP status of the provider's answer. litellm invents one if there was no answer; that one is ignored."""
     status = getattr(error, "status_code", None)
-    return status if isinstance(status, int) and not _named(error, "Connection", "Timeout") else None
+    return status if isinstance(status, int) and not _is_class_named(error, "Connection", "Timeout") else None
 
 
-def _too_long(error: Exception) -> bool:
-    return _named(error, "ContextWindow") or (
+def _is_too_long(error: Exception) -> bool:
+    return _is_class_named(error, "ContextWindow") or (
         _status(error) in {400, 413, 422, 500} and bool(TOO_LONG.search(str(error)))
     )
 
 
-def _unreachable(error: Exception, message: str) -> bool:
+def _is_unreachable(error: Exception, message: str) -> bool:
     cause: BaseException | None = error
     while cause is not None:
         if type(cause).__name__ in {"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"}:
@@ -154,11 +160,11 @@ def _unreachable(error: Exception, message: str) -> bool:
     return bool(UNREACHABLE.search(message))
 
 
-def _named(error: Exception, *words: str) -> bool:
+def _is_class_named(error: Exception, *words: str) -> bool:
     return any(word in type(error).__name__ for word in words)
 
 
-def _short(message: str) -> str:
+def _shorten(message: str) -> str:
     """The provider's message without litellm's prefixes, cut to a line and ending like a sentence."""
     message = re.split(r" (?:Original exception: |Traceback \()", message)[0]
     message = re.sub(r"^((litellm\.)?\w+(Error|Exception|Timeout)( - |: ))+", "", message)

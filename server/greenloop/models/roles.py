@@ -21,7 +21,7 @@ WRITERS = (Role.DRAFTER, Role.REFINER)
 WHOLE = (Move.DRAFT, Move.REFINE, Move.RESTART, Move.MERGE)  # moves with whole answers; infills are too small to count
 
 
-def sampled(settings: Settings, request: ChatRequest, attempts: Sequence[Attempt]) -> ChatRequest:
+def apply_sampling(settings: Settings, request: ChatRequest, attempts: Sequence[Attempt]) -> ChatRequest:
     """The request with its role's token limit, and the temperature after applying the role's schedule."""
     tokens = int(get(settings, f"{request.role}.tokens"))
     schedule = get(settings, f"{request.role}.temperature")
@@ -40,14 +40,14 @@ def _repetitions(attempts: Sequence[Attempt]) -> int:
     return sum(each in signatures[:number] for number, each in enumerate(signatures))
 
 
-def failures(attempts: Sequence[Attempt]) -> int:
+def count_failures(attempts: Sequence[Attempt]) -> int:
     """The number of a model's whole answers that did not solve the problem."""
     return sum(
         attempt.draft is not None and attempt.draft.move in WHOLE and not attempt.accepted for attempt in attempts
     )
 
 
-def opened(name: str, settings: Settings, keys: KeyStore | None = None) -> Model:
+def open_model(name: str, settings: Settings, keys: KeyStore | None = None) -> Model:
     """Opens a model by name: one of the registered kinds, else one of litellm's; `keys` asks the editor for API keys.
 
     Raises `ModelError` for the editor's own model, which only an editor can provide.
@@ -60,7 +60,7 @@ def opened(name: str, settings: Settings, keys: KeyStore | None = None) -> Model
     provider = kind if kind in registry.list_parts("models") else "litellm"
     module = registry.load_part("models", provider)
     asks_for_keys = provider == "litellm" and keys is not None
-    model: Model = module.keyed(name, settings, keys) if asks_for_keys else module.create(name, settings)
+    model: Model = module.create_with_keys(name, settings, keys) if asks_for_keys else module.create(name, settings)
     return model
 
 
@@ -75,27 +75,27 @@ class Models:
     settings: Settings
     override: Model | None = None
     opened: dict[str, Model] = field(default_factory=dict)
-    chosen: str = ""
+    default_name: str = ""
     failures: int = 0
-    opener: Callable[[str, Settings], Model] | None = None
+    factory: Callable[[str, Settings], Model] | None = None
 
-    async def of(self, role: Role) -> Model:
+    async def model_for(self, role: Role) -> Model:
         """The model for a role. Raises `ModelError` if none is configured and none is found."""
         if self.override:
             return self.override
         name = self.name_of(role)
         if not name:
-            name = self.chosen = await choose(self.settings)
+            name = self.default_name = await choose(self.settings)
         if not name:
             raise ModelError(
                 "No model is configured and none was found.",
                 remedy="Run `greenloop model pull` for the embedded one (1.1 GB), or name one with `--model`.",
             )
         if name not in self.opened:
-            self.opened[name] = (self.opener or opened)(name, self.settings)
+            self.opened[name] = (self.factory or open_model)(name, self.settings)
         return self.opened[name]
 
-    def known(self, role: Role) -> Model | None:
+    def opened_model(self, role: Role) -> Model | None:
         """The model for a role if it has been opened already, for any role; else None."""
         return self.override or self.opened.get(self.name_of(role))
 
@@ -107,7 +107,7 @@ class Models:
         step = self.failures // escalation.after
         if step and escalation.models and role in WRITERS:
             return escalation.models[min(step, len(escalation.models)) - 1]
-        return str(get(self.settings, f"{role}.model") or self.settings.model or self.chosen)
+        return str(get(self.settings, f"{role}.model") or self.settings.model or self.default_name)
 
     async def close(self) -> None:
         for model in self.opened.values():

@@ -56,7 +56,9 @@ class NotebookTarget:
             self.notebook, outcome.before.get(module) or "", outcome.after[module], self.cell_target.last_cell
         )
         if changed is None:
-            raise WorkspaceError(f"The result changes several cells of {self.notebook.path} in one piece.")
+            raise WorkspaceError(
+                f"The result changes code across several cells of {self.notebook.path}, which cannot be separated."
+            )
         return changed
 
     def outcome_by_cell(self, outcome: Outcome) -> Outcome:
@@ -89,7 +91,7 @@ class NotebookTarget:
         file = ipynb.parse(text, self.notebook.path)
         notebook = file.to_notebook(self.notebook.path, self.notebook.module, self.notebook.tests)
         if len(notebook.cells) != len(self.notebook.cells):
-            raise UsageError(f"{self.notebook.path} has other cells than before.")
+            raise UsageError(f"{self.notebook.path} has different cells than before.")
         return prepare(notebook, self.cell_target)
 
     def label_cells(self, text: str) -> str:
@@ -123,7 +125,7 @@ class NotebookTarget:
             first_line if first_line.startswith(failure.type) else f"{failure.type}: {first_line}".rstrip(": ")
         )
         return Fault(
-            sentence=f"{location}: {description}", remedy="Earlier cells run before the target; mend that one first."
+            sentence=f"{location}: {description}", remedy="Earlier cells run before the target; fix that cell first."
         )
 
     def _uses_functions(self, cell: int, row: int) -> bool:
@@ -164,7 +166,7 @@ def load(root: Path, path: str) -> tuple[Notebook, str]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not written in UTF-8.", remedy="Save it with Jupyter.") from error
+        raise UsageError(f"{path} is not UTF-8.", remedy="Save it with Jupyter.") from error
     return ipynb.parse(text, path).to_notebook(path, *free_module_names(root, path)), text
 
 
@@ -267,7 +269,7 @@ def prepare(notebook: Notebook, goal: CellTarget) -> NotebookTarget:
             row, why = cell.parsed.syntax_error
             raise UsageError(
                 f"Cell {number + 1} of {notebook.path} cannot be read in row {row + 1}: {why}.",
-                remedy="Earlier cells run before the target; mend that one first.",
+                remedy="Earlier cells run before the target; fix that cell first.",
             )
     composed = compose(notebook, goal.last_cell)
     return NotebookTarget(

@@ -39,10 +39,10 @@ def parse(text: str, path: str) -> NotebookFile:
     try:
         root = json.loads(text_after_mark)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no notebook: {error}.", remedy="Open it in Jupyter and save it.") from error
+        raise UsageError(f"{path} is not a notebook: {error}.", remedy="Open it in Jupyter and save it.") from error
     version = root.get("nbformat") if isinstance(root, dict) else None
     if version != FORMAT or not isinstance(root.get("cells"), list):
-        description = f"has nbformat {version}" if isinstance(version, int) else "is no notebook of Jupyter"
+        description = f"has nbformat {version}" if isinstance(version, int) else "is not a Jupyter notebook"
         raise UsageError(
             f"{path} {description}; only nbformat {FORMAT} can be read.",
             remedy="Save it with a newer Jupyter, or `jupyter nbconvert --to notebook --inplace` it.",

@@ -25,9 +25,7 @@ def folder(package: Path = _PACKAGE) -> Path:
     for location in (package / "_sandbox", package.parent.parent / "sandbox"):
         if (location / "protocol.py").is_file() and (location / "supervisor.py").is_file():
             return location
-    raise CannotVerifyError(
-        f"greenloop's own sandbox files are missing beside {package}.", remedy="Install greenloop again from its wheel."
-    )
+    raise CannotVerifyError(f"greenloop's sandbox files are missing next to {package}.", remedy="Reinstall greenloop.")
 
 
 @cache

@@ -101,13 +101,13 @@ def clamp_limits(limits: Limits, report_status: ReportStatus) -> Limits:
     allowed = cgroups.read_limits()
     if allowed.memory is not None and allowed.memory < limits.memory:
         report_status(
-            f"this container allows {allowed.memory >> 20} MiB of memory in all, less than sandbox.memory = "
-            f"{limits.memory >> 20}: tests get no more than that"
+            f"this machine allows {allowed.memory >> 20} MiB of memory in total, less than sandbox.memory = "
+            f"{limits.memory >> 20}: tests get only that much"
         )
         limits = replace(limits, memory=allowed.memory)
     if allowed.processes is not None and allowed.processes < limits.processes:
         report_status(
-            f"this container allows {allowed.processes} processes in all, less than sandbox.processes = "
-            f"{limits.processes}: tests may fail for want of them"
+            f"this machine allows {allowed.processes} processes in total, less than sandbox.processes = "
+            f"{limits.processes}: tests may fail because of that"
         )
     return limits

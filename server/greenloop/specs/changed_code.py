@@ -27,7 +27,7 @@ from greenloop.core.text.diff import with_plain_ends
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
+class ChangedCode:
     """The candidate's code in one region. `text` is the composed file, `module` its syntax tree.
 
     `original_node` is the user's own definition; `changed_node` is the candidate's, None where it is unchanged;
@@ -37,20 +37,20 @@ class Subject:
     region: Region
     text: str
     module: ast.Module
-    before: Definition | None
-    node: Definition | None
-    added: tuple[ast.stmt, ...]
+    original_node: Definition | None
+    changed_node: Definition | None
+    added_statements: tuple[ast.stmt, ...]
 
     @property
-    def judged(self) -> tuple[ast.stmt, ...]:
-        return (*((self.node,) if self.node else ()), *self.added)
+    def checked_nodes(self) -> tuple[ast.stmt, ...]:
+        return (*((self.changed_node,) if self.changed_node else ()), *self.added_statements)
 
     def functions(self) -> Iterator[tuple[str, Function]]:
         """The functions to check, each with a name for use in a sentence; a class yields its methods."""
-        changed = self.node
+        changed = self.changed_node
         if isinstance(changed, FUNCTIONS):
             yield "The function", changed
-        for item in (*((changed,) if isinstance(changed, ast.ClassDef) else ()), *self.added):
+        for item in (*((changed,) if isinstance(changed, ast.ClassDef) else ()), *self.added_statements):
             if isinstance(item, FUNCTIONS):
                 yield f"The helper `{item.name}`", item
             elif isinstance(item, ast.ClassDef):
@@ -59,7 +59,7 @@ class Subject:
                         yield f"The method `{name}`", node
 
 
-def subject(problem: Problem, region: Region, files: Mapping[str, str]) -> Subject | None:
+def find_changed_code(problem: Problem, region: Region, files: Mapping[str, str]) -> ChangedCode | None:
     """Finds a region's changes in the composed texts; None where its file does not parse or no longer defines it."""
     old_text, text = (
         with_plain_ends(problem.files.get(region.path, "")),
@@ -76,13 +76,13 @@ def subject(problem: Problem, region: Region, files: Mapping[str, str]) -> Subje
         return None
     kept_ids = {id(new) for _old, new in definitions_of.values() if new is not None}
     unchanged = original_node is not None and dump_tree(original_node) == dump_tree(changed_node)
-    return Subject(
+    return ChangedCode(
         region=region,
         text=text,
         module=new_tree,
-        before=original_node,
-        node=None if unchanged and not region.created else changed_node,
-        added=tuple(_added(original_body, new_tree.body, kept_ids)),
+        original_node=original_node,
+        changed_node=None if unchanged and not region.created else changed_node,
+        added_statements=tuple(_added(original_body, new_tree.body, kept_ids)),
     )
 
 
@@ -111,18 +111,20 @@ def _nodes(
     return old_node, new_nodes[min(position, len(new_nodes) - 1)] if position is not None else new_nodes[-1]
 
 
-def _added(before: Sequence[ast.stmt], after: Sequence[ast.stmt], kept: set[int]) -> Iterator[ast.stmt]:
+def _added(before: Sequence[ast.stmt], after: Sequence[ast.stmt], region_node_ids: set[int]) -> Iterator[ast.stmt]:
     """Yields the new statements; for a class that contains a region, the new statements inside it."""
     known_dumps = Counter(dump_tree(node) for node in before)
     for node in after:
         node_dump = dump_tree(node)
-        if id(node) in kept or known_dumps[node_dump] > 0:
+        if id(node) in region_node_ids or known_dumps[node_dump] > 0:
             known_dumps[node_dump] -= 1
             continue
-        if isinstance(node, DEFINITIONS) and any(id(inner) in kept for _name, inner in find_definitions(node.body)):
+        if isinstance(node, DEFINITIONS) and any(
+            id(inner) in region_node_ids for _name, inner in find_definitions(node.body)
+        ):
             old_definition = next(
                 (item for item in before if isinstance(item, DEFINITIONS) and item.name == node.name), None
             )
-            yield from _added(old_definition.body if old_definition else (), node.body, kept)
+            yield from _added(old_definition.body if old_definition else (), node.body, region_node_ids)
         else:
             yield node

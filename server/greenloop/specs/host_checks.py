@@ -30,7 +30,7 @@ def options(settings: SpecSettings) -> dict[str, Any]:
     return asdict(settings)
 
 
-async def collected(problem: Problem, tools: Tools) -> Spec:
+async def collect(problem: Problem, tools: Tools) -> Spec:
     """Collects what the settings add to tests and docstring. Raises `UsageError` or `CannotVerifyError`."""
     spec = Spec()
     for name in PARTS:
@@ -42,17 +42,17 @@ async def collected(problem: Problem, tools: Tools) -> Spec:
 def instruction(cases: Sequence[Case]) -> str:
     """Tells a model what to know before it starts: the limits and the recorded calls."""
     constraints = [case.source for case in cases if case.provenance is Provenance.CONSTRAINT]
-    limits = "; ".join(dict.fromkeys(each.wish for each in parse(constraints)))
+    limits = "; ".join(dict.fromkeys(each.prompt_text for each in parse(constraints)))
     calls = [case.source for case in cases if case.provenance is Provenance.TRACE and len(case.source) <= LONGEST]
     recorded = "\n".join(["This was recorded and must hold:", *calls[:SHOWN]]) if calls else ""
     return "\n".join(text for text in (f"Limits: {limits}." if limits else "", recorded) if text)
 
 
-async def judged(
+async def judge(
     problem: Problem,
     files: Mapping[str, str],
     tools: Tools,
-    run: Callable[[], Awaitable[Verdict]],
+    run_tests: Callable[[], Awaitable[Verdict]],
     *,
     final: bool = False,
 ) -> Verdict:
@@ -61,7 +61,7 @@ async def judged(
     A candidate that breaks a limit still runs: feedback reports both results, and both decide which attempt is best.
     """
     limits = await _results("constraints", Provenance.CONSTRAINT, problem, files, tools)
-    verdict = scored(await run(), problem.spec.cases)
+    verdict = with_scores(await run_tests(), problem.spec.cases)
     verdict = with_results(verdict, limits)
     if final and verdict.status is Status.PASSED:
         verdict = with_results(verdict, await _results("human", Provenance.HUMAN, problem, files, tools))
@@ -75,15 +75,15 @@ def with_results(verdict: Verdict, results: Sequence[CaseResult]) -> Verdict:
     return replace(verdict, status=status, cases=(*verdict.cases, *results))
 
 
-def scored(verdict: Verdict, cases: Sequence[Case]) -> Verdict:
+def with_scores(verdict: Verdict, cases: Sequence[Case]) -> Verdict:
     """Adds to a scorer's own cases the share that it reported."""
     score_ids = {case.id for case in cases if case.provenance is Provenance.SCORE}
     if not score_ids:
         return verdict
-    return replace(verdict, cases=tuple(_shared(each) if each.id in score_ids else each for each in verdict.cases))
+    return replace(verdict, cases=tuple(_with_share(each) if each.id in score_ids else each for each in verdict.cases))
 
 
-def _shared(result: CaseResult) -> CaseResult:
+def _with_share(result: CaseResult) -> CaseResult:
     failure = None if result.passed else result.failure
     match = _SCORE.match(failure.message) if failure and failure.type == "AssertionError" else None
     return replace(result, share=min(float(match[1]), 1.0)) if match else result

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from greenloop.core.errors import SettingsError
 from greenloop.core.python.ast_source import FUNCTIONS, docstring_statement, dump_tree
 from greenloop.specs import metrics
-from greenloop.specs.changed_code import Subject
+from greenloop.specs.changed_code import ChangedCode
 
 RUFF = "ruff"
 MOST = 3  # violations of one constraint that are reported
@@ -26,25 +26,25 @@ _SELECTOR = re.compile(r"[A-Z]{1,8}\d{0,4}")
 class Constraint:
     """One limit: its keyword and its arguments."""
 
-    word: str
+    keyword: str
     values: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
-        return " ".join((self.word, *self.values))
+        return " ".join((self.keyword, *self.values))
 
     @property
     def number(self) -> int:
         return int(self.values[0])
 
     @property
-    def wish(self) -> str:
+    def prompt_text(self) -> str:
         """The limit as the prompt states it."""
-        return _WISHES[self.word].format(", ".join(self.values))
+        return _PROMPT_TEXTS[self.keyword].format(", ".join(self.values))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fault:
+class Violation:
     """One place where a limit is broken, as a sentence; `line` is a line of the composed file."""
 
     message: str
@@ -67,27 +67,29 @@ def parse(words: Sequence[str]) -> tuple[Constraint, ...]:
             closest = difflib.get_close_matches(keyword, KINDS, n=1)
             remedy = f"Did you mean `{closest[0]}`?" if closest else f"There are: {', '.join(KINDS)}."
             raise SettingsError(f"`spec.constraints` has no constraint '{entry}'.", remedy=remedy)
-        if not kind.fits(values):
-            raise SettingsError(f"The constraint '{entry}' {kind.wanted}.", remedy=f"Write `{keyword} {kind.example}`.")
+        if not kind.accepts(values):
+            raise SettingsError(
+                f"The constraint '{entry}' {kind.requirement}.", remedy=f"Write `{keyword} {kind.example}`."
+            )
         earlier_values = constraints[keyword].values if keyword in constraints and kind is NAMES else ()
-        constraints[keyword] = Constraint(word=keyword, values=tuple(dict.fromkeys((*earlier_values, *values))))
+        constraints[keyword] = Constraint(keyword=keyword, values=tuple(dict.fromkeys((*earlier_values, *values))))
         previous = keyword
     return tuple(constraints.values())
 
 
-def faults(constraint: Constraint, subject: Subject) -> list[Fault]:
+def find_violations(constraint: Constraint, changed_code: ChangedCode) -> list[Violation]:
     """Finds where the candidate breaks it; `ruff` is not checked here."""
-    if constraint.word == RUFF:
+    if constraint.keyword == RUFF:
         return []
     try:
-        return list(dict.fromkeys(_CHECKS[constraint.word](constraint, subject)))
+        return list(dict.fromkeys(_CHECKS[constraint.keyword](constraint, changed_code)))
     except RecursionError:  # a chain of a thousand `elif`
-        return [Fault(message=f"The code nests too deep for `{constraint.source}` to be judged.", line=1)]
+        return [Violation(message=f"The code nests too deep for `{constraint.source}` to be judged.", line=1)]
 
 
-def sentence(found: Sequence[Fault]) -> str:
+def violation_sentence(violations: Sequence[Violation]) -> str:
     """Joins the first violations, each sentence once."""
-    messages = list(dict.fromkeys(fault.message for fault in found))
+    messages = list(dict.fromkeys(fault.message for fault in violations))
     rest = f" And {len(messages) - MOST} more." if len(messages) > MOST else ""
     return " ".join(messages[:MOST]) + rest
 
@@ -99,8 +101,8 @@ def sentence(found: Sequence[Fault]) -> str:
 class Kind:
     """The arguments that a keyword takes."""
 
-    fits: Callable[[Sequence[str]], bool]
-    wanted: str
+    accepts: Callable[[Sequence[str]], bool]
+    requirement: str
     example: str
 
 
@@ -127,7 +129,7 @@ KINDS = {
 }
 
 
-_WISHES = {
+_PROMPT_TEXTS = {
     "no-imports": "import nothing",
     "imports": "import nothing but {}",
     "signature": "keep the signature as it is",
@@ -143,20 +145,20 @@ _WISHES = {
 }
 
 
-def _no_imports(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    for name, line in metrics.imports(subject.judged):
-        yield Fault(message=f"The code imports {name}; no imports are allowed.", line=line)
+def _no_imports(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    for name, line in metrics.imports(changed_code.checked_nodes):
+        yield Violation(message=f"The code imports {name}; no imports are allowed.", line=line)
 
 
-def _imports(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
+def _imports(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
     allowed = ", ".join(constraint.values)
-    for name, line in metrics.imports(subject.judged):
+    for name, line in metrics.imports(changed_code.checked_nodes):
         if not any(name == each or name.startswith(f"{each}.") for each in constraint.values):
-            yield Fault(message=f"The code imports {name}; only {allowed} may be imported.", line=line)
+            yield Violation(message=f"The code imports {name}; only {allowed} may be imported.", line=line)
 
 
-def _signature(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    old, new = subject.before, subject.node
+def _signature(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    old, new = changed_code.original_node, changed_code.changed_node
     if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
         same = (
             type(old) is type(new)
@@ -165,7 +167,7 @@ def _signature(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
         )
         if not same:
             message = f"The signature became `{_head(new)}`; it must stay `{_head(old)}`."
-            yield Fault(message=message, line=new.lineno)
+            yield Violation(message=message, line=new.lineno)
 
 
 def _head(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -174,68 +176,68 @@ def _head(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     return f"{kind} {node.name}({ast.unparse(node.args)}){returns}"
 
 
-def _max_lines(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    rows = subject.text.split("\n")
-    for who, node in subject.functions():
-        if (count := metrics.length(node, rows)) > constraint.number:
-            yield _over(f"{who} has {count} lines", constraint, node)
+def _max_lines(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    rows = changed_code.text.split("\n")
+    for who, node in changed_code.functions():
+        if (count := metrics.line_count(node, rows)) > constraint.number:
+            yield _over_limit(f"{who} has {count} lines", constraint, node)
 
 
-def _max_complexity(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    for who, node in subject.functions():
+def _max_complexity(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    for who, node in changed_code.functions():
         if (count := metrics.complexity(node)) > constraint.number:
-            yield _over(f"{who} has a complexity of {count}", constraint, node)
+            yield _over_limit(f"{who} has a complexity of {count}", constraint, node)
 
 
-def _max_nesting(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    for who, node in subject.functions():
+def _max_nesting(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    for who, node in changed_code.functions():
         if (count := metrics.nesting(node.body)) > constraint.number:
-            yield _over(f"{who} is nested {count} deep", constraint, node)
+            yield _over_limit(f"{who} is nested {count} deep", constraint, node)
 
 
-def _over(said: str, constraint: Constraint, node: ast.stmt) -> Fault:
-    plural = "are" if constraint.word == "max-lines" and constraint.number != 1 else "is"
-    return Fault(message=f"{said}, at most {constraint.number} {plural} allowed.", line=node.lineno)
+def _over_limit(measurement: str, constraint: Constraint, node: ast.stmt) -> Violation:
+    plural = "are" if constraint.keyword == "max-lines" and constraint.number != 1 else "is"
+    return Violation(message=f"{measurement}, at most {constraint.number} {plural} allowed.", line=node.lineno)
 
 
-def _forbid(constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    for name, line in metrics.mentions(subject.judged, subject.module):
+def _forbid(constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    for name, line in metrics.names_read(changed_code.checked_nodes, changed_code.module):
         if name in constraint.values:
-            yield Fault(message=f"The code uses {name}, which is forbidden.", line=line)
+            yield Violation(message=f"The code uses {name}, which is forbidden.", line=line)
 
 
-def _no_recursion(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    for name, line in metrics.recursion([node for _who, node in subject.functions()]):
-        yield Fault(message=f"`{name}` calls itself; recursion is not allowed.", line=line)
+def _no_recursion(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    for name, line in metrics.recursion([node for _who, node in changed_code.functions()]):
+        yield Violation(message=f"`{name}` calls itself; recursion is not allowed.", line=line)
 
 
-def _no_globals(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    for name, line in metrics.global_names([node for _who, node in subject.functions()], subject.module):
-        yield Fault(message=f"The code uses the global variable {name}; none are allowed.", line=line)
+def _no_globals(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    for name, line in metrics.global_names([node for _who, node in changed_code.functions()], changed_code.module):
+        yield Violation(message=f"The code uses the global variable {name}; none are allowed.", line=line)
 
 
-def _docstring(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    old = docstring_statement(subject.before) if subject.before else None
-    if old is None or subject.node is None:
+def _docstring(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    old = docstring_statement(changed_code.original_node) if changed_code.original_node else None
+    if old is None or changed_code.changed_node is None:
         return
-    new = docstring_statement(subject.node)
+    new = docstring_statement(changed_code.changed_node)
     if new is None:
-        yield Fault(message="The docstring is gone; it must be kept.", line=subject.node.lineno)
+        yield Violation(message="The docstring is gone; it must be kept.", line=changed_code.changed_node.lineno)
     elif dump_tree(old) != dump_tree(new):
-        yield Fault(message="The docstring was changed; it must be kept.", line=new.lineno)
+        yield Violation(message="The docstring was changed; it must be kept.", line=new.lineno)
 
 
-def _typed(_constraint: Constraint, subject: Subject) -> Iterator[Fault]:
-    for who, node in subject.functions():
-        missing = list(metrics.unannotated(node))
+def _typed(_constraint: Constraint, changed_code: ChangedCode) -> Iterator[Violation]:
+    for who, node in changed_code.functions():
+        missing = list(metrics.unannotated_parameters(node))
         names = ", ".join(f"`{name}`" for name in missing if name != "return")
         gaps = [f"no annotation for {names}"] if names else []
         gaps += ["no return annotation"] if "return" in missing else []
         if gaps:
-            yield Fault(message=f"{who} has {' and '.join(gaps)}.", line=node.lineno)
+            yield Violation(message=f"{who} has {' and '.join(gaps)}.", line=node.lineno)
 
 
-_CHECKS: dict[str, Callable[[Constraint, Subject], Iterator[Fault]]] = {
+_CHECKS: dict[str, Callable[[Constraint, ChangedCode], Iterator[Violation]]] = {
     "no-imports": _no_imports,
     "imports": _imports,
     "signature": _signature,

@@ -15,7 +15,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _NESTING = (ast.If, *_LOOPS, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
 
 
-def length(node: Function, rows: Sequence[str]) -> int:
+def line_count(node: Function, rows: Sequence[str]) -> int:
     """Lines of code from `def` on; decorators, the docstring, comments and blank lines do not count."""
     docstring_node = docstring_statement(node)
     skipped = (
@@ -85,7 +85,7 @@ def imports(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
             )
 
 
-def mentions(nodes: Sequence[ast.AST], module: ast.Module) -> Iterator[tuple[str, int]]:
+def names_read(nodes: Sequence[ast.AST], module: ast.Module) -> Iterator[tuple[str, int]]:
     """Names that the code reads: import aliases are resolved, attributes count on their own too."""
     aliases = {
         name: key.replace(":", ".")
@@ -133,8 +133,8 @@ def recursion(functions: Sequence[Function]) -> Iterator[tuple[str, int]]:
         ]
         for node in all_functions
     }
-    for key, found in calls.items():
-        for called, line in found:
+    for key, called_names in calls.items():
+        for called, line in called_names:
             if key in _reached(called, calls):
                 yield key[1], line
                 break
@@ -188,7 +188,7 @@ def global_names(functions: Sequence[Function], module: ast.Module) -> Iterator[
                 yield node.id, node.lineno
 
 
-def unannotated(node: Function) -> Iterator[str]:
+def unannotated_parameters(node: Function) -> Iterator[str]:
     """Parameters without an annotation (`self` and `cls` need none), and `return`."""
     positional = [*node.args.posonlyargs, *node.args.args]
     if positional and positional[0].arg in ("self", "cls"):

@@ -24,16 +24,24 @@ from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.text.json_codec import from_json, to_json
 from greenloop.project import settings
 from greenloop.project.syntax import definitions
-from greenloop.specs.edited_tests import LONGEST, Unreadable, Written, read, render, sift, written
+from greenloop.specs.edited_tests import (
+    LONGEST,
+    EditedTest,
+    UnreadableTestsError,
+    list_tests,
+    read,
+    render,
+    without_struck,
+)
 
 CONFIRMED = "confirmed"  # the kind of generated tests that the user confirmed or wrote
-DOCKETS = 300  # functions of one workspace whose tests are kept; older ones are dropped
+MAX_FUNCTIONS = 300  # functions of one workspace whose tests are kept; older ones are dropped
 SHOWN = 50  # tests in other places that are named in the file
 KEPT = (Provenance.DESIGNED, Provenance.PROPERTY)  # tests that cannot be read from the docstring again
 
 
 @dataclass(frozen=True, kw_only=True)
-class Docket:
+class StoredTests:
     """The stored tests of a function. `path` is the file to edit.
 
     `generated_tests` are frozen tests that only have a vote, `user_tests` those that the user corrected, added or
@@ -44,27 +52,27 @@ class Docket:
     path: Path
     region: Region
     digest: str
-    kept: tuple[Written, ...] = ()
-    own: tuple[Written, ...] = ()
+    generated_tests: tuple[EditedTest, ...] = ()
+    user_tests: tuple[EditedTest, ...] = ()
     struck: Mapping[str, str] = field(default_factory=dict)
-    said: tuple[str, ...] = ()
-    seen: str | None = None
+    messages: tuple[str, ...] = ()
+    file_text: str | None = None
     readable: bool = True
 
     @property
     def confirmed(self) -> tuple[Check, ...]:
         """The checks of the user's own tests, in the kind `confirmed`."""
-        return tuple(test.check for test in self.own)
+        return tuple(test.check for test in self.user_tests)
 
     def has(self, provenance: Provenance) -> bool:
         """Are there stored tests of this provenance, so that no model need be asked for them?"""
-        return any(test.check.provenance is provenance for test in self.kept)
+        return any(test.check.provenance is provenance for test in self.generated_tests)
 
     def spec(self, module: str) -> Spec:
         """The spec of the confirmed tests and the generated ones; those that the votes went against are `outvoted`."""
         result = build_test_file(self.region, module, CONFIRMED, self.confirmed)
-        for kind in dict.fromkeys(test.kind for test in self.kept):
-            tests_of_kind = [test for test in self.kept if test.kind == kind]
+        for kind in dict.fromkeys(test.kind for test in self.generated_tests):
+            tests_of_kind = [test for test in self.generated_tests if test.kind == kind]
             generated = build_test_file(self.region, module, kind, [test.check for test in tests_of_kind])
             outvoted_ids = {
                 case.id for case, test in zip(generated.cases, tests_of_kind, strict=True) if not test.believed
@@ -76,12 +84,12 @@ class Docket:
             )
         return result
 
-    def sifted(self, spec: Spec) -> Spec:
+    def without_struck(self, spec: Spec) -> Spec:
         """The spec without the tests that were struck out or have become the user's own."""
-        return sift(spec, self.region, {*self.struck, *(test.form for test in self.own)})
+        return without_struck(spec, self.region, {*self.struck, *(test.form for test in self.user_tests)})
 
 
-def path_of(root: Path, path: str, qualname: str) -> Path:
+def stored_path(root: Path, path: str, qualname: str) -> Path:
     """Where the tests of a function are stored, even if there are none yet."""
     full_name = f"{path.removesuffix('.py').replace('/', '.')}__{qualname}"
     safe_name = re.sub(r"[^0-9a-zA-Z_.-]", "_", full_name)
@@ -90,57 +98,59 @@ def path_of(root: Path, path: str, qualname: str) -> Path:
     return settings.state_folder() / "tests" / _sha(str(root))[:16] / f"{safe_name}.py"
 
 
-def load(root: Path, region: Region, text: str) -> Docket:
+def load(root: Path, region: Region, text: str) -> StoredTests:
     """Loads the tests of a function; `text` is its source file. Never raises for the contents of the stored files."""
-    file = path_of(root, region.path, region.qualname)
+    file = stored_path(root, region.path, region.qualname)
     digest = _digest(text, region)
-    empty = Docket(path=file, region=region, digest=digest)
+    empty = StoredTests(path=file, region=region, digest=digest)
     try:
-        file_text = _text(file)
+        file_text = _read_text(file)
     except OSError as error:
-        return replace(empty, said=(f"{file} cannot be read ({error.strerror}).",), readable=False)
+        return replace(empty, messages=(f"{file} cannot be read ({error.strerror}).",), readable=False)
     if file_text is None:
         return empty
-    record = _record(file)
+    record = _read_record(file)
     if record is not None and record.digest != digest:
-        moved_to = _aside(file)
+        moved_to = _set_aside(file)
         message = f"What {region.qualname} should do has changed; its old tests are kept in {moved_to}."
-        return replace(empty, said=(message,))
-    stored = replace(empty, seen=file_text)
+        return replace(empty, messages=(message,))
+    stored = replace(empty, file_text=file_text)
     try:
         tests = read(file_text, region)
-    except Unreadable as error:
+    except UnreadableTestsError as error:
         message = f"{file} cannot be read: {error}. Correct it or delete it; until then the tests count as they were."
-        return _as_written(replace(stored, said=(message,), readable=False), record or _Record())
-    return _as_edited(stored, tests, record) if record is not None else _unknown(stored, tests)
+        return _as_written(replace(stored, messages=(message,), readable=False), record or _Record())
+    return _as_edited(stored, tests, record) if record is not None else _without_record(stored, tests)
 
 
-def save(docket: Docket, spec: Spec, module: str) -> Docket:
+def save(stored: StoredTests, spec: Spec, module: str) -> StoredTests:
     """Writes the current tests; a stored test that is missing from its own kind in the spec counts as struck out.
 
     A file that the user changed since it was loaded, or that cannot be read, is left unchanged; tests that they
     confirmed in the meantime are added to the record. Never raises: errors are in `messages`.
     """
-    tests = written(spec, docket.region)
+    tests = list_tests(spec, stored.region)
     present_forms = {test.form for test in tests}
-    generated_kinds = {test.kind for test in docket.kept if sheet_path(docket.region, test.kind) in spec.files}
-    absent = [test for test in docket.kept if test.form not in present_forms]
+    generated_kinds = {
+        test.kind for test in stored.generated_tests if sheet_path(stored.region, test.kind) in spec.files
+    }
+    absent = [test for test in stored.generated_tests if test.form not in present_forms]
     newly_struck = {test.form: test.check.shown for test in absent if test.kind in generated_kinds}
     unchanged = [test for test in absent if test.kind not in generated_kinds] + [
-        test for test in docket.own if test.form not in present_forms
+        test for test in stored.user_tests if test.form not in present_forms
     ]
     all_tests = (*tests, *unchanged)
     updated = replace(
-        docket,
-        kept=tuple(test for test in all_tests if test.check.provenance in KEPT),
-        own=tuple(test for test in all_tests if test.check.provenance is Provenance.CONFIRMED),
-        struck={form: shown for form, shown in {**docket.struck, **newly_struck}.items() if form not in present_forms},
-        said=(),
+        stored,
+        generated_tests=tuple(test for test in all_tests if test.check.provenance in KEPT),
+        user_tests=tuple(test for test in all_tests if test.check.provenance is Provenance.CONFIRMED),
+        struck={form: shown for form, shown in {**stored.struck, **newly_struck}.items() if form not in present_forms},
+        messages=(),
     )
     try:
-        return _saved(updated, all_tests, _others(spec), module)
+        return _write(updated, all_tests, _other_test_ids(spec), module)
     except OSError as error:
-        return replace(updated, said=(f"The tests could not be kept in {docket.path} ({error.strerror}).",))
+        return replace(updated, messages=(f"The tests could not be kept in {stored.path} ({error.strerror}).",))
 
 
 def update(root: Path, region: Region, text: str, spec: Spec, module: str) -> tuple[str, ...]:
@@ -148,45 +158,45 @@ def update(root: Path, region: Region, text: str, spec: Spec, module: str) -> tu
 
     It starts from the tests last written: the user's edits in the meantime count from the next run on.
     """
-    path, digest = path_of(root, region.path, region.qualname), _digest(text, region)
-    record = _record(path)
+    path, digest = stored_path(root, region.path, region.qualname), _digest(text, region)
+    record = _read_record(path)
     if record is None or record.digest != digest:
-        return save(load(root, region, text), spec, module).said
+        return save(load(root, region, text), spec, module).messages
     try:
-        file_text = _text(path)
+        file_text = _read_text(path)
     except OSError as error:
         return (f"{path} cannot be read ({error.strerror}).",)
     is_unchanged = file_text is not None and _sha(file_text) == record.sha
-    stored = Docket(path=path, region=region, digest=digest, seen=file_text, readable=is_unchanged)
-    return save(_as_written(stored, record), spec, module).said
+    stored = StoredTests(path=path, region=region, digest=digest, file_text=file_text, readable=is_unchanged)
+    return save(_as_written(stored, record), spec, module).messages
 
 
-def _saved(docket: Docket, tests: Sequence[Written], others: Sequence[str], module: str) -> Docket:
-    current = _text(docket.path)
-    if current != docket.seen or not docket.readable:
-        record = _record(docket.path) or _Record(digest=docket.digest)
+def _write(stored: StoredTests, tests: Sequence[EditedTest], other_tests: Sequence[str], module: str) -> StoredTests:
+    current = _read_text(stored.path)
+    if current != stored.file_text or not stored.readable:
+        record = _read_record(stored.path) or _Record(digest=stored.digest)
         recorded_forms = {test.form for test in record.tests}
-        record = replace(record, pending=tuple(test for test in docket.own if test.form not in recorded_forms))
+        record = replace(record, pending=tuple(test for test in stored.user_tests if test.form not in recorded_forms))
         if current is not None:
-            _put(_beside(docket.path), json.dumps(to_json(record)))
-        return docket
+            _write_atomically(_record_path(stored.path), json.dumps(to_json(record)))
+        return stored
     if not tests and current is None:
-        return docket
-    for folder in (docket.path.parent.parent, docket.path.parent):
+        return stored
+    for folder in (stored.path.parent.parent, stored.path.parent):
         folder.mkdir(mode=0o700, exist_ok=True)
-    text = render(tests, docket.region, module, others)
+    text = render(tests, stored.region, module, other_tests)
     # The record first: tests that it does not list would count as the user's.
-    record = _Record(digest=docket.digest, sha=_sha(text), tests=tuple(tests), struck=docket.struck)
-    _put(_beside(docket.path), json.dumps(to_json(record)))
-    _put(docket.path, text)
-    _prune(docket.path.parent)
-    return replace(docket, seen=text)
+    record = _Record(digest=stored.digest, sha=_sha(text), tests=tuple(tests), struck=stored.struck)
+    _write_atomically(_record_path(stored.path), json.dumps(to_json(record)))
+    _write_atomically(stored.path, text)
+    _prune(stored.path.parent)
+    return replace(stored, file_text=text)
 
 
-def struck(root: Path, path: str, qualname: str) -> tuple[str, ...]:
+def struck_lines(root: Path, path: str, qualname: str) -> tuple[str, ...]:
     """The lines that show what the user struck out, without checking whether the function changed."""
     with contextlib.suppress(OSError):
-        record = _record(path_of(root, path, qualname))
+        record = _read_record(stored_path(root, path, qualname))
         return tuple(record.struck.values()) if record else ()
     return ()
 
@@ -200,26 +210,26 @@ class _Record:
 
     digest: str = ""
     sha: str = ""
-    tests: tuple[Written, ...] = ()
+    tests: tuple[EditedTest, ...] = ()
     struck: Mapping[str, str] = field(default_factory=dict)
-    pending: tuple[Written, ...] = ()
+    pending: tuple[EditedTest, ...] = ()
 
 
-def _as_written(docket: Docket, record: _Record) -> Docket:
+def _as_written(stored: StoredTests, record: _Record) -> StoredTests:
     all_tests = (*record.tests, *record.pending)
     return replace(
-        docket,
-        kept=tuple(test for test in all_tests if test.check.provenance in KEPT),
-        own=tuple(test for test in all_tests if test.check.provenance is Provenance.CONFIRMED),
+        stored,
+        generated_tests=tuple(test for test in all_tests if test.check.provenance in KEPT),
+        user_tests=tuple(test for test in all_tests if test.check.provenance is Provenance.CONFIRMED),
         struck=record.struck,
     )
 
 
-def _as_edited(docket: Docket, tests: Sequence[Written], record: _Record) -> Docket:
+def _as_edited(stored: StoredTests, tests: Sequence[EditedTest], record: _Record) -> StoredTests:
     recorded = {test.form: test for test in record.tests}
     present = {test.form: test for test in tests}
-    generated_tests: list[Written] = []
-    user_tests: dict[str, Written] = {test.form: test for test in record.pending}
+    generated_tests: list[EditedTest] = []
+    user_tests: dict[str, EditedTest] = {test.form: test for test in record.pending}
     for form, test in present.items():
         recorded_test = recorded.get(form)
         if recorded_test is None:
@@ -232,21 +242,21 @@ def _as_edited(docket: Docket, tests: Sequence[Written], record: _Record) -> Doc
             generated_tests.append(recorded_test)
     removed = {form: test.check.shown for form, test in recorded.items()}
     struck = {form: shown for form, shown in {**record.struck, **removed}.items() if form not in present}
-    return replace(docket, kept=tuple(generated_tests), own=tuple(user_tests.values()), struck=struck)
+    return replace(stored, generated_tests=tuple(generated_tests), user_tests=tuple(user_tests.values()), struck=struck)
 
 
-def _unknown(docket: Docket, tests: Sequence[Written]) -> Docket:
+def _without_record(stored: StoredTests, tests: Sequence[EditedTest]) -> StoredTests:
     """Loads a file whose record is lost: only tests marked `# yours` count as the user's."""
-    message = f"How {docket.path} came about is not known any more; what is not marked `# yours` in it has a vote only."
+    message = f"How {stored.path} came about is not known any more; what is not marked `# yours` in it has a vote only."
     designed = [
         replace(test, kind="designed", check=replace(test.check, provenance=Provenance.DESIGNED))
         for test in tests
         if not test.yours
     ]
-    return _as_edited(replace(docket, said=(message,)), tests, _Record(tests=tuple(designed)))
+    return _as_edited(replace(stored, messages=(message,)), tests, _Record(tests=tuple(designed)))
 
 
-def _others(spec: Spec) -> list[str]:
+def _other_test_ids(spec: Spec) -> list[str]:
     """Ids of the cases that must hold but were not generated by greenloop."""
     other_cases = [case for case in spec.cases if case.id.partition("::")[0] not in spec.files and case.executed]
     return [case.id.replace("\n", " ") for case in other_cases[:SHOWN]]
@@ -269,7 +279,7 @@ def _sha(text: str) -> str:
 # -- files ----------------------------------------------------------------------------------------------------------
 
 
-def _text(file: Path) -> str | None:
+def _read_text(file: Path) -> str | None:
     """Reads a file; if it is far too long, only enough to notice."""
     try:
         with file.open("rb") as stream:
@@ -278,27 +288,27 @@ def _text(file: Path) -> str | None:
         return None
 
 
-def _beside(file: Path) -> Path:
+def _record_path(file: Path) -> Path:
     return file.with_suffix(".json")
 
 
-def _record(file: Path) -> _Record | None:
+def _read_record(file: Path) -> _Record | None:
     """Reads how the file was written; None where that is no longer known."""
     try:
-        return from_json(_Record, json.loads(_beside(file).read_bytes()))
+        return from_json(_Record, json.loads(_record_path(file).read_bytes()))
     except (OSError, ValueError):
         return None
 
 
-def _aside(file: Path) -> Path:
+def _set_aside(file: Path) -> Path:
     old_path = file.with_suffix(".old.py")
     with contextlib.suppress(OSError):
         file.replace(old_path)
-        _beside(file).unlink(missing_ok=True)
+        _record_path(file).unlink(missing_ok=True)
     return old_path
 
 
-def _put(path: Path, text: str) -> None:
+def _write_atomically(path: Path, text: str) -> None:
     """Writes a file atomically, readable by its owner only."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
@@ -312,6 +322,6 @@ def _put(path: Path, text: str) -> None:
 
 def _prune(folder: Path) -> None:
     files = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in files[DOCKETS:]:
+    for old in files[MAX_FUNCTIONS:]:
         old.unlink(missing_ok=True)
-        _beside(old).unlink(missing_ok=True)
+        _record_path(old).unlink(missing_ok=True)

@@ -31,11 +31,11 @@ from greenloop.core.records.spec import USER_PROVENANCES, Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.core.text.diff import count_changed_lines
 from greenloop.core.votes import Ballot, Poll, Ruling
-from greenloop.specs.edited_tests import written
+from greenloop.specs.edited_tests import list_tests
 
-MOST = 5  # questions in one run, even if the setting allows more
-OTHERS = 2  # values of other candidates that a question offers
-LONGEST = 80  # characters of a value that a question offers
+MAX_QUESTIONS = 5  # questions in one run, even if the setting allows more
+OTHER_VALUES = 2  # values of other candidates that a question offers
+VALUE_CHARACTERS = 80  # characters of a value that a question offers
 YES, NO, OTHER = "Yes", "No", "The right value is …"
 CONFIRMED = "confirmed"  # the kind of generated tests that answers become
 
@@ -46,21 +46,21 @@ class Answer:
 
     case: Case
     right: bool
-    known: Equation | None
+    equation: Equation | None
     value: str = ""
 
     @property
     def check(self) -> Check | None:
         """The test that the answer adds, None where the case already says it; a denied property adds none."""
-        if self.right or self.known is None or (self.known.raises and not self.value):
+        if self.right or self.equation is None or (self.equation.raises and not self.value):
             return None
-        body, imports = equation_test(self.known)
+        body, imports = equation_test(self.equation)
         if not self.value:
-            body = f"assert not ({self.known.call} == {self.known.expected})"
+            body = f"assert not ({self.equation.call} == {self.equation.expected})"
         return Check(body=body, line=self.case.line, provenance=Provenance.CONFIRMED, imports=imports)
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """The answer in one sentence."""
         if self.right:
             return f"You confirmed: {self.case.source}"
@@ -80,28 +80,28 @@ class Voting:
     questions: int
     module: str
     verify: Callable[[Mapping[str, str]], Awaitable[Verdict]]
-    ruled: Callable[[Spec, str], None]
+    report_change: Callable[[Spec, str], None]
     why: str = ""
     doubt: str = ""
-    asked: set[str] = field(default_factory=set)
+    asked_ids: set[str] = field(default_factory=set)
 
     async def elect(self, problem: Problem, attempts: Sequence[Attempt], over: bool) -> Election:
         """As `loop.Parts.elect`: if every case is binding, any candidate that passes may be accepted."""
         if not problem.spec.open:
             return await elect_nearest(problem, attempts, over)
-        ruling = self.rule(poll(problem, attempts, over=over))
+        ruling = self.rule(build_poll(problem, attempts, is_final=over))
         while case := self._worth_asking(problem, ruling):
-            answer = await self._answered(problem, case, attempts)
+            answer = await self._ask(problem, case, attempts)
             if answer is None:
                 break
-            problem = self._settled(problem, answer)
-            self.ruled(problem.spec, answer.said)
-            attempts = [await self._again(problem, attempt) for attempt in attempts]
-            ruling = self.rule(poll(problem, attempts, over=over))
+            problem = self._apply_answer(problem, answer)
+            self.report_change(problem.spec, answer.sentence)
+            attempts = [await self._verify_again(problem, attempt) for attempt in attempts]
+            ruling = self.rule(build_poll(problem, attempts, is_final=over))
         self.why, self.doubt = "" if ruling.order else ruling.why, ruling.doubt
         if ruling.order:
-            problem = frozen(problem, ruling)
-            self.ruled(problem.spec, _told(problem))
+            problem = freeze(problem, ruling)
+            self.report_change(problem.spec, _belief_sentence(problem))
         return Election(attempts=attempts, order=ruling.order)
 
     def _worth_asking(self, problem: Problem, ruling: Ruling) -> Case | None:
@@ -113,36 +113,36 @@ class Voting:
         )
         if self.questions <= 0 or is_certain:
             return None
-        cases_by_id = {case.id: case for case in voting(problem.spec)}
+        cases_by_id = {case.id: case for case in voting_cases(problem.spec)}
         return next(
-            (cases_by_id[each] for each in ruling.questions if each in cases_by_id and each not in self.asked), None
+            (cases_by_id[each] for each in ruling.questions if each in cases_by_id and each not in self.asked_ids), None
         )
 
-    async def _answered(self, problem: Problem, case: Case, attempts: Sequence[Attempt]) -> Answer | None:
+    async def _ask(self, problem: Problem, case: Case, attempts: Sequence[Attempt]) -> Answer | None:
         """Asks the user about a case; None if there is no answer, after which no more questions are asked."""
-        self.asked.add(case.id)
+        self.asked_ids.add(case.id)
         self.questions -= 1
         expectation = parse_equation(case.source) if case.provenance is Provenance.DESIGNED else None
-        other_values = _others(case, expectation, ballots(problem, attempts)) if expectation else {}
+        other_values = _other_values(case, expectation, cast_ballots(problem, attempts)) if expectation else {}
         choice = await self.user.choose(
-            question(case, expectation), [YES, NO, *other_values, *([OTHER] if expectation else ())]
+            question_text(case, expectation), [YES, NO, *other_values, *([OTHER] if expectation else ())]
         )
         value = other_values.get(choice or "", "")
         if choice == OTHER and expectation:
-            value = _typed(await self.user.correct(f"What is `{expectation.call}`?", expectation.expected))
+            value = _parse_typed(await self.user.correct(f"What is `{expectation.call}`?", expectation.expected))
         if choice in (YES, NO):
-            return Answer(case=case, right=choice == YES, known=expectation)
+            return Answer(case=case, right=choice == YES, equation=expectation)
         if not value:
             self.questions = 0
             return None
         return Answer(
             case=case,
             right=False,
-            known=replace(expectation, expected=value, raises="") if expectation else None,
+            equation=replace(expectation, expected=value, raises="") if expectation else None,
             value=value,
         )
 
-    def _settled(self, problem: Problem, answer: Answer) -> Problem:
+    def _apply_answer(self, problem: Problem, answer: Answer) -> Problem:
         """Applies the answer to the problem; other tests of the same call lose their vote."""
         case, region = answer.case, problem.regions[0]
         spec = _without(problem.spec, {case.id})
@@ -151,41 +151,41 @@ class Voting:
             spec = replace(spec, cases=(*spec.cases, confirmed_case))
         if check := answer.check:
             # The file is generated again, with the user's answers of this run and of earlier ones.
-            earlier_checks = [test.check for test in written(spec, region) if test.kind == CONFIRMED]
+            earlier_checks = [test.check for test in list_tests(spec, region) if test.kind == CONFIRMED]
             path = generated_path(region, CONFIRMED)
             spec = _without(spec, {each.id for each in spec.cases if each.id.startswith(f"{path}::")})
             spec += build_test_file(region, self.module, CONFIRMED, [*earlier_checks, check])
-        call = _call(case)
-        spec = _without(spec, {each.id for each in voting(spec) if call and _call(each) == call})
-        return replace(problem, spec=selected(spec))
+        call = _call_of(case)
+        spec = _without(spec, {each.id for each in voting_cases(spec) if call and _call_of(each) == call})
+        return replace(problem, spec=with_selectors(spec))
 
-    async def _again(self, problem: Problem, attempt: Attempt) -> Attempt:
+    async def _verify_again(self, problem: Problem, attempt: Attempt) -> Attempt:
         """Verifies the attempt again, over the current cases."""
         if not attempt.candidate or attempt.verdict.status not in (Status.PASSED, Status.FAILED):
             return attempt
         return replace(attempt, verdict=await self.verify(compose(problem, attempt.candidate)))
 
 
-def poll(problem: Problem, attempts: Sequence[Attempt], *, over: bool) -> Poll:
+def build_poll(problem: Problem, attempts: Sequence[Attempt], *, is_final: bool) -> Poll:
     """Builds the poll of the attempts on the cases that only have a vote, including those outvoted earlier."""
     return Poll(
-        ballots=ballots(problem, attempts),
-        cases=voting(problem.spec),
+        ballots=cast_ballots(problem, attempts),
+        cases=voting_cases(problem.spec),
         binding_count=sum(case.provenance in USER_PROVENANCES for case in problem.spec.cases),
         answer_count=sum(attempt.candidate is not None for attempt in attempts),
-        is_final=over,
+        is_final=is_final,
     )
 
 
-def voting(spec: Spec) -> tuple[Case, ...]:
+def voting_cases(spec: Spec) -> tuple[Case, ...]:
     return tuple(case for case in (*spec.cases, *spec.outvoted) if not case.binding)
 
 
-def ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]:
+def cast_ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]:
     """One ballot for each candidate that passes all binding cases and breaks nothing; equal answers add weight."""
     # The user's approval comes last, once a candidate is elected.
     binding_ids = {each.id for each in problem.spec.cases if each.binding and each.provenance is not Provenance.HUMAN}
-    sources = {case.id: case.source for case in voting(problem.spec)}
+    sources = {case.id: case.source for case in voting_cases(problem.spec)}
     fingerprints = {each.number: fingerprint(problem, each.candidate) for each in attempts if each.candidate}
     votes = Counter(fingerprints.values())
     cast = []
@@ -196,31 +196,31 @@ def ballots(problem: Problem, attempts: Sequence[Attempt]) -> tuple[Ballot, ...]
         passed = frozenset(case.id for case in verdict.cases if case.passed)
         if binding_ids <= passed:
             texts = compose(problem, attempt.candidate)
-            results = {case.id: behaviour(case, sources[case.id]) for case in verdict.cases if case.id in sources}
+            results = {case.id: case_behaviour(case, sources[case.id]) for case in verdict.cases if case.id in sources}
             weight = votes[fingerprints[attempt.number]]
             size = count_changed_lines(problem.files, texts)
             cast.append(Ballot(attempt=attempt.number, passed=passed, observed=results, weight=weight, size=size))
     return tuple(cast)
 
 
-def behaviour(result: CaseResult, source: str) -> str:
+def case_behaviour(result: CaseResult, source: str) -> str:
     """A candidate's result for a case in comparable form: a value's repr, `! Error`, else the outcome."""
     expectation = parse_equation(source)
     failure = result.failure
     if result.passed:
         return (
-            (f"! {expectation.raises}" if expectation.raises else normal(expectation.expected))
+            (f"! {expectation.raises}" if expectation.raises else normalise_literal(expectation.expected))
             if expectation
             else "passed"
         )
     if failure is None or expectation is None:
         return "failed"
     if failure.observed is not None:
-        return normal(failure.observed)
+        return normalise_literal(failure.observed)
     return f"! {failure.type}" if failure.type != "AssertionError" else "failed"
 
 
-def normal(text: str) -> str:
+def normalise_literal(text: str) -> str:
     """A literal as `repr` writes it; any other text unchanged."""
     try:
         return repr(ast.literal_eval(text.strip()))
@@ -228,16 +228,16 @@ def normal(text: str) -> str:
         return text.strip()
 
 
-def frozen(problem: Problem, ruling: Ruling) -> Problem:
+def freeze(problem: Problem, ruling: Ruling) -> Problem:
     """Freezes the problem's cases to the binding and the believed ones; the others are kept as outvoted."""
     kept_ids = {*ruling.kept}
     spec = problem.spec
     cases = [case for case in (*spec.cases, *spec.outvoted) if case.binding or case.id in kept_ids]
-    outvoted = tuple(case for case in voting(spec) if case.id not in kept_ids)
-    return replace(problem, spec=selected(replace(spec, cases=tuple(cases), outvoted=outvoted)))
+    outvoted = tuple(case for case in voting_cases(spec) if case.id not in kept_ids)
+    return replace(problem, spec=with_selectors(replace(spec, cases=tuple(cases), outvoted=outvoted)))
 
 
-def selected(spec: Spec) -> Spec:
+def with_selectors(spec: Spec) -> Spec:
     """The spec with its cases' selectors; selectors of whole docstrings and parametrised tests stay."""
     generated_paths = tuple(spec.files)
     other_selectors = (
@@ -249,25 +249,25 @@ def selected(spec: Spec) -> Spec:
     return replace(spec, selectors=tuple(dict.fromkeys([*other_selectors, *generated_ids])))
 
 
-def question(case: Case, known: Equation | None) -> str:
-    if known is None:
+def question_text(case: Case, equation: Equation | None) -> str:
+    if equation is None:
         return f"Should this always hold: {case.source}?"
-    if known.raises:
-        return f"Should `{known.call}` raise {known.raises}?"
-    return f"Is `{known.call} == {known.expected}` right?"
+    if equation.raises:
+        return f"Should `{equation.call}` raise {equation.raises}?"
+    return f"Is `{equation.call} == {equation.expected}` right?"
 
 
-def _others(case: Case, known: Equation, found: Sequence[Ballot]) -> dict[str, str]:
+def _other_values(case: Case, equation: Equation, ballots: Sequence[Ballot]) -> dict[str, str]:
     """Other candidates' values for the same call, heaviest first, as options of the question."""
     weights: Counter[str] = Counter()
-    for ballot in found:
+    for ballot in ballots:
         value = ballot.observed.get(case.id, "")
-        if value != normal(known.expected) and len(value) <= LONGEST and _literal(value):
+        if value != normalise_literal(equation.expected) and len(value) <= VALUE_CHARACTERS and _is_literal(value):
             weights[value] += ballot.weight
-    return {f"It is {value}": value for value, _weight in weights.most_common(OTHERS)}
+    return {f"It is {value}": value for value, _weight in weights.most_common(OTHER_VALUES)}
 
 
-def _typed(text: str | None) -> str:
+def _parse_typed(text: str | None) -> str:
     """A typed value as source; empty where it cannot be read."""
     try:
         return parse_literal_input(text or "")
@@ -275,7 +275,7 @@ def _typed(text: str | None) -> str:
         return ""
 
 
-def _literal(text: str) -> bool:
+def _is_literal(text: str) -> bool:
     """Is it a value that can be offered? `! ValueError` and `failed` are outcomes, not values."""
     try:
         ast.literal_eval(text)
@@ -284,7 +284,7 @@ def _literal(text: str) -> bool:
     return True
 
 
-def _call(case: Case) -> str:
+def _call_of(case: Case) -> str:
     expectation = parse_equation(case.source)
     return expectation.call if expectation else ""
 
@@ -297,7 +297,7 @@ def _without(spec: Spec, ids: set[str]) -> Spec:
     )
 
 
-def _told(problem: Problem) -> str:
+def _belief_sentence(problem: Problem) -> str:
     believed = sum(not case.binding for case in problem.spec.cases)
-    total = len(voting(problem.spec))
+    total = len(voting_cases(problem.spec))
     return f"{believed} of {total} tests that were written for the docstring are believed."

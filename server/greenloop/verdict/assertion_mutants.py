@@ -13,7 +13,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from greenloop.verdict.executed_statements import transparent
+from greenloop.verdict.executed_statements import is_transparent
 
 Edit = tuple[int, int, str]
 
@@ -102,18 +102,18 @@ class Source:
 # -- assertions -------------------------------------------------------------------------------------------------
 
 
-def doubled(statement: ast.stmt, source: Source) -> list[Edit] | None:
+def negate_twice(statement: ast.stmt, source: Source) -> list[Edit] | None:
     """The same assertion, doubly negated."""
     if isinstance(statement, ast.Assert):
-        return [*source.around(statement.test, "not (not (", "))"), *_silenced(statement, source)]
+        return [*source.around(statement.test, "not (not (", "))"), *_remove_message(statement, source)]
     found = _unittest(statement, source)
     return None if found is None else source.around(found.func, "(", ")")
 
 
-def negated(statement: ast.stmt, source: Source) -> list[Edit] | None:
+def negate(statement: ast.stmt, source: Source) -> list[Edit] | None:
     """The opposite assertion."""
     if isinstance(statement, ast.Assert):
-        return [*source.around(statement.test, "not (", ")"), *_silenced(statement, source)]
+        return [*source.around(statement.test, "not (", ")"), *_remove_message(statement, source)]
     found = _unittest(statement, source)
     if found is None:
         return None
@@ -128,14 +128,14 @@ def negated(statement: ast.stmt, source: Source) -> list[Edit] | None:
     return [(end - len(name), end, _OPPOSITE[name])]
 
 
-def perturbed(statement: ast.stmt, source: Source) -> list[Edit] | None:
+def change_literal(statement: ast.stmt, source: Source) -> list[Edit] | None:
     """The assertion with what it expects to be equal changed."""
     if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare):
         test = statement.test
         if len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
             return None
         edits = _other_value(test.left, test.comparators[0], source)
-        return None if edits is None else [*edits, *_silenced(statement, source)]
+        return None if edits is None else [*edits, *_remove_message(statement, source)]
     found = _unittest(statement, source)
     if found is not None and isinstance(found.func, ast.Attribute) and found.func.attr in _EQUALITIES:
         return _other_value(found.args[0], found.args[1], source) if len(found.args) > 1 else None
@@ -156,7 +156,7 @@ def _unittest(statement: ast.stmt, source: Source) -> ast.Call | None:
     return call if name in _OPPOSITE and not source.redefined & {name, _OPPOSITE[name]} else None
 
 
-def _silenced(statement: ast.Assert, source: Source) -> list[Edit]:
+def _remove_message(statement: ast.Assert, source: Source) -> list[Edit]:
     """The message would be computed only now, and might raise something else."""
     return [] if statement.msg is None else [source.replaced(statement.msg, "None")]
 
@@ -192,13 +192,13 @@ def _other_literal(left: ast.expr, right: ast.expr, source: Source) -> Edit | No
             value = ast.literal_eval(literal)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             continue
-        changed = _changed(value)
+        changed = _change_value(value)
         if changed is not _UNCHANGED and changed != value:
             return source.replaced(literal, repr(changed))
     return None
 
 
-def _changed(value: Any) -> Any:
+def _change_value(value: Any) -> Any:
     """A literal that nothing honest equal to the old one is equal to; `_UNCHANGED` where there is none."""
     if value is None or isinstance(value, bool):
         return 7919 if value is None else not value
@@ -222,13 +222,13 @@ def _changed(value: Any) -> Any:
 # -- expected exceptions and warnings ---------------------------------------------------------------------------
 
 
-def spelled(statement: ast.stmt, source: Source) -> list[Edit] | None:
+def rewrite_raises(statement: ast.stmt, source: Source) -> list[Edit] | None:
     """The same expectation, its class handed over in another way."""
     call = _block(statement, source) or _call(statement, source)
     return None if call is None else source.around(call.args[0], "*(", ",)")
 
 
-def unmet(statement: ast.stmt, source: Source) -> list[Edit] | None:
+def suppress_raises(statement: ast.stmt, source: Source) -> list[Edit] | None:
     """Fails when the expectation is met: something else was expected around it."""
     call = _block(statement, source)
     if call is not None:
@@ -238,7 +238,7 @@ def unmet(statement: ast.stmt, source: Source) -> list[Edit] | None:
     return None if call is None else source.around(call, f"{_unrelated(call, source)}, lambda: ", ")")
 
 
-def other(statement: ast.stmt, source: Source) -> list[Edit] | None:
+def change_exception(statement: ast.stmt, source: Source) -> list[Edit] | None:
     """The expectation is another one, which nothing meets; the old one stands around it, and `unmet` around both."""
     call = _block(statement, source)
     if call is None or "aises" not in _name(call):
@@ -266,7 +266,7 @@ def _block(statement: ast.stmt, source: Source) -> ast.Call | None:
         if isinstance(call, ast.Call) and _expects(call, source):
             alone = len(call.args) <= _EXPECTING[_name(call)] and source.before(call).endswith(("with", ","))
             return call if alone and call.args else None
-        if not transparent(item):
+        if not is_transparent(item):
             return None
     return None
 

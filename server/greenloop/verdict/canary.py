@@ -20,7 +20,7 @@ from enum import StrEnum
 
 from greenloop.core.records.verdict import CaseResult
 from greenloop.verdict import assertion_mutants
-from greenloop.verdict.executed_statements import Test, statements, tests
+from greenloop.verdict.executed_statements import Test, find_tests, iter_executed
 
 
 class Mode(StrEnum):
@@ -32,7 +32,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Twins:
+class Canaries:
     """The three texts, and which test functions (`test_a`, `TestC::test_b`) each of them turns round.
 
     `total` counts the file's test functions; those in none of the lists could not be mutated.
@@ -48,15 +48,15 @@ Change = Callable[[ast.stmt, assertion_mutants.Source], list[assertion_mutants.E
 
 # In the order of preference: an assertion about a value says more than one about an exception.
 _CHANGES: Mapping[Mode, tuple[Change, ...]] = {
-    Mode.EQUAL: (assertion_mutants.doubled, assertion_mutants.spelled),
-    Mode.NEGATED: (assertion_mutants.negated, assertion_mutants.unmet),
-    Mode.LITERAL: (assertion_mutants.perturbed, assertion_mutants.other),
+    Mode.EQUAL: (assertion_mutants.negate_twice, assertion_mutants.rewrite_raises),
+    Mode.NEGATED: (assertion_mutants.negate, assertion_mutants.suppress_raises),
+    Mode.LITERAL: (assertion_mutants.change_literal, assertion_mutants.change_exception),
 }
 # How a case ends that its run took with it.
 _ENDED = frozenset({"Timeout", "Crash", "MemoryLimit", "ProcessLimit"})
 
 
-def twins(source: str) -> Twins:
+def make_canaries(source: str) -> Canaries:
     """The twins of a test file. A file that cannot be parsed has none: its tests are all `unmutable`."""
     bare = source.removeprefix("\ufeff")
     mark = source[: len(source) - len(bare)]
@@ -65,9 +65,9 @@ def twins(source: str) -> Twins:
     except (SyntaxError, ValueError):
         names = tuple(dict.fromkeys(re.findall(r"^\s*(?:async\s+)?def\s+(test\w*)", bare, re.MULTILINE)))
         nothing: dict[Mode, frozenset[str]] = dict.fromkeys(Mode, frozenset())
-        return Twins(texts=dict.fromkeys(Mode, source), mutated=nothing, total=len(names), unmutable=names)
+        return Canaries(texts=dict.fromkeys(Mode, source), mutated=nothing, total=len(names), unmutable=names)
     text = assertion_mutants.Source(bare, tree)
-    sure, unsure = tests(tree)
+    sure, unsure = find_tests(tree)
     texts, mutated = {}, {}
     for mode in Mode:
         edits = _edits(mode, sure, text)
@@ -75,7 +75,7 @@ def twins(source: str) -> Twins:
         whole = _parses(edited)  # a way of writing that the edits do not know would be held against the candidate
         texts[mode], mutated[mode] = (mark + edited, frozenset(edits)) if whole else (source, frozenset())
     touched = frozenset().union(*mutated.values())
-    return Twins(
+    return Canaries(
         texts=texts,
         mutated=mutated,
         total=len(sure) + len(unsure),
@@ -83,14 +83,14 @@ def twins(source: str) -> Twins:
     )
 
 
-def share(sources: Iterable[str]) -> tuple[int, int]:
+def count_covered(sources: Iterable[str]) -> tuple[int, int]:
     """How many test functions of these files have a twin, and how many there are."""
-    found = [twins(source) for source in sources]
+    found = [make_canaries(source) for source in sources]
     total = sum(each.total for each in found)
     return total - sum(len(each.unmutable) for each in found), total
 
 
-def violations(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult]) -> tuple[str, ...]:
+def find_violations(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult]) -> tuple[str, ...]:
     """The cases of a twin's run that did what no honest candidate does.
 
     `results` are those of cases which pass in the unchanged file, in running order; cases of functions not mutated are
@@ -103,14 +103,14 @@ def violations(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult
     return tuple(
         result.id
         for result in mine
-        if result.outcome in {"passed", "xpassed"} or (result in first and not _fails(result))
+        if result.outcome in {"passed", "xpassed"} or (result in first and not _is_failure(result))
     )
 
 
-def settled(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult]) -> tuple[str, ...]:
+def confirmed_cases(mode: Mode, mutated: frozenset[str], results: Sequence[CaseResult]) -> tuple[str, ...]:
     """The cases of a twin's run that showed what they had to show."""
     mine = [result for result in results if function_of(result.id) in mutated]
-    return tuple(result.id for result in mine if (result.passed if mode is Mode.EQUAL else _fails(result)))
+    return tuple(result.id for result in mine if (result.passed if mode is Mode.EQUAL else _is_failure(result)))
 
 
 def function_of(case: str) -> str:
@@ -123,7 +123,7 @@ def _edits(
 ) -> dict[str, list[assertion_mutants.Edit]]:
     found = {}
     for name, function in functions.items():
-        certain = list(statements(function.body))
+        certain = list(iter_executed(function.body))
         every = (change(statement, text) for change in _CHANGES[mode] for statement in certain)
         first = next(filter(None, every), None)
         if first is not None:
@@ -139,6 +139,6 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _fails(result: CaseResult) -> bool:
+def _is_failure(result: CaseResult) -> bool:
     """In the call phase, by an exception of its own."""
     return result.outcome == "failed" and result.failure is not None and result.failure.type not in _ENDED

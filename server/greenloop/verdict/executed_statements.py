@@ -22,15 +22,15 @@ _TRANSPARENT = re.compile(
 _INVERTING = re.compile(r"rais|fail|expect|assert|error|warn|rerun|retry|flaky", re.IGNORECASE)
 
 
-def tests(tree: ast.Module) -> tuple[dict[str, Test], tuple[str, ...]]:
+def find_tests(tree: ast.Module) -> tuple[dict[str, Test], tuple[str, ...]]:
     """The test functions by name (`test_a`, `TestC::test_b`), and the names of which it is unsure what they mean.
 
     Of two with one name the later one runs, unless a condition decides it; a decorator may change what passing means.
     """
     sure: dict[str, Test] = {}
     unsure: dict[str, None] = {}
-    for name, function, conditional in _found(tree, "", conditional=False):
-        if conditional or any(map(_inverts, function.decorator_list)):
+    for name, function, conditional in _walk_tests(tree, "", conditional=False):
+        if conditional or any(map(_may_invert, function.decorator_list)):
             unsure[name] = None
         sure[name] = function
     for name in unsure:
@@ -38,38 +38,38 @@ def tests(tree: ast.Module) -> tuple[dict[str, Test], tuple[str, ...]]:
     return sure, tuple(unsure)
 
 
-def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def iter_executed(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a passed test's body that have been executed, in order; blocks come before what is in them."""
     for statement in body:
         yield statement
-        if isinstance(statement, ast.With) and all(transparent(item) for item in statement.items):
-            yield from statements(statement.body)
+        if isinstance(statement, ast.With) and all(is_transparent(item) for item in statement.items):
+            yield from iter_executed(statement.body)
         if isinstance(statement, ast.Try) and not statement.handlers and not any(map(_may_leave, statement.finalbody)):
-            yield from statements(statement.body)
+            yield from iter_executed(statement.body)
         if _may_leave(statement):
             return
 
 
-def transparent(item: ast.withitem) -> bool:
+def is_transparent(item: ast.withitem) -> bool:
     """A context manager that lets through whatever is raised in it."""
     call = item.context_expr
     return isinstance(call, ast.Call) and _TRANSPARENT.fullmatch(ast.unparse(call.func)) is not None
 
 
-def _inverts(decorator: ast.expr) -> bool:
+def _may_invert(decorator: ast.expr) -> bool:
     name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
     return not name.startswith("pytest.mark.") and _INVERTING.search(name) is not None
 
 
-def _found(node: ast.AST, prefix: str, *, conditional: bool) -> Iterator[tuple[str, Test, bool]]:
+def _walk_tests(node: ast.AST, prefix: str, *, conditional: bool) -> Iterator[tuple[str, Test, bool]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             if child.name.startswith("test"):
                 yield prefix + child.name, child, conditional
         elif isinstance(child, ast.ClassDef):
-            yield from _found(child, f"{prefix}{child.name}::", conditional=conditional)
+            yield from _walk_tests(child, f"{prefix}{child.name}::", conditional=conditional)
         elif isinstance(child, ast.If | ast.Try | ast.With | ast.For | ast.While | ast.ExceptHandler):
-            yield from _found(child, prefix, conditional=True)
+            yield from _walk_tests(child, prefix, conditional=True)
 
 
 def _may_leave(statement: ast.AST) -> bool:

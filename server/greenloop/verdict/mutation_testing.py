@@ -33,10 +33,10 @@ from greenloop.core.text.diff import diff_hunks, with_plain_ends
 from greenloop.drafting.candidates.mutate import changes
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
-MOST = 60  # changes that are tried
-SECONDS = 20.0  # for all of them
+MOST_MUTANTS = 60  # changes that are tried
+TOTAL_SECONDS = 20.0  # for all of them
 SLOWER = 10  # times what the tests take with the result itself: a change that takes longer is noticed
-LEAST = 1.0  # seconds that each may take at least
+LEAST_SECONDS = 1.0  # seconds that each may take at least
 SHOWN = 5  # survivors that the report names
 
 
@@ -72,32 +72,32 @@ class Strength:
         return self.killed / self.tried if self.tried else None
 
 
-def report(found: Strength) -> list[str]:
+def report_lines(strength: Strength) -> list[str]:
     """The lines that a user reads, the first of them by itself a summary."""
-    many, verb = ("1 test", "notices") if found.tests == 1 else (f"{found.tests} tests", "notice")
-    if not found.tests:
+    many, verb = ("1 test", "notices") if strength.tests == 1 else (f"{strength.tests} tests", "notice")
+    if not strength.tests:
         return ["No test passes with this result, so that nothing can be said about their strength."]
-    if found.share is None:
+    if strength.share is None:
         rows = [f"There is no one-token change to try on {many}."]
     else:
-        share = f"{100 * found.share:.0f} %"
-        rows = [f"The {many} {verb} {found.killed} of {found.tried} one-token changes ({share})."]
-    if found.survivors:
+        share = f"{100 * strength.share:.0f} %"
+        rows = [f"The {many} {verb} {strength.killed} of {strength.tried} one-token changes ({share})."]
+    if strength.survivors:
         rows.append("Your tests would also accept:")
-        rows += [f"  {each.path}:{each.line}: {told(each)}" for each in found.survivors[:SHOWN]]
-        if len(found.survivors) > SHOWN:
-            rows.append(f"  and {len(found.survivors) - SHOWN} more")
-    rows += [f"No test reaches {path}:{line}." for path, line in found.unreached[:SHOWN]]
-    if found.left:
-        rows.append(f"There was no time for {found.left} more.")
+        rows += [f"  {each.path}:{each.line}: {describe_mutant(each)}" for each in strength.survivors[:SHOWN]]
+        if len(strength.survivors) > SHOWN:
+            rows.append(f"  and {len(strength.survivors) - SHOWN} more")
+    rows += [f"No test reaches {path}:{line}." for path, line in strength.unreached[:SHOWN]]
+    if strength.left:
+        rows.append(f"There was no time for {strength.left} more.")
     return rows
 
 
-def told(mutant: Mutant) -> str:
+def describe_mutant(mutant: Mutant) -> str:
     """The change as one line: what of the line became what."""
     if mutant.new is None:
         return f"without `{mutant.old.strip()}`"
-    before, after = _words(mutant.old), _words(mutant.new)
+    before, after = _tokens(mutant.old), _tokens(mutant.new)
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:
         head += 1
@@ -110,7 +110,7 @@ def told(mutant: Mutant) -> str:
     return f"`{was}` → `{now}` in `{mutant.old.strip()}`"
 
 
-def _words(line: str) -> list[str]:
+def _tokens(line: str) -> list[str]:
     try:
         tokens = [each.string for each in tokenize.generate_tokens(io.StringIO(line.strip() + "\n").readline)]
     except (tokenize.TokenError, SyntaxError):
@@ -118,7 +118,7 @@ def _words(line: str) -> list[str]:
     return [each for each in tokens if each.strip()]
 
 
-def mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
+def make_mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
     """Changes of the candidate's regions that compile and mean something else, one of each line first."""
     whole = compose(problem, candidate)
     by_line: dict[tuple[str, int], list[Mutant]] = {}
@@ -150,12 +150,12 @@ def _spread(by_line: Mapping[tuple[str, int], Sequence[Mutant]]) -> Iterator[Mut
                 yield found[turn]
 
 
-async def measured(
+async def measure(
     inputs: VerificationInputs,
     session: Session,
     candidate: Candidate,
     *,
-    seconds: float = SECONDS,
+    seconds: float = TOTAL_SECONDS,
     report_status: Callable[[str], None],
 ) -> Strength:
     """Runs the changes over the spec's cases and the neighbours that pass with the candidate itself.
@@ -177,7 +177,7 @@ async def measured(
     green = frozenset(result.id for result in case_results(execution) if result.passed)
     if not green:
         return Strength(tests=0)
-    every = mutants(problem, candidate)
+    every = make_mutants(problem, candidate)
     bodies = _bodies(candidate, accepted)
     spans = tuple(WatchedLines(path=path, start=min(lines), end=max(lines)) for path, lines in bodies if lines)
     seen = line_traces(await session.run(replace(run, watch=spans)))
@@ -185,11 +185,11 @@ async def measured(
     tried = [each for each in every if not seen or each.line in reached[each.path]]
     survivors, killed = [], 0
     began = monotonic()
-    for number, mutant in enumerate(tried[:MOST], 1):
+    for number, mutant in enumerate(tried[:MOST_MUTANTS], 1):
         if monotonic() - began > seconds:
             break
-        report_status(f"change {number} of {min(len(tried), MOST)}")
-        if await _noticed(inputs, session, run, mutant, green, max(LEAST, SLOWER * own)):
+        report_status(f"change {number} of {min(len(tried), MOST_MUTANTS)}")
+        if await _is_noticed(inputs, session, run, mutant, green, max(LEAST_SECONDS, SLOWER * own)):
             killed += 1
         else:
             survivors.append(mutant)
@@ -206,7 +206,7 @@ async def measured(
     )
 
 
-async def _noticed(
+async def _is_noticed(
     inputs: VerificationInputs, session: Session, run: TestRun, mutant: Mutant, green: frozenset[str], seconds: float
 ) -> bool:
     laid = {**inputs.problem.buffers, **inputs.encode(mutant.files)}

@@ -55,7 +55,7 @@ class Addition:
         return " ".join([*rows, *self.left_out])
 
 
-def written(
+def build_addition(
     problem: Problem,
     attempts: Sequence[Attempt],
     text_of: Callable[[str], str | None],
@@ -76,7 +76,7 @@ def written(
         left.append("The property tests are not written: the project has no Hypothesis.")
     name = plain_name(region.qualname)
     module = sources.module_name(region.path, problem.root)
-    path, model = chosen(problem, text_of)
+    path, model = choose_file(problem, text_of)
     before = text_of(path)
     text = before or ""
     if isinstance(parse_module(with_plain_ends(text)), SyntaxError):
@@ -107,7 +107,7 @@ def written(
     )
 
 
-async def proved(
+async def prove_addition(
     open_session: Callable[[], Awaitable[Session]],
     addition: Addition,
     files: Mapping[str, bytes],
@@ -129,7 +129,7 @@ async def proved(
     return {case: outcome for case, outcome in outcomes.items() if outcome != "passed"}
 
 
-async def into(
+async def add_to_outcome(
     outcome: Outcome,
     problem: Problem,
     text_of: Callable[[str], str | None],
@@ -149,7 +149,7 @@ async def into(
 
     attempts = outcome.attempts
     try:
-        addition = await added(problem, attempts, readable, open_session, files, encode, hypothesis=hypothesis)
+        addition = await apply_addition(problem, attempts, readable, open_session, files, encode, hypothesis=hypothesis)
     except GreenloopError as error:
         return replace(outcome, message=f"{outcome.message}; no tests are written: {error}")
     said = f"{outcome.message}; {addition.sentence}" if addition.sentence else outcome.message
@@ -159,7 +159,7 @@ async def into(
     return replace(outcome, message=said, before=before, after={**outcome.after, addition.path: addition.after})
 
 
-async def added(
+async def apply_addition(
     problem: Problem,
     attempts: Sequence[Attempt],
     text_of: Callable[[str], str | None],
@@ -170,20 +170,20 @@ async def added(
     hypothesis: bool,
 ) -> Addition:
     """What may be offered: the written tests that pass where they will stand; the others are named in `left_out`."""
-    first = addition = await asyncio.to_thread(written, problem, attempts, text_of, hypothesis=hypothesis)
+    first = addition = await asyncio.to_thread(build_addition, problem, attempts, text_of, hypothesis=hypothesis)
     dropped: set[str] = set()
     for _round in range(2):
         if not addition.ids:
             break
-        worse = await proved(open_session, addition, files, encode)
+        worse = await prove_addition(open_session, addition, files, encode)
         if not worse:
-            return replace(addition, left_out=(*addition.left_out, *_dropped(problem, first, dropped)))
+            return replace(addition, left_out=(*addition.left_out, *_unproved_tests(problem, first, dropped)))
         dropped |= set(worse)
-        addition = written(problem, attempts, text_of, hypothesis=hypothesis, without=dropped)
-    return Addition(left_out=(*first.left_out, *_dropped(problem, first, dropped or set(first.ids))))
+        addition = build_addition(problem, attempts, text_of, hypothesis=hypothesis, without=dropped)
+    return Addition(left_out=(*first.left_out, *_unproved_tests(problem, first, dropped or set(first.ids))))
 
 
-def _dropped(problem: Problem, first: Addition, ids: Collection[str]) -> list[str]:
+def _unproved_tests(problem: Problem, first: Addition, ids: Collection[str]) -> list[str]:
     if not ids:
         return []
     named = [f"`{case.source}`" for case in problem.spec.cases if case.id in ids]
@@ -194,7 +194,7 @@ def _dropped(problem: Problem, first: Addition, ids: Collection[str]) -> list[st
 # -- where ----------------------------------------------------------------------------------------------------------
 
 
-def chosen(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str, str]:
+def choose_file(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str, str]:
     """(the test file's path, the text of a file whose hand a new one takes).
 
     The test file that imports the module and names the function most; else a new one among the project's tests.
@@ -218,7 +218,7 @@ def chosen(problem: Problem, text_of: Callable[[str], str | None]) -> tuple[str,
         best = max(sorted(importing), key=rank)
         return best, importing[best]
     folder = _folder(root_tests=tests, target=target, top=sources.pytest_option(root, "testpaths"))
-    new = _new(folder, problem, patterns, tests)
+    new = _new_file_name(folder, problem, patterns, tests)
     return new, next((tests[path] for path in tests if str(PurePosixPath(path).parent) == folder), "")
 
 
@@ -239,7 +239,7 @@ def _folder(root_tests: Collection[str], target: str, top: Sequence[str]) -> str
     return max(sorted(counted), key=lambda folder: (counted[folder], folder == beside))
 
 
-def _new(folder: str, problem: Problem, patterns: Sequence[str], tests: Collection[str]) -> str:
+def _new_file_name(folder: str, problem: Problem, patterns: Sequence[str], tests: Collection[str]) -> str:
     """A name that pytest collects and that no other test file has, in whatever folder: modules are known by it."""
     target = PurePosixPath(problem.regions[0].path)
     after = sum(PurePosixPath(path).stem.endswith("_test") for path in tests) > len(tests) / 2

@@ -46,10 +46,10 @@ async def check_tampering(
     `cases` are those of the user that passed, `tests` the texts they stand in. Every twin runs all target cases, in the
     order in which they have passed. The twin that means the same is the repeat.
     """
-    twins = {path: canary.twins(text) for path, text in tests.items()}
+    twins = {path: canary.make_canaries(text) for path, text in tests.items()}
     turned: set[str] = set()
     for mode in canary.Mode:
-        homes = {case.id: home(case, tests) for case in cases if home(case, tests) in twins}
+        homes = {case.id: file_of(case, tests) for case in cases if file_of(case, tests) in twins}
         wanted = {case.id for case in cases if case.id in homes and _name(case) in twins[homes[case.id]].mutated[mode]}
         if not wanted and mode is not canary.Mode.EQUAL:
             continue
@@ -59,19 +59,19 @@ async def check_tampering(
             run = replace(run, seconds=2 * run.seconds)  # failures take longer to tell, and to shrink
         execution = await session.run(run)
         if mode is canary.Mode.EQUAL:
-            worse = await _repeated(inputs, session, inputs.test_run(files), execution, wanted)
+            worse = await _repeat(inputs, session, inputs.test_run(files), execution, wanted)
             settled: set[str] = set()  # it can accuse; only what failed as it must speaks for the others
         else:
-            worse, caught, settled = _turned(mode, execution, wanted)
+            worse, caught, settled = _run_canary(mode, execution, wanted)
             if worse is None and caught:
-                worse = await _accused(inputs, session, mode, inputs.test_run(files), run, caught)
+                worse = await _confirm_violation(inputs, session, mode, inputs.test_run(files), run, caught)
         if worse is not None:
             return worse, set()
         turned |= settled
     return None, turned
 
 
-def home(case: Case, tests: Mapping[str, str]) -> str:
+def file_of(case: Case, tests: Mapping[str, str]) -> str:
     """The file a case stands in: that of its id where greenloop wrote it, else where the user reads it."""
     written = case.id.partition("::")[0]
     return written if case.source and written in tests else case.path
@@ -81,7 +81,7 @@ def _name(case: Case) -> str:
     return canary.function_of(case.id)
 
 
-async def _repeated(
+async def _repeat(
     inputs: VerificationInputs, session: Session, unchanged: TestRun, execution: Execution, wanted: set[str]
 ) -> Verdict | None:
     """Why the twin that means the same is no pass: chance where the unchanged tests fail again too, else tampering."""
@@ -90,15 +90,15 @@ async def _repeated(
         return None
     caught = sorted(wanted - {case.id for case in verdict.cases if case.passed})
     if verdict.status is not Status.FAILED or not caught:
-        return _once(verdict)
+        return _unstable(verdict)
     again = await session.run(unchanged)
     second = inputs.judge(again)
     if second.status is not Status.PASSED:
-        return _once(second)
+        return _unstable(second)
     return replace(second, status=Status.TAMPERED, reason=TURNED[canary.Mode.EQUAL].format(case=caught[0]))
 
 
-def _turned(
+def _run_canary(
     mode: canary.Mode, execution: Execution, wanted: set[str]
 ) -> tuple[Verdict | None, tuple[str, ...], set[str]]:
     """(why the run itself is no proof, the cases that did not do what they must, those that did)."""
@@ -113,19 +113,19 @@ def _turned(
         return Verdict(status=status, reason=reason, output=execution.output, seconds=execution.seconds), (), set()
     results = [result for result in case_results(execution) if result.id in wanted]
     if partly:
-        results = [result for result in results if not _cut_short(result)]
+        results = [result for result in results if not _is_cut_short(result)]
         wanted = {result.id for result in results}
     lost = wanted - {result.id for result in results}
     results += [CaseResult(id=case, outcome="missing") for case in sorted(lost)]
     names = frozenset(map(canary.function_of, wanted))
-    return None, canary.violations(mode, names, results), set(canary.settled(mode, names, results))
+    return None, canary.find_violations(mode, names, results), set(canary.confirmed_cases(mode, names, results))
 
 
-def _cut_short(result: CaseResult) -> bool:
+def _is_cut_short(result: CaseResult) -> bool:
     return result.outcome == "missing" or (result.failure is not None and result.failure.type == "Timeout")
 
 
-async def _accused(
+async def _confirm_violation(
     inputs: VerificationInputs,
     session: Session,
     mode: canary.Mode,
@@ -140,7 +140,7 @@ async def _accused(
     """
     for case in caught[:MOST_ALONE]:
         alone = await session.run(replace(turned, selectors=(case,)))
-        worse, still, _settled = _turned(mode, alone, {case})
+        worse, still, _settled = _run_canary(mode, alone, {case})
         if worse is not None:
             return worse
         if not still:
@@ -149,11 +149,11 @@ async def _accused(
         verdict = judge_candidate((case,), inputs.outcomes, plain)
         if verdict.status is Status.PASSED:
             return replace(verdict, status=Status.TAMPERED, reason=TURNED[mode].format(case=case))
-        return _once(verdict)
+        return _unstable(verdict)
     return None
 
 
-def _once(verdict: Verdict) -> Verdict:
+def _unstable(verdict: Verdict) -> Verdict:
     return replace(verdict, reason=f"It passed once and then did not: {verdict.reason}".strip().rstrip(":"))
 
 

@@ -110,7 +110,7 @@ class Verifier:
     ) -> Verdict:
         if self.tools is None:
             return await run()
-        return await host_checks.judged(self.state.problem, files, self.tools, run, final=final)
+        return await host_checks.judge(self.state.problem, files, self.tools, run, final=final)
 
     async def _prove(self, inputs: VerificationInputs, files: Files) -> tuple[Verdict, Evidence]:
         spec = inputs.problem.spec
@@ -146,27 +146,27 @@ async def run_cases(inputs: VerificationInputs, session: Session, files: Files, 
     if verdict.status is not Status.PASSED or not inputs.problem.neighbours:
         return verdict
     around = replace(test_run, selectors=fit_selectors(inputs.problem.neighbours), seconds=inputs.suite_seconds)
-    return await _with_neighbours(inputs, session, verdict, around)
+    return await _run_related(inputs, session, verdict, around)
 
 
-async def _with_neighbours(inputs: VerificationInputs, session: Session, verdict: Verdict, around: TestRun) -> Verdict:
+async def _run_related(inputs: VerificationInputs, session: Session, verdict: Verdict, around: TestRun) -> Verdict:
     """Failed when a related test that passed with the user's code does not pass now, nor when it is run once more.
 
     One that then passes is flaky and breaks nothing. The repeat is of that test alone; where it passes so, of the whole
     run, for what fails only after other tests is not flaky.
     """
-    verdict, failing = await _run_neighbours(inputs, session, verdict, around, inputs.problem.neighbours)
+    verdict, failing = await _run_related_once(inputs, session, verdict, around, inputs.problem.neighbours)
     again = tuple(case.id for case in failing)
     for run in (replace(around, selectors=fit_selectors(again)), around):
         if verdict.status is not Status.PASSED or not failing:
             return verdict
-        verdict, still_failing = await _run_neighbours(inputs, session, verdict, run, again)
+        verdict, still_failing = await _run_related_once(inputs, session, verdict, run, again)
         if still_failing:
-            return fail_for_neighbours(verdict, still_failing)
+            return fail_for_related(verdict, still_failing)
     return replace(verdict, flaky=again) if verdict.status is Status.PASSED else verdict
 
 
-async def _run_neighbours(
+async def _run_related_once(
     inputs: VerificationInputs, session: Session, verdict: Verdict, run: TestRun, neighbours: Sequence[str]
 ) -> tuple[Verdict, list[CaseResult]]:
     """The verdict with this run's time and, where its report was forged, with that; and which of the cases fail."""
@@ -195,7 +195,7 @@ def newly_failing(inputs: VerificationInputs, execution: Execution, neighbours: 
     return failing
 
 
-def fail_for_neighbours(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict:
+def fail_for_related(verdict: Verdict, failing: Sequence[CaseResult]) -> Verdict:
     """The verdict of a candidate whose target passes and which breaks other tests."""
     names = ", ".join(result.id for result in failing[:3])
     reason = f"The target passes, but {len(failing)} other test(s) now fail: {names}"

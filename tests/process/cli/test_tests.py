@@ -56,7 +56,7 @@ def test_what_was_struck_out_is_listed(kept, monkeypatch, tmp_path, capsys):
     main(["tests", "m.py::double", "--edit"])
     capsys.readouterr()
     assert main(["tests", "m.py::double"]) == 0
-    assert "# struck out: assert double(0) == 1" in capsys.readouterr().out
+    assert "# rejected: assert double(0) == 1" in capsys.readouterr().out
 
 
 def test_a_slip_in_the_editor_is_said_at_once(kept, monkeypatch, tmp_path, capsys):
@@ -67,7 +67,7 @@ def test_a_slip_in_the_editor_is_said_at_once(kept, monkeypatch, tmp_path, capsy
     assert "Correct it or delete it" in err
 
 
-@pytest.mark.parametrize(("editor", "why"), [("", "names an editor"), ("/no/such/editor -w", "cannot be started")])
+@pytest.mark.parametrize(("editor", "why"), [("", "No editor is set"), ("/no/such/editor -w", "cannot be started")])
 def test_an_editor_that_is_none(kept, monkeypatch, capsys, editor, why):
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", editor)

@@ -20,14 +20,14 @@ PASSED = Verdict(status=Status.PASSED, cases=(CaseResult(id="t", outcome="passed
 async def judged(root: Path, text: str, verdict: Verdict, *, final=False, user=None, **options) -> Verdict:
     own = about(root, TEXT, "f")
     given = tools(user, **options)
-    spec = own.spec + await host_checks.collected(own, given)
+    spec = own.spec + await host_checks.collect(own, given)
 
     async def run() -> Verdict:
         return verdict
 
     from dataclasses import replace
 
-    return await host_checks.judged(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
+    return await host_checks.judge(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
 
 
 ruff = pytest.mark.skipif(not (Path(sys.executable).parent / "ruff").exists(), reason="no ruff beside this Python")

@@ -13,7 +13,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.verdict.persist_tests import Addition, written
+from greenloop.verdict.persist_tests import Addition, build_addition
 
 RLE = "def rle(s):\n    out = []\n    for c in s:\n        if out and out[-1][0] == c:\n            out[-1] = (c, out[-1][1] + 1)\n        else:\n            out.append((c, 1))\n    return out\n"
 LINES = (
@@ -57,7 +57,7 @@ class Project:
         problem = Problem(
             root=self.root, spec=spec or self.checks(*LINES), regions=(self.region,), originals=files, files=files
         )
-        return written(problem, attempts, self.of, hypothesis=hypothesis)
+        return build_addition(problem, attempts, self.of, hypothesis=hypothesis)
 
     def runs(self, addition: Addition) -> str:
         """What plain pytest says of the whole project with the file written."""

@@ -135,8 +135,8 @@ def test_a_later_run_takes_the_place_of_an_earlier_one(make, tmp_path):
     [
         ('{"kind": "run"}\n', "format None"),
         ('{"format": 99, "kind": "run"}\n', "format 99; this version reads format 1"),
-        ('{"task_id": 1}\n', "Line 1 .* is no result"),
-        ("hello\n", "Line 1 .* is no result"),
+        ('{"task_id": 1}\n', "Line 1 .* is not a result"),
+        ("hello\n", "Line 1 .* is not a result"),
         (None, "cannot be read"),
     ],
 )
@@ -149,4 +149,6 @@ def test_what_holds_no_results_is_told(text, why, tmp_path):
 
 
 def test_nothing_done_is_a_sentence():
-    assert report.format_report(compute_figures([], broken), compare_pairs([], broken)) == "No task-run is done yet."
+    assert (
+        report.format_report(compute_figures([], broken), compare_pairs([], broken)) == "No task-run is finished yet."
+    )

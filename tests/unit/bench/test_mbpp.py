@@ -52,7 +52,7 @@ def test_the_sample_is_the_one_that_the_seed_gives_everywhere():
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (json.dumps(row("x = 1", "assert x == 1")), "no function"),
+        (json.dumps(row("x = 1", "assert x == 1")), "never call a function"),
         (json.dumps({"task_id": 3}), "'text' is missing"),
         (json.dumps(row("def f(:", "assert f(1)")), "invalid syntax"),
         ("[1]", "not a JSON object"),

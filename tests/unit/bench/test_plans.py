@@ -29,7 +29,7 @@ def test_an_arm_has_parts_settings_and_a_match():
         ("plain:attempts=many", "must be a whole number"),
         ("plain:search=best", "no search part named 'best'"),
         ("plain:feedback=raw+dox", "no feedback part named 'dox'"),
-        ("plain:prompt=fancy", "no prompt 'fancy'"),
+        ("plain:prompt=fancy", "Unknown prompt 'fancy'"),
         ("plain:attempts", "not in the form key=value"),
     ],
 )
@@ -41,7 +41,7 @@ def test_an_arm_that_cannot_be_is_told(text, why):
 def test_arms_that_match_come_last_and_match_what_is_there():
     one, other = arms.parse("plain:match=default"), arms.parse("default")
     assert arms.check_arms([one, other]) == [other, one]
-    with pytest.raises(UsageError, match="matches 'default', which is no arm"):
+    with pytest.raises(UsageError, match="matches 'default', which does not make its own calls"):
         arms.check_arms([one])
     with pytest.raises(UsageError, match="Two arms are named 'default'"):
         arms.check_arms([other, other])
@@ -65,7 +65,7 @@ def test_a_plan(tmp_path):
     ("text", "why"),
     [
         ("arms = 3", "names no arm"),
-        ("[arm.x]\npreset = 'plain'", "the key 'arm' is none of a plan's"),
+        ("[arm.x]\npreset = 'plain'", "the key 'arm' is not allowed in a plan"),
         ("[arms.x]\nattempts = 3", "the arm 'x' names no preset"),
         ("[arms.x]\npreset = 'plane'", "no preset named 'plane'"),
         ("repeats = 0\n[arms.x]\npreset = 'plain'", "'repeats' must be"),

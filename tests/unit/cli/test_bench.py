@@ -55,9 +55,9 @@ def test_a_report_of_files(rows, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["report"], "No results are named."),
+        (["report"], "No file of results was given."),
         (["report", "none.jsonl"], "none.jsonl cannot be read"),
-        (["report", "mbpp.jsonl"], "Line 1 of mbpp.jsonl is no result."),
+        (["report", "mbpp.jsonl"], "Line 1 of mbpp.jsonl is not a result."),
         (["mbpp:mbpp.jsonl", "--arm", "plane"], "There is no preset named 'plane'."),
         (["mbpp:mbpp.jsonl", "--arm", "plain:x=1"], "Unknown setting 'x'"),
         (["mbpp:mbpp.jsonl", "--plan", "none.toml"], "none.toml cannot be read"),
@@ -67,7 +67,7 @@ def test_a_report_of_files(rows, capsys, tmp_path):
         (["mbpp:mbpp.jsonl", "--task", "mbpp-9"], "There is no task 'mbpp-9' among the 1 tasks."),
         (["mbpp:mbpp.jsonl", "--write-tasks", "no/where"], "no/where cannot be written"),
         (["none.jsonl"], "There is no none.jsonl."),
-        (["mbpp.jsonl"], "Line 1 of mbpp.jsonl is no task"),
+        (["mbpp.jsonl"], "Line 1 of mbpp.jsonl is not a task"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(rows, capsys, words, why):

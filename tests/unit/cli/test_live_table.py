@@ -10,6 +10,7 @@ from rich.console import Console
 from fake_engine import FakeEngine, attempt, solved
 from greenloop.cli import render
 from greenloop.cli.live_table import Activity, LiveTable, PlainLines, attempt_table, colour_diff
+from greenloop.core import summary
 from greenloop.core.events import Checked, Planned, Proposed, Started, Token
 from greenloop.core.records.attempt import Finding
 from greenloop.core.records.usage import Estimate, Quantiles, Usage
@@ -121,7 +122,7 @@ def test_a_broken_neighbour_is_told(tmp_path):
     broken = type(one)(
         **{**vars(one), "verdict": Verdict(status=Status.FAILED, cases=one.verdict.cases, collateral=(other,))}
     )
-    assert render.attempt_result(broken) == "breaks 1 other"
+    assert summary.attempt_result(broken) == "breaks 1 other"
 
 
 def test_the_diff_has_the_usual_colours():
@@ -144,8 +145,8 @@ def test_what_is_to_come_is_one_line(tmp_path):
     lines = PlainLines(written.append)
     lines.emit(event)
     told = "about 910 tokens (400 to 3200), 14 s (8 to 55), $0.012, based on 19 similar runs"
-    assert written[1] == f"  it takes {told}"
+    assert written[1] == f"  estimate: {told}"
     out = io.StringIO()
     with LiveTable(Console(file=out, width=120, force_terminal=True, color_system=None)) as terminal:
         terminal.emit(event)
-    assert f"It takes {told}." in out.getvalue()
+    assert f"Estimate: {told}." in out.getvalue()

@@ -55,7 +55,7 @@ def test_a_run_that_is_not_there_is_2(fake, words, capsys):
 
 def test_a_killed_run_is_shown_as_interrupted(project, capsys):
     history = History.open()
-    history.begin(project, CASE, preset="plain", model="m", sandbox="s")
+    history.start_run(project, CASE, preset="plain", model="m", sandbox="s")
     history._connection.execute("UPDATE runs SET born = 1")
     assert main(["history", "show"]) == 0
     assert "interrupted" in capsys.readouterr().out
@@ -126,8 +126,8 @@ def machine(project, monkeypatch):
     monkeypatch.setattr(registry, "load_part", lambda _part, name: Part(name))
     monkeypatch.setattr("greenloop.project.workspace.find_environment", found)
     monkeypatch.setattr("greenloop.models.embedded.default_model.ollama_models", ollama)
-    monkeypatch.setattr("greenloop.models.embedded.weights.present", lambda: state["weights"])
-    monkeypatch.setattr("greenloop.models.embedded.hardware.engine_present", lambda: True)
+    monkeypatch.setattr("greenloop.models.embedded.weights.downloaded_file", lambda: state["weights"])
+    monkeypatch.setattr("greenloop.models.embedded.hardware.is_engine_installed", lambda: True)
     monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -354,7 +354,7 @@ def test_status_stop_and_list(machine, capsys):
     assert main(["model", "list"]) == 0
     out = capsys.readouterr().out
     assert "ollama/small:1b" in out
-    assert "used by default: local" in out
+    assert "default: local" in out
     assert main(["model"]) == 2
 
 

@@ -74,7 +74,7 @@ def test_a_function_by_its_line_or_its_file(kept, capsys, typed):
 
 def test_without_tests_it_says_how_to_make_some(project, capsys):
     assert main(["tests", "m.py::double"]) == 1
-    assert "`greenloop fix m.py::double` makes them from its docstring." in capsys.readouterr().err
+    assert "`greenloop fix m.py::double` generates them from its docstring." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("typed", ["test_m.py::test_double", "m.py::nothing", "gone.py::f"])
@@ -91,7 +91,7 @@ def test_frozen_tests_are_listed_once_and_then_what_changed():
     lines = PlainLines(said.append)
     lines.emit(Specified(spec=spec()))
     assert said == [
-        "tests, frozen before any candidate: 1 example in the docstring, 2 written by the model",
+        "tests, fixed before the first attempt: 1 example in the docstring, 2 written by the model",
         "  ? assert double(2) == 4  (written by the model)",
         "  ? assert double(0) == 1  (written by the model)",
         "  in doubt: The docstring does not say what double(None) is.",

@@ -14,7 +14,7 @@ from greenloop.cli.commands import verify as command
 from greenloop.cli.main import main
 from greenloop.core.errors import CannotVerifyError, UsageError
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.engine.verify.report import Tampered, Verification
+from greenloop.engine.verify.report import Tampering, Verification
 
 A, B, C = "tests/test_m.py::test_a[x<&>\x1b]", "tests/test_m.py::TestK::test_b", "tests/test_n.py::test_c"
 GOOD = Verification(
@@ -45,9 +45,9 @@ RED = Verification(
     network=True,
     sandbox="bubblewrap",
 )
-FAKED = Verification(reason=f"{C} was reported twice.", tampered=(Tampered(case=C, reason="r"),), cases=RED.cases)
+FAKED = Verification(reason=f"{C} was reported twice.", tampered=(Tampering(case=C, reason="r"),), cases=RED.cases)
 ENDED = Verification(
-    reason="It ended itself.", tampered=(Tampered(case="", reason="It ended itself."),), cases=GOOD.cases
+    reason="It ended itself.", tampered=(Tampering(case="", reason="It ended itself."),), cases=GOOD.cases
 )
 
 
@@ -77,7 +77,7 @@ def test_only_an_honest_pass_is_0(answer, result, code, capsys):
     out, err = capsys.readouterr()
     assert "running" in err
     assert "running" not in out
-    assert out.startswith("verified: " if code == 0 else "TAMPERED: " if result.tampered else "not verified: ")
+    assert out.startswith("Verified in " if code == 0 else "Tampered: " if result.tampered else "Not verified: ")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_number_is_a_run_unless_it_is_a_file(tmp_path):
     (tmp_path / "12").mkdir()
     assert command.run_number(["12"], tmp_path) is None
     assert command.run_number(["run:12"], tmp_path) == 12
-    with pytest.raises(UsageError, match="without other targets"):
+    with pytest.raises(UsageError, match="combined with other targets"):
         command.run_number(["tests", "run:12"], tmp_path)
 
 
@@ -184,7 +184,7 @@ def test_people_read_what_was_not_taken_and_no_escape_sequences():
     assert "conftest.py" in text
     assert "network" in text
     assert "\x1b" not in "\n".join(command.format_result(GOOD))
-    assert "canaried: 1 of 1" in "\n".join(command.format_result(GOOD))
+    assert "tamper check: 1 of 1" in "\n".join(command.format_result(GOOD))
 
 
 @pytest.mark.parametrize(

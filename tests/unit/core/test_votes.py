@@ -147,7 +147,7 @@ def test_consistency_alone_is_not_enough_before_somebody_spoke():
     ],
 )
 def test_behaviour_can_be_compared(result, source, behaviour):
-    assert voting.behaviour(result, source) == behaviour
+    assert voting.case_behaviour(result, source) == behaviour
 
 
 @pytest.mark.parametrize(
@@ -163,22 +163,22 @@ def test_behaviour_can_be_compared(result, source, behaviour):
 )
 def test_a_question_has_one_form(source, question):
     asked = Case(id="x", path="m.py", line=1, provenance=Provenance.DESIGNED, source=source)
-    assert voting.question(asked, parse_equation(source)) == question
+    assert voting.question_text(asked, parse_equation(source)) == question
 
 
 @pytest.mark.parametrize(
     ("answer", "body"),
     [
-        (voting.Answer(case=case("a"), right=True, known=Equation(call="f(1)", expected="2")), None),
+        (voting.Answer(case=case("a"), right=True, equation=Equation(call="f(1)", expected="2")), None),
         (
-            voting.Answer(case=case("a"), right=False, known=Equation(call="f(1)", expected="2")),
+            voting.Answer(case=case("a"), right=False, equation=Equation(call="f(1)", expected="2")),
             "assert not (f(1) == 2)",
         ),
         (
-            voting.Answer(case=case("a"), right=False, known=Equation(call="f(1)", expected="0.5"), value="0.5"),
+            voting.Answer(case=case("a"), right=False, equation=Equation(call="f(1)", expected="0.5"), value="0.5"),
             "assert f(1) == pytest.approx(0.5)",
         ),
-        (voting.Answer(case=case("a"), right=False, known=None), None),
+        (voting.Answer(case=case("a"), right=False, equation=None), None),
     ],
 )
 def test_an_answer_becomes_a_test(answer, body):
@@ -211,4 +211,4 @@ def test_only_values_are_offered_as_the_right_one():
     known = parse_equation(asked.source)
     gave = ["2", "failed", "! KeyError", "<object at 0x1>", "[1]"]
     found = [ballot(number, "", seen={"a": value}) for number, value in enumerate(gave, 1)]
-    assert voting._others(asked, known, found) == {"It is 2": "2", "It is [1]": "[1]"}
+    assert voting._other_values(asked, known, found) == {"It is 2": "2", "It is [1]": "[1]"}

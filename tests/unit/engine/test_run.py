@@ -84,7 +84,7 @@ async def test_what_parts_ask_holds_no_secret():
             return Reply(text="", usage=Usage(), model="critic")
 
     class Models:
-        async def of(self, role):
+        async def model_for(self, role):
             return Model()
 
     calls = ModelCalls(

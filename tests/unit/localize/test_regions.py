@@ -181,6 +181,6 @@ def test_a_function_without_a_body_yet_goes_alone():
 
 
 def test_again_finds_a_region_that_moved():
-    moved = regions.again(region("Cart.total"), "\n\n" + CART)
+    moved = regions.relocate(region("Cart.total"), "\n\n" + CART)
     assert moved.start == region("Cart.total").start + 2
-    assert regions.again(region("Cart.total"), "x = 1\n") == region("Cart.total")
+    assert regions.relocate(region("Cart.total"), "x = 1\n") == region("Cart.total")

@@ -8,7 +8,7 @@ import pytest
 
 from greenloop.core.records.spec import Region
 from greenloop.core.report import LineTrace, ReachedFunction
-from greenloop.localize.spectrum import PASSING, nearest, ochiai
+from greenloop.localize.spectrum import MOST_PASSING, nearest, ochiai
 
 REGION = Region(path="m.py", qualname="f", start=10, end=20)
 
@@ -40,4 +40,4 @@ def test_the_nearest_passing_neighbours_that_reach_a_region():
     reach = {"far": [hit(5)], "near": [hit(1), hit(7)], "other": [hit(1, line=30)], "file": [hit(1, path="n.py")]}
     assert nearest(["far", "near", "other", "file", "unknown"], reach, [REGION]) == ["near", "far"]
     many = [f"t{n}" for n in range(100)]
-    assert nearest(many, {case: [hit(1)] for case in many}, [REGION]) == many[:PASSING]
+    assert nearest(many, {case: [hit(1)] for case in many}, [REGION]) == many[:MOST_PASSING]

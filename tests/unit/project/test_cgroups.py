@@ -114,4 +114,4 @@ def test_this_machine_can_be_read():
 
 def test_the_embedded_model_sees_what_the_container_has_left(monkeypatch):
     monkeypatch.setattr(cgroups, "read_limits", lambda: CgroupLimits(memory=512 * MIB, free_memory=100 * MIB))
-    assert hardware.memory() == 100 * MIB
+    assert hardware.free_memory() == 100 * MIB

@@ -27,14 +27,14 @@ FAILED = Verdict(status=Status.FAILED, cases=(CaseResult(id="t", outcome="failed
 async def judged(root: Path, text: str, verdict: Verdict, *, final=False, user=None, **options) -> Verdict:
     own = about(root, TEXT, "f")
     given = tools(user, **options)
-    spec = own.spec + await host_checks.collected(own, given)
+    spec = own.spec + await host_checks.collect(own, given)
 
     async def run() -> Verdict:
         return verdict
 
     from dataclasses import replace
 
-    return await host_checks.judged(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
+    return await host_checks.judge(replace(own, spec=spec), {"m.py": text}, given, run, final=final)
 
 
 async def test_a_broken_constraint_fails_what_passed_with_its_own_words_at_its_line(tmp_path):
@@ -141,7 +141,7 @@ async def test_nobody_is_asked_about_what_fails_or_before_the_end(tmp_path):
 
 async def test_a_long_change_is_shown_in_part(tmp_path):
     text = GOOD.replace("return x", "\n".join(["return x", *(f"    # {n} {'x' * 200}" for n in range(100))]))
-    rows = human.shown(about(tmp_path, TEXT, "f"), {"m.py": text}).split("\n")
+    rows = human.format_change(about(tmp_path, TEXT, "f"), {"m.py": text}).split("\n")
     assert len(rows) == human.ROWS + 1
     assert rows[-1].startswith("… and ")
     assert max(map(len, rows)) <= human.WIDE
@@ -154,11 +154,11 @@ async def test_a_scorers_number_is_the_verdicts_score():
     case = Case(id="s", path="m.py", line=1, provenance=Provenance.SCORE)
     failure = Failure(type="AssertionError", message="AssertionError: score 0.4\nassert 0.4 >= 1.0")
     verdict = Verdict(status=Status.FAILED, cases=(CaseResult(id="s", outcome="failed", failure=failure),))
-    assert host_checks.scored(verdict, [case]).score == 0.4
-    assert host_checks.scored(verdict, PROBLEM.spec.cases).score == 0.0
+    assert host_checks.with_scores(verdict, [case]).score == 0.4
+    assert host_checks.with_scores(verdict, PROBLEM.spec.cases).score == 0.0
     raised = Failure(type="ValueError", message="score 0.9")
     other = Verdict(status=Status.FAILED, cases=(CaseResult(id="s", outcome="failed", failure=raised),))
-    assert host_checks.scored(other, [case]).score == 0.0
+    assert host_checks.with_scores(other, [case]).score == 0.0
 
 
 @pytest.mark.parametrize(
@@ -192,6 +192,6 @@ async def test_a_score_is_one_case_of_the_users(tmp_path):
 async def test_the_settings_name_what_is_collected(tmp_path):
     own = about(tmp_path, TEXT, "f")
     nothing = tools(**host_checks.options(SpecSettings()))
-    assert await host_checks.collected(own, nothing) == own.spec
+    assert await host_checks.collect(own, nothing) == own.spec
     some = tools(**host_checks.options(SpecSettings(constraints=["typed"], human=True)))
-    assert [case.provenance for case in (await host_checks.collected(own, some)).cases] == ["constraint", "human"]
+    assert [case.provenance for case in (await host_checks.collect(own, some)).cases] == ["constraint", "human"]

@@ -12,7 +12,7 @@ from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.specs import limits
-from greenloop.specs.changed_code import name_line, subject
+from greenloop.specs.changed_code import find_changed_code, name_line
 
 FILE = '''\
 import os
@@ -57,9 +57,9 @@ def said(words: list[str], body: str, *, helpers=(), imports=(), region: Region 
     )
     text = "\n".join([head, *(f"{margin}    {row}" for row in body.split("\n"))]) + "\n"
     candidate = Candidate(texts={region: text}, imports=tuple(imports), helpers=tuple(helpers))
-    found = subject(own, region, compose(own, candidate))
+    found = find_changed_code(own, region, compose(own, candidate))
     assert found is not None
-    return [limits.sentence(limits.faults(each, found)) for each in limits.parse(words)]
+    return [limits.violation_sentence(limits.find_violations(each, found)) for each in limits.parse(words)]
 
 
 @pytest.mark.parametrize(
@@ -152,18 +152,18 @@ def test_a_region_that_the_candidate_left_alone_is_not_judged():
     own = problem(*mine, text=text)
     files = compose(own, Candidate(texts={mine[1]: "def g(x):\n    return 2\n"}))
     (forbidden,) = limits.parse(["forbid eval"])
-    first, second = (subject(own, region, files) for region in mine)
-    assert first.node is None
-    assert second.node is not None
-    assert limits.faults(forbidden, first) == []
+    first, second = (find_changed_code(own, region, files) for region in mine)
+    assert first.changed_node is None
+    assert second.changed_node is not None
+    assert limits.find_violations(forbidden, first) == []
 
 
 def test_the_second_of_two_definitions_of_one_name_is_its_own_region():
     text = "def f(x):\n    return eval(x)\n\n\ndef f(x):\n    return 1\n"
     second = Region(path="m.py", qualname="f", start=5, end=6)
     own = problem(second, text=text)
-    found = subject(own, second, compose(own, Candidate(texts={second: "def f(x):\n    return 2\n"})))
-    assert found.node.lineno == 5
+    found = find_changed_code(own, second, compose(own, Candidate(texts={second: "def f(x):\n    return 2\n"})))
+    assert found.changed_node.lineno == 5
     assert name_line(own, second) == 5
 
 
@@ -179,9 +179,9 @@ def test_names_given_twice_add_up_and_commas_may_have_split_them():
 def test_every_constraint_can_be_told_beforehand():
     for word, kind in limits.KINDS.items():
         (found,) = limits.parse([f"{word} {kind.example}".strip()])
-        assert found.wish
-        assert "{}" not in found.wish
-    assert limits.parse(["forbid eval exec"])[0].wish == "do not use eval, exec"
+        assert found.prompt_text
+        assert "{}" not in found.prompt_text
+    assert limits.parse(["forbid eval exec"])[0].prompt_text == "do not use eval, exec"
 
 
 @pytest.mark.parametrize(

@@ -46,15 +46,15 @@ def designed(*bodies: str) -> Spec:
     return user + build_test_file(REGION, "m", "designed", [check(body) for body in bodies or DESIGNED])
 
 
-def load(root: Path, text: str = TEXT) -> stored_tests.Docket:
+def load(root: Path, text: str = TEXT) -> stored_tests.StoredTests:
     return stored_tests.load(root, REGION, text)
 
 
-def saved(root: Path, spec: Spec | None = None) -> stored_tests.Docket:
+def saved(root: Path, spec: Spec | None = None) -> stored_tests.StoredTests:
     return stored_tests.save(load(root), spec or designed(), "m")
 
 
-def edit(kept: stored_tests.Docket, old: str, new: str) -> None:
+def edit(kept: stored_tests.StoredTests, old: str, new: str) -> None:
     text = kept.path.read_text()
     assert text.count(old) == 1
     kept.path.write_text(text.replace(old, new))
@@ -66,9 +66,9 @@ def sources(checks) -> list[str]:
 
 def test_nothing_is_known_of_a_function_that_was_never_run(tmp_path):
     known = load(tmp_path)
-    assert (known.kept, known.own, known.struck, known.said) == ((), (), {}, ())
+    assert (known.generated_tests, known.user_tests, known.struck, known.messages) == ((), (), {}, ())
     assert known.spec("m") == Spec()
-    assert stored_tests.save(known, Spec(), "m").seen is None
+    assert stored_tests.save(known, Spec(), "m").file_text is None
     assert not known.path.exists()
 
 
@@ -98,8 +98,11 @@ def test_unchanged_tests_come_back_as_they_were_and_nobody_need_be_asked(tmp_pat
 def test_a_test_that_is_gone_never_comes_back(tmp_path):
     edit(saved(tmp_path), '\n\n\n# written by the model\ndef test_designed_1():\n    assert rle("") == []', "")
     known = load(tmp_path)
-    assert [test.check.shown for test in known.kept] == ['assert rle("aab") == [("a", 2), ("b", 1)]', "rle(3)"]
-    again = known.sifted(designed())
+    assert [test.check.shown for test in known.generated_tests] == [
+        'assert rle("aab") == [("a", 2), ("b", 1)]',
+        "rle(3)",
+    ]
+    again = known.without_struck(designed())
     assert [case.source for case in again.cases] == ["", *[check(body).shown for body in DESIGNED[1:]]]
     assert "test_greenloop_designed_m.py::test_designed_1" not in " ".join(again.selectors)
     # Also after the next run, and the one after that.
@@ -119,7 +122,7 @@ def test_a_corrected_test_is_the_users_and_the_old_one_is_struck_out(tmp_path):
         Provenance.CONFIRMED,
         "src/test_greenloop_confirmed_m.py::test_confirmed_1",
     )
-    assert len(known.sifted(designed()).cases) == 3
+    assert len(known.without_struck(designed()).cases) == 3
     stored_tests.save(known, known.spec("m"), "m")
     assert "# confirmed by you\ndef test_confirmed_1():\n    assert rle('') == [('', 0)]" in known.path.read_text()
     assert load(tmp_path).confirmed == known.confirmed
@@ -141,10 +144,10 @@ def test_a_marked_test_is_confirmed_as_it_is(tmp_path):
     edit(saved(tmp_path), "def test_designed_2():", "def test_designed_2():  # yours")
     known = load(tmp_path)
     assert sources(known.confirmed) == [DESIGNED[1]]
-    assert len(known.kept) == 2
+    assert len(known.generated_tests) == 2
     assert not known.struck
     # Designed once more, it adds nothing.
-    assert len(known.sifted(designed()).cases) == 3
+    assert len(known.without_struck(designed()).cases) == 3
 
 
 def test_answers_are_kept_as_confirmed(tmp_path):
@@ -159,7 +162,7 @@ def test_answers_are_kept_as_confirmed(tmp_path):
     assert list(after.struck.values()) == ['assert rle("") == []']
     known = load(tmp_path)
     assert sources(known.confirmed) == [DESIGNED[1], "assert rle('') == [('', 0)]"]
-    assert [test.check.shown for test in known.kept] == ["rle(3)"]
+    assert [test.check.shown for test in known.generated_tests] == ["rle(3)"]
     assert known.struck == after.struck
 
 
@@ -175,7 +178,7 @@ def test_what_the_votes_went_against_is_marked_and_keeps_its_vote(tmp_path):
 
 def test_properties_come_back_whole(tmp_path):
     text = 'def rle(text: str) -> list:\n    """Runs."""\n    ...\n'
-    spec = properties.spec(REGION, text, "m", "bounds: len(result) <= len(text)")
+    spec = properties.build_spec(REGION, text, "m", "bounds: len(result) <= len(text)")
     assert spec.cases, spec
     stored_tests.save(stored_tests.load(tmp_path, REGION, text), spec, "m")
     again = stored_tests.load(tmp_path, REGION, text).spec("m")
@@ -198,10 +201,10 @@ def test_a_file_that_cannot_be_read_is_told_in_one_sentence_and_stays(tmp_path, 
     kept = saved(tmp_path)
     kept.path.write_text(broken)
     known = load(tmp_path)
-    assert len(known.said) == 1
-    assert why in known.said[0]
-    assert "Correct it or delete it" in known.said[0]
-    assert len(known.kept) == 3, "the tests count as they were"
+    assert len(known.messages) == 1
+    assert why in known.messages[0]
+    assert "Correct it or delete it" in known.messages[0]
+    assert len(known.generated_tests) == 3, "the tests count as they were"
     stored_tests.save(known, designed(*DESIGNED[1:]), "m")
     assert kept.path.read_text() == broken
 
@@ -219,20 +222,20 @@ def test_what_the_user_changes_during_a_run_is_never_overwritten(tmp_path):
 def test_a_changed_docstring_makes_them_stale_once(tmp_path):
     kept = saved(tmp_path)
     laid_out = TEXT.replace("def rle(text):", "def rle(\n    text):").replace("raise NotImplementedError", "return 1")
-    assert load(tmp_path, "import os\n\n" + laid_out).kept, "neither layout nor body nor place matter"
+    assert load(tmp_path, "import os\n\n" + laid_out).generated_tests, "neither layout nor body nor place matter"
     known = load(tmp_path, TEXT.replace("Runs", "Pairs"))
-    assert (known.kept, known.own, known.struck) == ((), (), {})
-    assert known.said == (
+    assert (known.generated_tests, known.user_tests, known.struck) == ((), (), {})
+    assert known.messages == (
         f"What rle should do has changed; its old tests are kept in {kept.path.with_suffix('.old.py')}.",
     )
     assert "test_designed_1" in kept.path.with_suffix(".old.py").read_text()
-    assert not load(tmp_path, TEXT.replace("Runs", "Pairs")).said
+    assert not load(tmp_path, TEXT.replace("Runs", "Pairs")).messages
 
 
 def test_without_the_file_all_begins_anew(tmp_path):
     saved(tmp_path).path.unlink()
     known = load(tmp_path)
-    assert (known.kept, known.struck, known.said) == ((), {}, ())
+    assert (known.generated_tests, known.struck, known.messages) == ((), {}, ())
     assert stored_tests.save(known, designed(), "m").path.exists()
 
 
@@ -240,20 +243,20 @@ def test_without_the_record_nothing_is_taken_for_the_users_word(tmp_path):
     kept = saved(tmp_path)
     kept.path.with_suffix(".json").write_text("{ nonsense")
     known = load(tmp_path)
-    assert (len(known.kept), len(known.own)) == (3, 0)
-    assert "has a vote only" in known.said[0]
+    assert (len(known.generated_tests), len(known.user_tests)) == (3, 0)
+    assert "has a vote only" in known.messages[0]
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, state):
     state.mkdir(parents=True)
     (state / "tests").write_text("a file stands here")
-    (said,) = saved(tmp_path).said
+    (said,) = saved(tmp_path).messages
     assert said.startswith("The tests could not be kept in ")
 
 
 def test_functions_of_one_name_have_files_of_their_own(tmp_path):
     names = {
-        stored_tests.path_of(tmp_path, path, name)
+        stored_tests.stored_path(tmp_path, path, name)
         for path, name in [
             ("a/b.py", "f"),
             ("a.b.py", "g"),
@@ -262,13 +265,13 @@ def test_functions_of_one_name_have_files_of_their_own(tmp_path):
             ("a/ö.py", "f"),
             ("x" * 300, "f"),
         ]
-    } | {stored_tests.path_of(tmp_path / "other", "a/b.py", "f")}
+    } | {stored_tests.stored_path(tmp_path / "other", "a/b.py", "f")}
     assert len(names) == 7
     assert all(len(path.name) < 150 for path in names)
 
 
 def test_their_number_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored_tests, "DOCKETS", 2)
+    monkeypatch.setattr(stored_tests, "MAX_FUNCTIONS", 2)
     for number, name in enumerate(["f", "g", "h"]):
         region = replace(REGION, qualname=name)
         text = TEXT.replace("rle", name)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.verdict.canary import Mode, function_of, settled, share, twins, violations
+from greenloop.verdict.canary import Mode, confirmed_cases, count_covered, find_violations, function_of, make_canaries
 
 SOURCE = """import io
 import unittest.mock
@@ -225,7 +225,7 @@ def run(text):
 
 
 def test_honest_code_does_what_it_must():
-    found = twins(SOURCE)
+    found = make_canaries(SOURCE)
     assert set(run(SOURCE).values()) == {None}
     for mode in Mode:
         outcomes = run(found.texts[mode])
@@ -243,7 +243,7 @@ def test_honest_code_does_what_it_must():
         f"TestUnit::{name}" for name in ("test_raises_called", "test_raises_regex_called", "test_warns")
     }
     assert found.mutated[Mode.LITERAL] == found.mutated[Mode.NEGATED] - without_literal
-    assert share([SOURCE, SOURCE]) == (2 * (found.total - len(UNMUTABLE)), 2 * found.total)
+    assert count_covered([SOURCE, SOURCE]) == (2 * (found.total - len(UNMUTABLE)), 2 * found.total)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_honest_code_does_what_it_must():
     ],
 )
 def test_expectations_that_are_left_alone(statement, raised):
-    found = twins(f"import pytest\n\n\ndef test_a(self):\n    {statement}\n        f()\n")
+    found = make_canaries(f"import pytest\n\n\ndef test_a(self):\n    {statement}\n        f()\n")
     assert (found.unmutable, raised) == (("test_a",), raised)
 
 
@@ -277,7 +277,7 @@ def test_an_expectation_that_swallows_everything_is_found():
             assert kind is not None
             return True
 
-    found = twins("import pytest\n\n\ndef test_a():\n    with pytest.raises(KeyError):\n        1 / 0\n")
+    found = make_canaries("import pytest\n\n\ndef test_a():\n    with pytest.raises(KeyError):\n        1 / 0\n")
     for kind, mode in ((Swallow, Mode.NEGATED), (Raised, Mode.LITERAL)):
         names = {}
         exec(found.texts[mode], names)
@@ -287,37 +287,37 @@ def test_an_expectation_that_swallows_everything_is_found():
 
 @pytest.mark.parametrize("mode", Mode)
 def test_every_line_stays_where_it_was(mode):
-    text = twins(SOURCE).texts[mode]
+    text = make_canaries(SOURCE).texts[mode]
     lines = {node.name: node.lineno for node in ast.walk(ast.parse(SOURCE)) if isinstance(node, ast.FunctionDef)}
     assert {n.name: n.lineno for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef)} == lines
     assert text.count("\n") == SOURCE.count("\n")
 
 
 def test_an_object_that_equals_everything_is_found_by_the_literal():
-    found = twins("def test_a():\n    assert f() == 3\n")
+    found = make_canaries("def test_a():\n    assert f() == 3\n")
     liar = type("Liar", (), {"__eq__": lambda self, other: True})()
     names = {"f": lambda: liar}
     exec(found.texts[Mode.LITERAL], names)
     names["test_a"]()  # passes, although it must not
-    assert violations(Mode.LITERAL, found.mutated[Mode.LITERAL], [CaseResult(id="t.py::test_a", outcome="passed")]) == (
-        "t.py::test_a",
-    )
+    assert find_violations(
+        Mode.LITERAL, found.mutated[Mode.LITERAL], [CaseResult(id="t.py::test_a", outcome="passed")]
+    ) == ("t.py::test_a",)
 
 
 def test_loose_comparisons_have_no_literal_twin():
-    assert not twins("def test_a():\n    assert approx(3, abs=9000) == 3\n").mutated[Mode.LITERAL]
+    assert not make_canaries("def test_a():\n    assert approx(3, abs=9000) == 3\n").mutated[Mode.LITERAL]
 
 
 @pytest.mark.parametrize(
     "source", ["\ufeffdef test_a():\n    assert x == 1\n", "def test_a():\r\n    assert x == 1\r\n"]
 )
 def test_marks_and_line_ends_stay(source):
-    text = twins(source).texts[Mode.NEGATED]
+    text = make_canaries(source).texts[Mode.NEGATED]
     assert text == source.replace("x == 1", "not (x == 1)")
 
 
 def test_a_file_that_cannot_be_parsed_has_no_twins():
-    found = twins("def test_a(:\n    assert 1\n")
+    found = make_canaries("def test_a(:\n    assert 1\n")
     assert (found.unmutable, found.total, found.mutated[Mode.EQUAL]) == (("test_a",), 1, frozenset())
 
 
@@ -339,7 +339,7 @@ def test_a_file_that_cannot_be_parsed_has_no_twins():
 )
 def test_literals_really_change(value):
     source = f"def test_a(f):\n    assert f() == {value!r}\n"
-    found = twins(source)
+    found = make_canaries(source)
     names = {}
     exec(found.texts[Mode.LITERAL], names)
     assert found.mutated[Mode.LITERAL] == {"test_a"}
@@ -353,15 +353,15 @@ def test_violations():
 
     mutated = frozenset({"test_a", "TestB::test_b"})
     right = case("test_a[1]", "failed", "AssertionError")
-    assert violations(Mode.EQUAL, mutated, [right]) == ("t.py::test_a[1]",)
+    assert find_violations(Mode.EQUAL, mutated, [right]) == ("t.py::test_a[1]",)
     for mode in (Mode.NEGATED, Mode.LITERAL):
-        assert violations(mode, mutated, [right, case("test_other", "passed")]) == ()
-        assert violations(mode, mutated, [case("test_a[1]", "passed")]) == ("t.py::test_a[1]",)
-        assert violations(mode, mutated, [right, case("TestB::test_b", "passed")]) == ("t.py::TestB::test_b",)
+        assert find_violations(mode, mutated, [right, case("test_other", "passed")]) == ()
+        assert find_violations(mode, mutated, [case("test_a[1]", "passed")]) == ("t.py::test_a[1]",)
+        assert find_violations(mode, mutated, [right, case("TestB::test_b", "passed")]) == ("t.py::TestB::test_b",)
         # What runs after a test that broke off may be spoilt by it; what runs first may not.
         for spoilt in (case("TestB::test_b", "error", "KeyError"), case("TestB::test_b", "skipped", "Skipped")):
-            assert violations(mode, mutated, [right, spoilt]) == ()
-            assert settled(mode, mutated, [right, spoilt]) == ("t.py::test_a[1]",)
-            assert violations(mode, mutated, [spoilt]) == ("t.py::TestB::test_b",)
-        assert violations(mode, mutated, [case("test_a", "failed", "Crash")]) == ("t.py::test_a",)
+            assert find_violations(mode, mutated, [right, spoilt]) == ()
+            assert confirmed_cases(mode, mutated, [right, spoilt]) == ("t.py::test_a[1]",)
+            assert find_violations(mode, mutated, [spoilt]) == ("t.py::TestB::test_b",)
+        assert find_violations(mode, mutated, [case("test_a", "failed", "Crash")]) == ("t.py::test_a",)
     assert function_of("a b/t.py::TestB::test_b[x::y]") == "TestB::test_b"

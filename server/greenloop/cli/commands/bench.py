@@ -36,37 +36,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PRESET[:KEY=VALUE,...]",
-        help="what is compared; repeatable; match=ARM gives as many model calls as that arm made (default: default)",
+        help="what is compared (repeatable, default: default); match=ARM gives as many model calls as that arm made",
     )
-    parser.add_argument("--plan", type=Path, metavar="FILE", help="arms, settings and repeats from a TOML file")
+    parser.add_argument("--plan", type=Path, metavar="FILE", help="read arms, settings and repeats from a TOML file")
     parser.add_argument("--model", metavar="NAME", help="as for `fix`; `reference` answers with each task's solution")
-    parser.add_argument("--sample", type=int, metavar="N", help="tasks drawn (mbpp: all, mutants: 10)")
-    parser.add_argument("--seed", type=int, default=7, help="of the drawing and of the mutations (default 7)")
+    parser.add_argument("--sample", type=int, metavar="N", help="number of tasks to draw (mbpp: all, mutants: 10)")
+    parser.add_argument(
+        "--seed", type=int, default=7, help="random seed for drawing tasks and making mutants (default: 7)"
+    )
     parser.add_argument(
         "--exclude",
         type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help="leave out the tasks of these results or tasks",
+        help="leave out tasks that occur in these files of results or tasks (repeatable)",
     )
-    parser.add_argument("--task", action="append", default=[], metavar="ID", help="only this task; repeatable")
-    parser.add_argument("--shown", type=int, metavar="N", help="tests in view (mbpp: 1; its mutants: all but one)")
+    parser.add_argument("--task", action="append", default=[], metavar="ID", help="run only this task (repeatable)")
+    parser.add_argument(
+        "--shown", type=int, metavar="N", help="number of tests that are shown (mbpp: 1; its mutants: all but one)"
+    )
     parser.add_argument(
         "--told",
         action="append",
         choices=mbpp.LEVELS,
-        help="mbpp: how well the task is told: in full, half its words, a vague name, or neither; repeatable",
+        help="mbpp: how much of the task's text is shown (repeatable)",
     )
-    parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default 1)")
-    parser.add_argument("--repeats", type=int, metavar="N", help="runs of each task, with other seeds")
-    parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks there and run nothing")
-    parser.add_argument("--out", type=Path, default=Path("bench.jsonl"), help="results (default bench.jsonl)")
-    parser.add_argument("--answers", type=Path, metavar="FILE", help="recorded answers (default: beside the results)")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="the table as CSV too")
+    parser.add_argument("--lines", type=int, default=1, choices=(1, 2), help="lines that a mutant changes (default: 1)")
+    parser.add_argument("--repeats", type=int, metavar="N", help="runs of each task, each with another seed")
+    parser.add_argument("--write-tasks", type=Path, metavar="FILE", help="write the tasks to FILE and run nothing")
+    parser.add_argument("--out", type=Path, default=Path("bench.jsonl"), help="file of results (default: bench.jsonl)")
+    parser.add_argument(
+        "--answers", type=Path, metavar="FILE", help="file of recorded answers (default: next to the results)"
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write the table as CSV")
     parser.add_argument("--sandbox", metavar="KIND", help="auto, bubblewrap, docker or none")
     parser.add_argument(
-        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting; repeatable"
+        "--set", dest="assignments", metavar="KEY=VALUE", action="append", default=[], help="any setting (repeatable)"
     )
 
 
@@ -78,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace, paths: list[Path]) -> int:
     if not paths:
-        raise UsageError("No results are named.", remedy="Write `greenloop bench report FILE...`.")
+        raise UsageError("No file of results was given.", remedy="Run `greenloop bench report FILE...`.")
     _print_figures(results.read(paths), arguments.csv)
     return exit_codes.VERIFIED
 
@@ -124,7 +130,7 @@ def _run(arguments: argparse.Namespace) -> int:
         )
         finished = interrupt.run(run_experiment(experiment, report_status))
     except asyncio.CancelledError:
-        report_status("stopped; the same command goes on from here")
+        report_status("Stopped. Run the same command again to continue.")
         return exit_codes.CANCELLED
     _print_figures(finished, arguments.csv)
     return exit_codes.VERIFIED

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from greenloop.cli import exit_codes, interrupt, locate, options, render
 from greenloop.core.errors import UsageError
-from greenloop.engine.doctor.report import Row, closing, examine, mark, ready
+from greenloop.engine.doctor.report import DoctorFinding, can_run, examine, status_word, summary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add(parser)
     parser.add_argument(
-        "--quick", action="store_true", help="do not try out what each sandbox promises (docs/security.md)"
+        "--quick", action="store_true", help="skip the checks of each sandbox's isolation (docs/security.md)"
     )
-    parser.add_argument("--json", action="store_true", help="the findings as one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,22 +33,22 @@ def run(arguments: argparse.Namespace) -> int:
     except asyncio.CancelledError:
         return exit_codes.CANCELLED
     if arguments.json:
-        print(json.dumps({"ok": ready(rows), "rows": [asdict(row) for row in rows]}))
+        print(json.dumps({"ok": can_run(rows), "rows": [asdict(row) for row in rows]}))
     else:
         print_rows(rows)
-    return exit_codes.VERIFIED if ready(rows) else exit_codes.CANNOT_VERIFY
+    return exit_codes.VERIFIED if can_run(rows) else exit_codes.CANNOT_VERIFY
 
 
-def find_workspace(root: str | None, cwd: Path) -> tuple[Row, Path]:
+def find_workspace(root: str | None, cwd: Path) -> tuple[DoctorFinding, Path]:
     """The workspace and its row; without a workspace, the other checks use `cwd`."""
     try:
         folder, _target = locate.locate(root, None, cwd=cwd)
     except UsageError as error:
-        return Row(part="workspace", name="", ok=False, detail=str(error), remedy=error.remedy), cwd
-    return Row(part="workspace", name=folder.name, ok=True, detail=str(folder)), folder
+        return DoctorFinding(part="workspace", name="", ok=False, detail=str(error), remedy=error.remedy), cwd
+    return DoctorFinding(part="workspace", name=folder.name, ok=True, detail=str(folder)), folder
 
 
-def print_rows(rows: list[Row]) -> None:
+def print_rows(rows: list[DoctorFinding]) -> None:
     """Prints the table and one closing sentence on standard output."""
     from rich import box  # noqa: PLC0415 - JSON needs no table
     from rich.console import Console  # noqa: PLC0415
@@ -61,7 +61,7 @@ def print_rows(rows: list[Row]) -> None:
     styles = {True: "green", False: "red", None: "dim"}
     for row in rows:
         cells = (Text(render.escape_controls(cell)) for cell in (row.part, row.name, row.detail, row.remedy))
-        grid.add_row(Text(mark(row), style=styles[row.ok]), *cells)
+        grid.add_row(Text(status_word(row), style=styles[row.ok]), *cells)
     console = Console(highlight=False)
     console.print(grid)
-    console.print(closing(rows))
+    console.print(summary(rows))

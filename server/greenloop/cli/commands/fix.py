@@ -37,33 +37,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target",
         nargs="?",
         metavar="TARGET",
-        help="a pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL; nothing: the first red test",
+        help="pytest node id, file.py::function, file.py:LINE or notebook.ipynb:CELL (default: the first failing test)",
     )
-    parser.add_argument("--all", action="store_true", help="without TARGET: every red test, one after another")
+    parser.add_argument("--all", action="store_true", help="fix every failing test, one after another")
     parser.add_argument("--apply", action="store_true", help="write a verified result without asking")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line on standard output; never asks")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line, and never ask")
     parser.add_argument(
-        "--comment", metavar="TEXT", default="", help="what a reviewer says of the target, for the model"
+        "--comment", metavar="TEXT", default="", help="a reviewer's comment on the target, for the model"
     )
-    parser.add_argument("--preset", metavar="NAME", help="named choice of prompt, feedback and search")
-    parser.add_argument("--attempts", type=int, metavar="N", help="candidates that the model may make")
-    parser.add_argument("--seconds", type=float, metavar="N", help="wall time of the run")
-    parser.add_argument("--tokens", type=int, metavar="N", help="tokens of the run, prompts included")
+    parser.add_argument("--preset", metavar="NAME", help="preset of prompt, feedback and search")
+    parser.add_argument("--attempts", type=int, metavar="N", help="maximum number of model attempts")
+    parser.add_argument("--seconds", type=float, metavar="N", help="time limit for the run")
+    parser.add_argument("--tokens", type=int, metavar="N", help="token limit for the run, prompts included")
     parser.add_argument(
-        "--ask", type=int, metavar="N", help="questions about designed tests, at most 5; none without a terminal"
+        "--ask", type=int, metavar="N", help="maximum number of questions about generated tests (0 to 5)"
     )
     parser.add_argument(
         "--accept",
         action="append",
         choices=("partial", "unverified", "warned"),
         default=[],
-        help="partial, unverified: such a result counts as solved and --apply writes it; "
-        "warned: --apply also writes what newly imports os, subprocess and their like; repeatable",
+        help="partial, unverified: count such a result as solved, and let --apply write it; "
+        "warned: let --apply also write code that newly imports os, subprocess and similar modules (repeatable)",
     )
     parser.add_argument(
         "--strength",
         action="store_true",
-        help="after a solved run: which small changes of the result its tests would also accept",
+        help="after a solved run, list small changes of the result that its tests would not notice",
     )
     options.add(parser)
 
@@ -82,20 +82,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise
     except Exception as error:
         if write_json is not None:
-            write_json(events_json.error_object("error", f"This should not have happened ({type(error).__name__})."))
+            write_json(events_json.error_object("error", f"Internal error ({type(error).__name__})."))
         raise
 
 
 def _fix(arguments: argparse.Namespace, write_json: Callable[[dict[str, Any]], None] | None) -> int:
     if arguments.all and arguments.target:
-        raise UsageError("--all goes without a TARGET.", remedy="Leave one of the two out.")
+        raise UsageError("--all does not take a TARGET.", remedy="Remove one of the two.")
     cwd = Path.cwd()
     root, target = locate.locate(arguments.root, arguments.target, cwd=cwd)
     settings = options.load(arguments, root, cwd=cwd)
     if EDITOR in models(settings):
         raise UsageError(
-            "The model `editor` is that of an editor which has one; the command line has none.",
-            remedy="Name another with --model, such as local or ollama/NAME.",
+            'model = "editor" works only inside an editor that provides a language model.',
+            remedy="Choose another with --model, such as local or ollama/NAME.",
         )
     if write_json is not None or not View.can_ask():
         settings = replace(settings, ask=0)
@@ -129,7 +129,7 @@ def _fix_failing_tests(job: FixJob) -> int:
     with open_view(json=job.write_json is not None) as view:
         try:
             failing = interrupt.run(
-                refine.red_tests(job.root, settings=job.settings, report_status=view.report_status),
+                refine.list_failing_tests(job.root, settings=job.settings, report_status=view.report_status),
                 before_exit=view.close,
             )
         except asyncio.CancelledError:
@@ -140,7 +140,7 @@ def _fix_failing_tests(job: FixJob) -> int:
         )
     if job.write_json is None:
         print(
-            f"{len(failing)} red:",
+            f"{len(failing)} failing:",
             *(f"  {render.escape_controls(name)}" for name in failing),
             sep="\n",
             file=sys.stderr,
@@ -192,7 +192,7 @@ def _fix_one(job: FixJob, target: str) -> int:
         request = refine.Request(root=job.root, target=target, comment=job.arguments.comment)
         if job.notebook is not None:
             prepared = job.notebook.prepared
-            request = replace(request, target=prepared.target, buffers=prepared.buffers, fault=prepared.fault)
+            request = replace(request, target=prepared.target, buffers=prepared.buffers, known_fault=prepared.fault)
         work = refine.refine(
             request, settings=job.settings, emit=emit, report_status=view.report_status, user=view.user
         )

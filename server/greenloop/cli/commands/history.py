@@ -25,15 +25,15 @@ from greenloop.notebook.adapter import prepare_from_run, recover_outcome, strip_
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", metavar="FOLDER", help="runs of this workspace only (default: all)")
+    parser.add_argument("--root", metavar="FOLDER", help="list only runs of this workspace (default: all)")
     parser.add_argument("--limit", type=int, metavar="N", default=20, help="how many runs to list (default: 20)")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    show_parser = actions.add_parser("show", help="one run: its attempts, its result, its diff")
-    show_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the newest)")
-    export_parser = actions.add_parser("export", help="runs as JSON, one a line, oldest first")
+    show_parser = actions.add_parser("show", help="show the attempts, the result and the diff of a run")
+    show_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
+    export_parser = actions.add_parser("export", help="print runs as JSON, one per line, oldest first")
     export_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="this run only")
     apply_parser = actions.add_parser("apply", help="write the result of a run into its files")
-    apply_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the newest)")
+    apply_parser.add_argument("run", type=int, nargs="?", metavar="RUN", help="number of the run (default: the latest)")
     apply_parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -104,10 +104,10 @@ def _find_record(history: History, arguments: argparse.Namespace) -> Record:
 def _show(record: Record) -> int:
     console = Console(highlight=False)
     target = target_title(Path(record.root), record.target)
-    head = f"run {record.id}, {render.format_time(record.started)}, {_result(record)}\n{target}\n{record.root}"
+    head = f"Run {record.id}, {render.format_time(record.started)}, {_result(record)}\n{target}\n{record.root}"
     console.print(Text(render.escape_controls(head)), soft_wrap=True)
     console.print(
-        Text(render.escape_controls(f"model {record.model}, preset {record.preset}, sandbox {record.sandbox}"))
+        Text(render.escape_controls(f"Model {record.model}, preset {record.preset}, sandbox {record.sandbox}"))
     )
     console.print()
     outcome, label_cells = _with_cell_labels(record)
@@ -153,14 +153,14 @@ def _apply(history: History, record: Record, *, yes: bool) -> int:
             f"Run {record.id} has no result to write.", remedy=f"See `greenloop history show {record.id}`."
         )
     _show(record)
-    if not yes and not (View.can_ask() and View.ask_yes_no("apply?")):
+    if not yes and not (View.can_ask() and View.ask_yes_no("Apply this change?")):
         if not View.can_ask():
-            raise UsageError("Nobody is there to say yes.", remedy="Add --yes.")
+            raise UsageError("There is no terminal to ask for confirmation.", remedy="Add --yes.")
         return exit_codes.NOT_SOLVED
     root = Path(record.root)
     if not root.is_dir():
-        raise WorkspaceError(f"The workspace {root} is not there any more.")
+        raise WorkspaceError(f"The workspace {root} no longer exists.")
     written = apply_result.write_result(root, recover_outcome(root, outcome))
-    history.applied(record.id)
-    print(f"written: {', '.join(map(render.escape_controls, written)) or 'nothing, it stood there already'}")
+    history.mark_applied(record.id)
+    print(f"Written: {', '.join(map(render.escape_controls, written)) or 'nothing, the file already has the result'}")
     return exit_codes.VERIFIED

@@ -14,11 +14,11 @@ from greenloop.core.errors import ModelError, UsageError
 from greenloop.project.settings import Settings
 
 ACTIONS = {
-    "pull": "fetch the embedded model (1.1 GB, once; goes on where it stopped)",
-    "list": "models that are on this machine, and keys that are set",
+    "pull": "download the embedded model (1.1 GB, once; resumes where it stopped)",
+    "list": "list models on this machine, and API keys that are set",
     "start": "start the embedded model's server",
     "stop": "end it",
-    "status": "is it fetched, does it run, where",
+    "status": "show whether the model is downloaded and its server runs",
 }
 
 
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _ACTIONS[arguments.action](settings)
     except asyncio.CancelledError:
-        print("greenloop: cancelled; what has arrived is kept.", file=sys.stderr)
+        print("greenloop: cancelled; the part already downloaded is kept.", file=sys.stderr)
         return exit_codes.CANCELLED
 
 
@@ -78,7 +78,7 @@ def _log_tenths(write: Callable[[str], object]) -> Callable[[int, int], None]:
 
 
 def _pull(_settings: Settings) -> int:
-    print(f"{render.escape_controls(str(download_weights()))} is there, its hash is right.")
+    print(f"{render.escape_controls(str(download_weights()))} is downloaded and its hash is correct.")
     return exit_codes.VERIFIED
 
 
@@ -91,13 +91,13 @@ def _list(settings: Settings) -> int:
         )
 
     chosen, ollama = interrupt.run(find_models())
-    path = weights.present()
-    print(f"local: {path or 'not fetched; greenloop model pull'}")
+    path = weights.downloaded_file()
+    print(f"local: {path or 'not downloaded; run `greenloop model pull`'}")
     for name in ollama:
         print(render.escape_controls(f"ollama/{name}"))
-    for name in default_model.offers(os.environ):
-        print(f"{name} is set: name one of that provider's models with --model to use it")
-    print(render.escape_controls(f"used by default: {chosen or 'none yet'}"))
+    for name in default_model.available_keys(os.environ):
+        print(f"{name} is set: choose one of that provider's models with --model")
+    print(render.escape_controls(f"default: {chosen or 'none yet'}"))
     return exit_codes.VERIFIED
 
 
@@ -105,27 +105,28 @@ def _start(settings: Settings) -> int:
     from greenloop.models.embedded import server  # noqa: PLC0415
 
     running = interrupt.run(server.start(settings, report_status=lambda text: print(text, file=sys.stderr, flush=True)))
-    print(f"running: process {running.pid}, {running.base}, context {running.context}, {running.threads} threads")
+    print(f"Running: process {running.pid}, {running.base}, context {running.context}, {running.threads} threads")
     return exit_codes.VERIFIED
 
 
 def _stop(_settings: Settings) -> int:
     from greenloop.models.embedded import server  # noqa: PLC0415
 
-    print("ended" if interrupt.run(server.stop()) else "it was not running")
+    print("Stopped." if interrupt.run(server.stop()) else "The server was not running.")
     return exit_codes.VERIFIED
 
 
 def _status(_settings: Settings) -> int:
     from greenloop.models.embedded import hardware, server, weights  # noqa: PLC0415
 
-    path, running = weights.present(), server.status()
-    print(f"weights: {path or 'not fetched; greenloop model pull'}")
-    print(f"engine:  {'xllamacpp' if hardware.engine_present() else 'not installed; pip install greenloop[local]'}")
+    path, running = weights.downloaded_file(), server.status()
+    print(f"weights: {path or 'not downloaded; run `greenloop model pull`'}")
+    engine = "xllamacpp" if hardware.is_engine_installed() else "not installed; run `pip install greenloop[local]`"
+    print(f"engine:  {engine}")
     state = f"process {running.pid}, {running.base}, context {running.context}" if running else "not running"
     print(f"server:  {state}")
     # For scripts: 0 if a run could use it at once or start it.
-    return exit_codes.VERIFIED if path and hardware.engine_present() else exit_codes.CANNOT_VERIFY
+    return exit_codes.VERIFIED if path and hardware.is_engine_installed() else exit_codes.CANNOT_VERIFY
 
 
 _ACTIONS: dict[str, Callable[[Settings], int]] = {
@@ -145,14 +146,14 @@ def ask_for_model(read_line: Callable[[str], str]) -> str:
     from greenloop.models.embedded import default_model  # noqa: PLC0415
 
     print("No model is configured and none was found on this machine.", file=sys.stderr)
-    for name in default_model.offers(os.environ):
-        print(f"  {name} is set: one of that provider's models can be named.", file=sys.stderr)
-    answer = read_line("Fetch the embedded model now (1.1 GB, runs on this machine)? [y, n, or a model's name] ")
+    for name in default_model.available_keys(os.environ):
+        print(f"  {name} is set: you can name one of that provider's models.", file=sys.stderr)
+    answer = read_line("Download the embedded model now (1.1 GB, runs on this machine)? [y, n, or a model's name] ")
     if answer.lower() in ("y", "yes"):
         download_weights()
         return "local"
     if answer.lower() in ("", "n", "no"):
-        raise ModelError("There is no model to ask.", remedy="Run `greenloop model pull`, or name one with --model.")
+        raise ModelError("No model is available.", remedy="Run `greenloop model pull`, or name one with --model.")
     if " " in answer:
-        raise UsageError(f"'{answer}' is no model's name.", remedy="Names look like ollama/llama3.2.")
+        raise UsageError(f"'{answer}' is not a model name.", remedy="Model names look like ollama/llama3.2.")
     return answer

@@ -8,12 +8,17 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--log-file", metavar="FILE", default="", help="log into FILE, not into the state folder")
     parser.add_argument(
-        "--log-level", choices=LEVELS, default="", help="how much to log (default: warning); debug shows sources too"
+        "--log-file", metavar="FILE", default="", help="write the log to FILE instead of the state folder"
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=LEVELS,
+        default="",
+        help="how much to log (default: warning); debug also logs source code",
     )
     # Editors' client libraries add these; neither changes anything.
-    parser.add_argument("--stdio", action="store_true", help="accepted for editors that add it; there is no other way")
+    parser.add_argument("--stdio", action="store_true", help="accepted because some editors add it; the default")
     parser.add_argument("--clientProcessId", type=int, default=None, help=argparse.SUPPRESS)
 
 

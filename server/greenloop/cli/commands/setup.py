@@ -1,4 +1,4 @@
-"""`greenloop setup EDITOR`: prints the lines that connect an editor, or writes them after a diff."""
+"""`greenloop setup EDITOR`: prints connect an editor, or writes them after a diff."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from greenloop.core.text.diff import unified_diff
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("editor", nargs="?", metavar="EDITOR", help=", ".join(EDITORS))
-    parser.add_argument("--write", action="store_true", help="put the lines in place after showing the change")
+    parser.add_argument("--write", action="store_true", help="write the lines, after showing the change")
     parser.add_argument("--yes", action="store_true", help="with --write: do not ask")
 
 
@@ -28,15 +28,15 @@ def run(arguments: argparse.Namespace) -> int:
         installed = installed_editors()
         print(
             "Editors on this machine: "
-            + (", ".join(editor.name for editor in installed) or "none that greenloop knows")
+            + (", ".join(editor.name for editor in installed) or "none that greenloop supports")
         )
-        print(f"greenloop setup EDITOR prints the lines for one of: {', '.join(EDITORS)}")
+        print(f"`greenloop setup EDITOR` prints the lines for one of: {', '.join(EDITORS)}")
         return exit_codes.VERIFIED
     editor = EDITORS.get(arguments.editor.lower())
     if editor is None:
         closest = difflib.get_close_matches(arguments.editor.lower(), EDITORS, n=1, cutoff=0.4)
         hint = f"Did you mean {closest[0]}?" if closest else f"There are: {', '.join(EDITORS)}."
-        raise UsageError(f"There is no editor '{arguments.editor}' here.", remedy=hint)
+        raise UsageError(f"Unknown editor '{arguments.editor}'.", remedy=hint)
     if arguments.write:
         return write(editor, yes=arguments.yes)
     print_snippet(editor)
@@ -48,7 +48,7 @@ def print_snippet(editor: Editor) -> None:
     if editor.config_file is not None:
         print_stderr(f"{editor.name}: these lines go into {editor.config_file()} (or run it with --write):")
     elif not editor.is_tested:
-        print_stderr(f"{editor.name}: written from its documentation, never run:")
+        print_stderr(f"{editor.name}: untested, based on its documentation:")
     sys.stderr.flush()
     print(editor.snippet(command()), end="")
     sys.stdout.flush()
@@ -67,19 +67,19 @@ def write(editor: Editor, *, yes: bool) -> int:
         present = path.read_bytes().decode("utf-8") if path.exists() else None
         after = editor.merge(present, command())
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8.", remedy="Put the lines in by hand.") from error
+        raise UsageError(f"{path} is not UTF-8.", remedy="Add the lines by hand.") from error
     except OSError as error:
         raise WorkspaceError(f"{path} cannot be read ({error.strerror}).") from error
     if after == present:
-        print(f"{path} holds the lines already.")
+        print(f"{path} already has the lines.")
         return exit_codes.VERIFIED
     print(render.escape_controls(unified_diff(present, after, path.as_posix().lstrip("/"))), end="")
     if not yes and not View.can_ask():
-        raise UsageError("Nobody is there to say yes.", remedy="Add --yes.")
+        raise UsageError("There is no terminal to ask for confirmation.", remedy="Add --yes.")
     if not yes and not View.ask_yes_no(f"write {path}?"):
         return exit_codes.NOT_SOLVED
     _replace(path, after, present)
-    print(f"written: {path}")
+    print(f"Written: {path}")
     if editor.next_step:
         print_stderr(editor.next_step)
     return exit_codes.VERIFIED
@@ -111,5 +111,5 @@ def _replace(path: Path, text: str, present: str | None) -> None:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
         raise WorkspaceError(
-            f"{path} cannot be written ({error.strerror}).", remedy="Put the lines in by hand."
+            f"{path} cannot be written ({error.strerror}).", remedy="Add the lines by hand."
         ) from error

@@ -25,12 +25,12 @@ def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001
         return exit_codes.CANCELLED
     doctor.print_rows(rows)
     print("\nNext:")
-    steps = [row.remedy for row in rows if row.part in report.lacking(rows) and row.ok is False and row.remedy]
+    steps = [row.remedy for row in rows if row.part in report.missing_parts(rows) and row.ok is False and row.remedy]
     for remedy in dict.fromkeys(steps):
         print(f"  {remedy}")
-    print("  greenloop fix                            the first red test of this project")
-    print("  greenloop fix tests/test_x.py::test_y    this one; also file.py::function and file.py:LINE")
+    print("  greenloop fix                            fix the first failing test of this project")
+    print("  greenloop fix tests/test_x.py::test_y    fix this test; also file.py::function and file.py:LINE")
     for editor in installed_editors():
         print(f"\n{editor.name}: greenloop setup {editor.name}" + (" --write" if editor.config_file else ""))
         print("".join(f"    {line}" for line in editor.snippet(command()).splitlines(keepends=True)), end="")
-    return exit_codes.VERIFIED if report.ready(rows) else exit_codes.CANNOT_VERIFY
+    return exit_codes.VERIFIED if report.can_run(rows) else exit_codes.CANNOT_VERIFY

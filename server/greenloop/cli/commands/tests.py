@@ -21,7 +21,7 @@ from greenloop.specs import stored_tests
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TARGET", help="file.py::function, file.py:LINE or notebook.ipynb::function")
     parser.add_argument(
-        "--edit", action="store_true", help="open them in $VISUAL or $EDITOR: delete one to strike it out, correct one"
+        "--edit", action="store_true", help="edit them in $VISUAL or $EDITOR: delete a test to reject it, or correct it"
     )
     parser.add_argument("--root", metavar="FOLDER", help="the workspace (default: found from the current folder)")
 
@@ -30,23 +30,23 @@ def run(arguments: argparse.Namespace) -> int:
     root, typed = locate.locate(arguments.root, arguments.target, cwd=Path.cwd())
     target, text, selector = _target(root, typed or "")
     if target.kind is not TargetKind.FUNCTION:
-        raise UsageError(f"{selector} is a test of your own.", remedy="Name a function: file.py::function.")
+        raise UsageError(f"{selector} is one of your own tests.", remedy="Name a function: file.py::function.")
     region = targets.region_for(target, text)
     stored = stored_tests.load(root, region, text)
-    for sentence in stored.said:
+    for sentence in stored.messages:
         print_warning(render.escape_controls(sentence))
-    if stored.seen is None:
-        print(f"No tests of {target.qualname} are kept.", file=sys.stderr)
-        print(f"`greenloop fix {shlex.quote(selector)}` makes them from its docstring.", file=sys.stderr)
+    if stored.file_text is None:
+        print(f"No tests are stored for {target.qualname}.", file=sys.stderr)
+        print(f"`greenloop fix {shlex.quote(selector)}` generates them from its docstring.", file=sys.stderr)
         return exit_codes.NOT_SOLVED
     if not arguments.edit:
-        print(render.escape_controls(stored.seen), end="")
+        print(render.escape_controls(stored.file_text), end="")
         for source in stored.struck.values():
-            print(render.escape_controls(f"# struck out: {source}"))
+            print(render.escape_controls(f"# rejected: {source}"))
     else:
         _edit(stored.path)
         stored = stored_tests.load(root, region, text)
-        for sentence in stored.said:
+        for sentence in stored.messages:
             print_warning(render.escape_controls(sentence))
     print(render.escape_controls(str(stored.path)), file=sys.stderr)
     return exit_codes.VERIFIED if stored.readable else exit_codes.USAGE
@@ -67,7 +67,7 @@ def _edit(path: Path) -> None:
     """Opens the user's editor and waits. Raises `UsageError` where there is none."""
     words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     if not words:
-        raise UsageError("Neither VISUAL nor EDITOR names an editor.", remedy=f"Set one, or open {path}.")
+        raise UsageError("No editor is set in VISUAL or EDITOR.", remedy=f"Set one, or open {path}.")
     try:
         subprocess.run([*words, str(path)], check=False)
     except OSError as error:

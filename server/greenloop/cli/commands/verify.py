@@ -18,7 +18,7 @@ from greenloop.cli import exit_codes, interrupt, junit, locate, options, render
 from greenloop.cli.errors import print_error, print_warning
 from greenloop.core.errors import GreenloopError, UsageError
 from greenloop.core.records.verdict import CaseResult
-from greenloop.engine.verify.replay import rerun
+from greenloop.engine.verify.replay import replay
 from greenloop.engine.verify.report import Verification
 from greenloop.engine.verify.setup import Request
 from greenloop.engine.verify.verify import verify
@@ -32,21 +32,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "targets",
         nargs="*",
         metavar="TARGET",
-        help="a pytest node id, a test file or a folder of the commit, which then must pass; nothing: the whole "
-        "suite, where nothing may newly fail. Or one number (`12`, `run:12`): that run of the history once more",
+        help="pytest node ids, test files or folders of the commit that must pass (default: the whole suite, in which "
+        "no test may newly fail), or the number of a run in the history to replay (`12`, `run:12`)",
     )
     parser.add_argument("--base", metavar="REV", help="the commit whose tests and configuration count (default: HEAD)")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.add_argument("--junit", metavar="FILE", help="write the cases as a JUnit file too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--junit", metavar="FILE", help="also write a JUnit XML report")
     parser.add_argument(
-        "--seconds", dest="run_seconds", type=float, metavar="N", help="wall time of one run of the tests"
+        "--seconds", dest="run_seconds", type=float, metavar="N", help="time limit for one run of the tests"
     )
     parser.add_argument(
         "--keep",
         action="append",
         default=[],
         metavar="GLOB",
-        help="files that the commit does not have and needs all the same (generated ones); repeatable",
+        help="files that the commit lacks but needs, such as generated ones (repeatable)",
     )
     parser.add_argument("--with-new", action="store_true", help="also run test files that the commit does not have")
     options.add(parser, model=False)
@@ -98,7 +98,8 @@ def run_number(targets: Sequence[str], cwd: Path) -> int | None:
         return None
     if len(targets) > 1:
         raise UsageError(
-            f"'{numbers[0][0]}' is a run of the history and goes without other targets.", remedy="Verify it by itself."
+            f"'{numbers[0][0]}' is a run in the history and cannot be combined with other targets.",
+            remedy="Verify it on its own.",
         )
     return int(numbers[0][1] or numbers[0][2])
 
@@ -128,9 +129,9 @@ def _replay(arguments: argparse.Namespace, number: int, cwd: Path) -> Verificati
         if value
     ]
     if conflicting:
-        raise UsageError(f"{conflicting[0]} does not go with a run of the history.", remedy="Leave it out.")
+        raise UsageError(f"{conflicting[0]} cannot be combined with a run in the history.", remedy="Remove it.")
     return interrupt.run(
-        rerun(
+        replay(
             number,
             settings=lambda root: options.load(arguments, root, cwd=cwd),
             seconds=arguments.run_seconds or 0.0,
@@ -205,16 +206,16 @@ def format_result(result: Verification) -> Iterator[str]:
         yield render.escape_controls(f"  failed: {case}{reason}"[:300])
     yield from _list_names("tampered with", [each.case for each in result.tampered if each.case])
     yield from _list_names("passes now", result.fixed)
-    yield from _list_names("failed before, and still does", result.already_failing)
+    yield from _list_names("already failing", result.already_failing)
     yield from _list_names("flaky, so not counted", result.flaky)
     changed = [f"{path} (changed)" for path in result.changed] + [f"{path} (removed)" for path in result.removed]
-    yield from _list_names(f"taken from {result.revision} instead", changed)
-    yield from _list_names(f"left out, for {result.revision} does not have it", result.added)
-    yield from _list_names("kept, though the commit does not have it", result.kept)
+    yield from _list_names(f"restored from {result.revision}", changed)
+    yield from _list_names(f"left out, because {result.revision} does not have it", result.added)
+    yield from _list_names("kept, although the commit does not have it", result.kept)
     if result.canaried or result.not_canaried:
         total = len(result.canaried) + len(result.not_canaried)
-        yield f"  canaried: {len(result.canaried)} of {total}"
-    yield from _list_names("passed without a canary", result.not_canaried)
+        yield f"  tamper check: {len(result.canaried)} of {total} cases"
+    yield from _list_names("passed, but not covered by the tamper check", result.not_canaried)
     for sentence in (*result.changes, *result.notes):
         yield render.escape_controls(f"  {sentence}")
     if result.network:
@@ -223,12 +224,12 @@ def format_result(result: Verification) -> Iterator[str]:
 
 def _format_head(result: Verification) -> str:
     if result.tampered:
-        return f"TAMPERED: {result.reason}"
+        return f"Tampered: {result.reason}"
     if not result.verified:
-        return f"{'unverified' if result.sandbox == 'none' and not result.failed else 'not verified'}: {result.reason}"
+        return f"{'Unverified' if result.sandbox == 'none' and not result.failed else 'Not verified'}: {result.reason}"
     passed = sum(case.passed for case in result.cases)
     base = f"{result.revision} ({result.base[:12]})" if result.base else result.revision
-    return f"verified: {passed} tests of {base} pass with this code, in {result.sandbox}, {result.seconds:.1f} s"
+    return f"Verified in {result.sandbox}: {passed} tests of {base} pass with this code, {result.seconds:.1f} s"
 
 
 def _list_names(what: str, names: Sequence[str]) -> Iterator[str]:

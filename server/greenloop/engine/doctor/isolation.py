@@ -88,15 +88,15 @@ async def run_probes(sandbox: Sandbox, probe: Probe, environment: Environment) -
             image=probe.image,
             variables={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # the project's plugins have nothing to say here
         )
-        _lay(root, marker, closed)
-        before = _picture(root)
+        _write_workspace(root, marker, closed)
+        before = _read_files(root)
         session = await sandbox.open(place)
         try:
-            found = await _inside(session)
+            found = await _run_inside(session)
         finally:
             await session.close()
-        found["workspace"] = _written(found["workspace"], before, _picture(root))
-        found["remains"] = _remains(marker)
+        found["workspace"] = _with_host_changes(found["workspace"], before, _read_files(root))
+        found["remains"] = _find_leftovers(marker)
     best = BEST_EFFORT.get(sandbox.name, set())
     return [replace(found[name], promise=text, best_effort=name in best) for name, text in PROMISES.items()]
 
@@ -166,17 +166,17 @@ def _secrets(marker: str) -> Iterator[tuple[Path, list[str]]]:
         beside = Path(f"{root}-beside.txt")
         beside.write_text(marker)
         stack.callback(lambda: beside.unlink(missing_ok=True))
-        yield root, [str(state), str(beside), "/etc/shadow", *_of_home()]
+        yield root, [str(state), str(beside), "/etc/shadow", *_home_files()]
 
 
-def _of_home() -> list[str]:
+def _home_files() -> list[str]:
     """Some files of the user's own, as far as there are any."""
     with contextlib.suppress(OSError):
         return [str(path) for path in sorted(Path.home().iterdir()) if path.is_file() and not path.is_symlink()][:5]
     return []
 
 
-def _lay(root: Path, marker: str, closed: list[str]) -> None:
+def _write_workspace(root: Path, marker: str, closed: list[str]) -> None:
     facts = {
         "marker": marker,
         "secret": closed,
@@ -201,16 +201,16 @@ def _lay(root: Path, marker: str, closed: list[str]) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-async def _inside(session: Session) -> dict[str, ProbeResult]:
+async def _run_inside(session: Session) -> dict[str, ProbeResult]:
     """What the programs told, by promise."""
     shared = [name for name in PROMISES if name not in (*ALONE, "output", "remains")]
     execution = await _run(session, shared, LIMITS.seconds)
-    found = {name: _told(execution, name) for name in shared}
+    found = {name: _read_result(execution, name) for name in shared}
     for name, killed in (("memory", "memory"), ("processes", "processes"), ("disk", "disk")):
         execution = await _run(session, [name], LIMITS.seconds)
-        found[name] = _ended(execution, killed) or _told(execution, name)
+        found[name] = _killed_result(execution, killed) or _read_result(execution, name)
     execution = await _run(session, ["time"], PROMPTLY)
-    found["time"] = _ended(execution, "timeout") or _told(execution, "time")
+    found["time"] = _killed_result(execution, "timeout") or _read_result(execution, "time")
     kept = len(execution.output.encode())
     held = kept <= 2 * LIMITS.output if found["time"].held else None
     found["output"] = ProbeResult(promise="", held=held, probed=f"wrote 8 MiB: {kept >> 10} KiB kept")
@@ -224,7 +224,7 @@ async def _run(session: Session, names: list[str], seconds: float) -> Execution:
     return execution
 
 
-def _told(execution: Execution, name: str) -> ProbeResult:
+def _read_result(execution: Execution, name: str) -> ProbeResult:
     for result in case_results(execution):
         if result.id == f"{FILE}::test_{name}" and result.failure is not None:
             with contextlib.suppress(ValueError, TypeError, KeyError):
@@ -240,24 +240,24 @@ def _told(execution: Execution, name: str) -> ProbeResult:
     )
 
 
-def _ended(execution: Execution, limit: str) -> ProbeResult | None:
+def _killed_result(execution: Execution, limit: str) -> ProbeResult | None:
     if execution.killed != limit:
         return None
     return ProbeResult(promise="", held=True, probed=f"went over the limit: ended after {execution.seconds:.1f} s")
 
 
-def _picture(root: Path) -> dict[str, bytes]:
+def _read_files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def _written(told: ProbeResult, before: dict[str, bytes], after: dict[str, bytes]) -> ProbeResult:
+def _with_host_changes(result: ProbeResult, before: dict[str, bytes], after: dict[str, bytes]) -> ProbeResult:
     if before == after:
-        return told
+        return result
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    return replace(told, held=False, probed=f"on the host changed: {', '.join(changed)}")
+    return replace(result, held=False, probed=f"on the host changed: {', '.join(changed)}")
 
 
-def _remains(marker: str) -> ProbeResult:
+def _find_leftovers(marker: str) -> ProbeResult:
     left = [pid for pid, line in _command_lines() if marker in line]
     text = f"a process in a session of its own: {'gone' if not left else f'alive as {left[0]}'}"
     return ProbeResult(promise="", held=not left, probed=text)

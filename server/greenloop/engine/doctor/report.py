@@ -24,11 +24,11 @@ from greenloop.project import workspace
 from greenloop.project.settings import EDITOR, Settings, state_folder
 
 # Reached over the network within this many seconds, or called unreachable.
-PATIENCE = 5.0
+CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class DoctorFinding:
     """One finding. `ok` None: neither needed nor harmful. `part` is interpreter, sandbox, model or another word.
 
     `status` is the word for a promise of a sandbox: held, best effort, not held, or not tried.
@@ -50,28 +50,30 @@ class Editor:
     keys: bool = False
 
 
-def ready(rows: list[Row]) -> bool:
+def can_run(rows: list[DoctorFinding]) -> bool:
     """Could a fix run?"""
-    return not lacking(rows)
+    return not missing_parts(rows)
 
 
-def lacking(rows: list[Row]) -> list[str]:
+def missing_parts(rows: list[DoctorFinding]) -> list[str]:
     """The parts without which no fix can run."""
     parts = ("workspace", "interpreter", "sandbox", "model")
     return [part for part in parts if not any(row.ok for row in rows if row.part == part)]
 
 
-def closing(rows: list[Row]) -> str:
+def summary(rows: list[DoctorFinding]) -> str:
     """What it comes to, in a sentence."""
-    return "A fix can run." if ready(rows) else f"A fix cannot run yet: {', '.join(lacking(rows))} missing."
+    return "A fix can run." if can_run(rows) else f"A fix cannot run yet: {', '.join(missing_parts(rows))} missing."
 
 
-def mark(row: Row) -> str:
+def status_word(row: DoctorFinding) -> str:
     """One word for a finding."""
     return row.status or {True: "ok", False: "no", None: "-"}[row.ok]
 
 
-async def examine(root: Path, settings: Settings, *, promises: bool = False, editor: Editor | None = None) -> list[Row]:
+async def examine(
+    root: Path, settings: Settings, *, promises: bool = False, editor: Editor | None = None
+) -> list[DoctorFinding]:
     """All findings; nothing in here raises for what is missing. `promises`: what each sandbox promises is tried out.
 
     `editor` is the one that asks; None: the command line.
@@ -79,10 +81,10 @@ async def examine(root: Path, settings: Settings, *, promises: bool = False, edi
     probes, models = await asyncio.gather(_probes(settings), _models(settings, os.environ, editor or Editor()))
     sandboxes = _sandboxes(settings, probes)
     if promises:
-        sandboxes = _kept(sandboxes, await isolation.check_isolation(root, settings, probes))
+        sandboxes = _with_promises(sandboxes, await isolation.check_isolation(root, settings, probes))
     own = ".".join(map(str, sys.version_info[:3]))
     return [
-        Row(part="greenloop", name=__version__, ok=True, detail=f"Python {own}, {sys.executable}"),
+        DoctorFinding(part="greenloop", name=__version__, ok=True, detail=f"Python {own}, {sys.executable}"),
         await asyncio.to_thread(_interpreter, root, settings),
         *sandboxes,
         *models,
@@ -90,17 +92,19 @@ async def examine(root: Path, settings: Settings, *, promises: bool = False, edi
     ]
 
 
-def _interpreter(root: Path, settings: Settings) -> Row:
+def _interpreter(root: Path, settings: Settings) -> DoctorFinding:
     try:
         found = workspace.find_environment(root, settings)
     except GreenloopError as error:
-        return Row(part="interpreter", name="", ok=False, detail=str(error), remedy=error.remedy)
+        return DoctorFinding(part="interpreter", name="", ok=False, detail=str(error), remedy=error.remedy)
     version = ".".join(map(str, found.version))
     detail = f"Python {version}, {found.executable} ({found.source})"
     if not found.has_pytest:
         remedy = f"{found.executable} -m pip install pytest"
-        return Row(part="interpreter", name=version, ok=False, detail=f"{detail}: pytest is missing", remedy=remedy)
-    return Row(part="interpreter", name=version, ok=True, detail=detail)
+        return DoctorFinding(
+            part="interpreter", name=version, ok=False, detail=f"{detail}: pytest is missing", remedy=remedy
+        )
+    return DoctorFinding(part="interpreter", name=version, ok=True, detail=detail)
 
 
 async def _probes(settings: Settings) -> list[Probe]:
@@ -108,7 +112,7 @@ async def _probes(settings: Settings) -> list[Probe]:
     return await asyncio.gather(*(_probe(name, settings) for name in names))
 
 
-def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[Row]:
+def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[DoctorFinding]:
     """Each back end's self-test; the one that is asked for by name is the only one that counts."""
     wanted = settings.sandbox.kind
     rows = []
@@ -116,14 +120,16 @@ def _sandboxes(settings: Settings, probes: Sequence[Probe]) -> list[Row]:
         counts = wanted == probe.name or (wanted == "auto" and probe.name != "none")
         remedy = probe.remedy if counts else ""
         rows.append(
-            Row(part="sandbox", name=probe.name, ok=probe.ok if counts else None, detail=probe.detail, remedy=remedy)
+            DoctorFinding(
+                part="sandbox", name=probe.name, ok=probe.ok if counts else None, detail=probe.detail, remedy=remedy
+            )
         )
     return rows
 
 
-def _kept(rows: Sequence[Row], tried: Sequence[isolation.IsolationReport]) -> list[Row]:
+def _with_promises(rows: Sequence[DoctorFinding], tried: Sequence[isolation.IsolationReport]) -> list[DoctorFinding]:
     """The back ends, each followed by its promises; one that does not keep them all does not count as usable."""
-    found: list[Row] = []
+    found: list[DoctorFinding] = []
     usable = [wall.name for wall in tried if not wall.broken_promises]
     for row in rows:
         wall = next((wall for wall in tried if wall.name == row.name), None)
@@ -137,12 +143,14 @@ def _kept(rows: Sequence[Row], tried: Sequence[isolation.IsolationReport]) -> li
         else:
             found.append(row)
         if wall.reason:
-            found.append(Row(part="promise", name=wall.name, ok=None, detail=wall.reason, status="not tried"))
+            found.append(DoctorFinding(part="promise", name=wall.name, ok=None, detail=wall.reason, status="not tried"))
         for item in wall.findings:
             cure = remedy if item.held is False else ""
             name = f"{wall.name}: {item.promise}"
             found.append(
-                Row(part="promise", name=name, ok=item.held, detail=item.probed, remedy=cure, status=item.status)
+                DoctorFinding(
+                    part="promise", name=name, ok=item.held, detail=item.probed, remedy=cure, status=item.status
+                )
             )
     return found
 
@@ -158,26 +166,30 @@ async def _probe(name: str, settings: Settings) -> Probe:
 # -- models ----------------------------------------------------------------------------------------------------------
 
 
-async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor) -> list[Row]:
+async def _models(settings: Settings, environ: Mapping[str, str], editor: Editor) -> list[DoctorFinding]:
     ollama = await default_model.ollama_models(default_model.ollama_base(environ))
     rows = []
     if settings.model:
         rows.append(await _configured(settings, environ, ollama, editor))
     rows.append(_embedded(settings))
     if ollama:
-        rows.append(Row(part="model", name="Ollama", ok=None if settings.model else True, detail=", ".join(ollama[:5])))
+        rows.append(
+            DoctorFinding(
+                part="model", name="Ollama", ok=None if settings.model else True, detail=", ".join(ollama[:5])
+            )
+        )
     rows += [
-        Row(part="key", name=name, ok=None, detail="is set; it is used only for a model you name (--model)")
-        for name in default_model.offers(environ)
+        DoctorFinding(part="key", name=name, ok=None, detail="is set; it is used only for a model you name (--model)")
+        for name in default_model.available_keys(environ)
     ]
     return rows
 
 
-def _embedded(settings: Settings) -> Row:
-    path = weights.present()
-    here = path is not None and hardware.engine_present()
+def _embedded(settings: Settings) -> DoctorFinding:
+    path = weights.downloaded_file()
+    here = path is not None and hardware.is_engine_installed()
     counts = settings.model in ("", "local")
-    if not hardware.engine_present():
+    if not hardware.is_engine_installed():
         detail, remedy = "its engine is not installed", 'pip install "greenloop[local]"'
     elif path is None:
         detail, remedy = "not fetched yet (1.1 GB)", "greenloop model pull"
@@ -188,10 +200,14 @@ def _embedded(settings: Settings) -> Row:
                 hardware.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
         except GreenloopError as error:
             here, detail, remedy = False, str(error), error.remedy
-    return Row(part="model", name="local", ok=here if counts else None, detail=detail, remedy=remedy if counts else "")
+    return DoctorFinding(
+        part="model", name="local", ok=here if counts else None, detail=detail, remedy=remedy if counts else ""
+    )
 
 
-async def _configured(settings: Settings, environ: Mapping[str, str], ollama: list[str], editor: Editor) -> Row:
+async def _configured(
+    settings: Settings, environ: Mapping[str, str], ollama: list[str], editor: Editor
+) -> DoctorFinding:
     """The model of the settings: is the file there, does the server answer, is there a key? Asks no model anything."""
     name = settings.model
     if name == EDITOR:
@@ -200,7 +216,7 @@ async def _configured(settings: Settings, environ: Mapping[str, str], ollama: li
         return _model(name, ok=editor.model, detail=detail, remedy=remedy)
     kind, _colon, file = name.partition(":")
     if name == "local":
-        return Row(part="setting", name="model", ok=None, detail="local")
+        return DoctorFinding(part="setting", name="model", ok=None, detail="local")
     if kind in ("scripted", "replay"):
         there = Path(file).is_file()  # noqa: ASYNC240 - one look, before anything else runs
         return _model(name, ok=there, detail="answers from a file", remedy="" if there else f"{file} does not exist.")
@@ -218,7 +234,7 @@ async def _configured(settings: Settings, environ: Mapping[str, str], ollama: li
     return _model(name, ok=True, detail=detail)
 
 
-def _ollama(name: str, there: list[str]) -> Row:
+def _ollama(name: str, there: list[str]) -> DoctorFinding:
     wanted = name.partition("/")[2]
     if not there:
         return _model(name, ok=False, detail="Ollama does not answer", remedy="ollama serve")
@@ -227,11 +243,11 @@ def _ollama(name: str, there: list[str]) -> Row:
     return _model(name, ok=True, detail="Ollama has it")
 
 
-async def _server(name: str, base: str) -> Row:
+async def _server(name: str, base: str) -> DoctorFinding:
     import httpx  # noqa: PLC0415 - only for servers of one's own
 
     try:
-        async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        async with httpx.AsyncClient(timeout=CONNECT_SECONDS) as client:
             # Any answer, also one that wants a key, says that somebody is there.
             response = await client.get(f"{base.rstrip('/')}/models")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -240,17 +256,17 @@ async def _server(name: str, base: str) -> Row:
     return _model(name, ok=True, detail=f"{base} answers ({response.status_code})")
 
 
-def _model(name: str, *, ok: bool, detail: str, remedy: str = "") -> Row:
-    return Row(part="model", name=name, ok=ok, detail=detail, remedy=remedy)
+def _model(name: str, *, ok: bool, detail: str, remedy: str = "") -> DoctorFinding:
+    return DoctorFinding(part="model", name=name, ok=ok, detail=detail, remedy=remedy)
 
 
-def _history() -> Row:
+def _history() -> DoctorFinding:
     troubles: list[str] = []
     history = History.open(warn=troubles.append)
     runs = len(history.runs(limit=100_000))
-    writable = history.writable()
+    writable = history.is_writable()
     history.close()
     if troubles or not writable:
         detail = troubles[0] if troubles else "it cannot be written"
-        return Row(part="history", name="", ok=False, detail=detail, remedy="Make the state folder writable.")
-    return Row(part="history", name=f"{runs} runs", ok=True, detail=str(state_folder() / "history.sqlite3"))
+        return DoctorFinding(part="history", name="", ok=False, detail=detail, remedy="Make the state folder writable.")
+    return DoctorFinding(part="history", name=f"{runs} runs", ok=True, detail=str(state_folder() / "history.sqlite3"))

@@ -46,7 +46,7 @@ class Basis:
     neighbours: tuple[str, ...] = ()
 
 
-def here(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basis:
+def current_basis(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basis:
     """The basis that a run has now in this place; unsaved texts count before the disk."""
     patterns = sources.file_patterns(place.root)
     trusted = {*workspace.trusted_files(place.root, patterns)}
@@ -67,21 +67,21 @@ def here(place: SandboxSpec, buffers: Mapping[str, bytes] | None = None) -> Basi
         code=hashes(code),
         python=str(place.environment.executable),
         version=".".join(map(str, place.environment.version)),
-        packages=packages(place.environment),
+        packages=installed_packages(place.environment),
         network=place.network,
         variables=tuple(sorted(place.variables)),
         seeds=(ACCEPTING,),
     )
 
 
-def of(place: SandboxSpec, problem: Problem, outcomes: Mapping[str, str]) -> Basis:
+def run_basis(place: SandboxSpec, problem: Problem, outcomes: Mapping[str, str]) -> Basis:
     """The basis of a run over a problem, its expected cases included."""
     return replace(
-        here(place, problem.buffers), spec=problem.spec, outcomes=dict(outcomes), neighbours=problem.neighbours
+        current_basis(place, problem.buffers), spec=problem.spec, outcomes=dict(outcomes), neighbours=problem.neighbours
     )
 
 
-def packages(environment: Environment) -> tuple[str, ...]:
+def installed_packages(environment: Environment) -> tuple[str, ...]:
     """What is installed, as `name-version`, read from folder names; with greenloop's own pytest where it is lent."""
     found = set() if environment.has_pytest else {f"pytest-{version('pytest')}"}
     for folder in interpreters.site_packages(environment.prefix, environment.version):
@@ -90,26 +90,26 @@ def packages(environment: Environment) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def changed_tests(then: Basis, now: Basis) -> tuple[str, ...]:
+def changed_tests(before: Basis, now: Basis) -> tuple[str, ...]:
     """The trusted files that are not as they were; one general name where only the hash over all was kept."""
-    if then.trusted == now.trusted:
+    if before.trusted == now.trusted:
         return ()
-    names = {path for path in {*then.files, *now.files} if then.files.get(path) != now.files.get(path)}
+    names = {path for path in {*before.files, *now.files} if before.files.get(path) != now.files.get(path)}
     return tuple(sorted(names)) or ("the tests or their configuration",)
 
 
-def changes(then: Basis, now: Basis, *, besides: Collection[str] = ()) -> tuple[str, ...]:
+def describe_changes(then: Basis, now: Basis, *, except_files: Collection[str] = ()) -> tuple[str, ...]:
     """One sentence for each thing around the tests that is not as it was; `besides` are files told of elsewhere."""
     said = []
     moved = sorted(path for path in {*then.code, *now.code} if then.code.get(path) != now.code.get(path))
-    if other := [path for path in moved if path not in besides]:
-        said.append(f"Other code has changed since: {_some(other)}.")
+    if other := [path for path in moved if path not in except_files]:
+        said.append(f"Other code has changed since: {_list_some(other)}.")
     if (then.python, then.version) != (now.python, now.version):
         said.append(f"The interpreter was {then.python} ({then.version}) and is {now.python} ({now.version}).")
     gone, new = sorted({*then.packages} - {*now.packages}), sorted({*now.packages} - {*then.packages})
     if gone or new:
         more = [f"-{name}" for name in gone] + [f"+{name}" for name in new]
-        said.append(f"The packages changed: {_some(more)}.")
+        said.append(f"The packages changed: {_list_some(more)}.")
     if then.network != now.network:
         said.append("Tests can reach the network now." if now.network else "Tests could reach the network then.")
     if then.variables != now.variables:
@@ -120,5 +120,5 @@ def changes(then: Basis, now: Basis, *, besides: Collection[str] = ()) -> tuple[
     return tuple(said)
 
 
-def _some(names: Sequence[str], most: int = 10) -> str:
+def _list_some(names: Sequence[str], most: int = 10) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

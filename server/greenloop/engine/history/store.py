@@ -106,11 +106,11 @@ class History:
             except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
-                aside = _put_aside(path)
-                history._lost(f"The history was damaged; it was put aside as {aside.name} and a new one begun.")
+                aside = _move_aside(path)
+                history._warn_once(f"The history was damaged; it was put aside as {aside.name} and a new one begun.")
                 history._connection = _connect(path)
         except (OSError, sqlite3.Error) as error:
-            history._lost(_sentence(error))
+            history._warn_once(_error_sentence(error))
         return history
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class History:
 
     # -- writing: never raises for the disk's sake ---------------------------------------------------------------
 
-    def begin(
+    def start_run(
         self, root: Path, target: str, *, preset: str, model: str, sandbox: str, basis: Basis | None = None
     ) -> int | None:
         """A run begins in this process. Returns its id; None where nothing can be kept (all calls take that).
@@ -146,13 +146,13 @@ class History:
         identity: int | None = self._write(write)
         return identity
 
-    def rests(self, run: int | None, basis: Basis) -> None:
+    def set_basis(self, run: int | None, basis: Basis) -> None:
         """What the result of a run rests on, where votes or answers changed it since the run began."""
         if run is not None:
             row = (run, json.dumps(to_json(basis)))
             self._write(lambda c: c.execute("INSERT OR REPLACE INTO bases VALUES (?, ?)", row))
 
-    def describe(self, run: int | None, *, model: str, sandbox: str) -> None:
+    def update_run(self, run: int | None, *, model: str, sandbox: str) -> None:
         """What became known after the beginning: the model and the sandbox really used."""
         self._write(
             lambda c: c.execute(
@@ -160,13 +160,13 @@ class History:
             )
         )
 
-    def attempt(self, run: int | None, attempt: Attempt) -> None:
+    def save_attempt(self, run: int | None, attempt: Attempt) -> None:
         """An attempt is complete (again, if its number is known: the later one counts)."""
         if run is not None:
             row = (run, attempt.number, json.dumps(to_json(_shortened(attempt))))
             self._write(lambda c: c.execute("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row))
 
-    def finish(self, run: int | None, outcome: Outcome) -> None:
+    def finish_run(self, run: int | None, outcome: Outcome) -> None:
         """The run ended; the texts before and after are kept, so that the result can be applied later."""
         if run is None:
             return
@@ -179,12 +179,12 @@ class History:
 
         self._write(write)
 
-    def begun(self, run: int | None, *, move: str, prompt: int) -> None:
+    def save_start(self, run: int | None, *, move: str, prompt: int) -> None:
         """How the run begins: its first move, and the tokens of its first prompt. Later runs are foreseen by it."""
         if run is not None:
             self._write(lambda c: c.execute("INSERT OR REPLACE INTO beginnings VALUES (?, ?, ?)", (run, move, prompt)))
 
-    def applied(self, run: int | None) -> None:
+    def mark_applied(self, run: int | None) -> None:
         """The result of the run now stands in the workspace, or in a text that this process has not saved yet."""
         pid = os.getpid()
         row = (time.time(), pid, _born(pid) or 0.0, run)
@@ -195,7 +195,7 @@ class History:
         if run is not None:
             self._write(lambda c: c.execute("INSERT OR IGNORE INTO discarded SELECT id FROM runs WHERE id = ?", (run,)))
 
-    def writable(self) -> bool:
+    def is_writable(self) -> bool:
         """Can a run be kept now? Tries it and leaves nothing behind."""
 
         def trial(connection: sqlite3.Connection) -> bool:
@@ -233,7 +233,7 @@ class History:
         outcome = replace(record.outcome, attempts=attempts) if record.outcome else None
         return replace(record, attempts=attempts, outcome=outcome)
 
-    def like(self, model: str, preset: str, move: str, limit: int = 200) -> list[PastRun]:
+    def similar_runs(self, model: str, preset: str, move: str, limit: int = 200) -> list[PastRun]:
         """What the newest runs came to that had this model and preset and began so, and ended by themselves."""
         rows = self._read(
             "SELECT prompt, finished - started, outcome FROM runs JOIN beginnings ON run = id"
@@ -273,7 +273,7 @@ class History:
                     self._connection.execute("BEGIN IMMEDIATE")
                     return change(self._connection)
             except sqlite3.Error as error:
-                self._lost(_sentence(error))
+                self._warn_once(_error_sentence(error))
                 return None
 
     def _read(self, query: str, values: Sequence[Any]) -> list[Any]:
@@ -283,10 +283,10 @@ class History:
             try:
                 return self._connection.execute(query, values).fetchall()
             except sqlite3.Error as error:
-                self._lost(_sentence(error))
+                self._warn_once(_error_sentence(error))
                 return []
 
-    def _lost(self, sentence: str) -> None:
+    def _warn_once(self, sentence: str) -> None:
         if not self._warned:
             self._warned = True
             self._warn(sentence)
@@ -343,7 +343,7 @@ def _connect_once(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _put_aside(path: Path) -> Path:
+def _move_aside(path: Path) -> Path:
     """Renames a damaged history with its side files; the name says when."""
     aside = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{path.suffix}")
     path.replace(aside)
@@ -353,7 +353,7 @@ def _put_aside(path: Path) -> Path:
     return aside
 
 
-def _sentence(error: Exception) -> str:
+def _error_sentence(error: Exception) -> str:
     return f"The history cannot be kept ({error}); the run goes on without it."
 
 

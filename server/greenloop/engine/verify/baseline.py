@@ -9,13 +9,13 @@ from greenloop.core.errors import CannotVerifyError, GreenloopError, UsageError
 from greenloop.core.records.sandbox import Execution, TestRun
 from greenloop.core.records.spec import Case
 from greenloop.core.report import CollectError, case_results, collect_errors, collected_cases, describe_end
-from greenloop.engine.verify.setup import Ground
+from greenloop.engine.verify.setup import VerificationContext
 from greenloop.project.environment_faults import find_environment_fault
 from greenloop.project.targets import nearest_names
 
 
 @dataclass(frozen=True, kw_only=True)
-class Before:
+class RevisionBaseline:
     """Cases by id and their outcomes with the revision's own code.
 
     `broken` are its test files that this code cannot import, each with the reason.
@@ -26,7 +26,7 @@ class Before:
     broken: Mapping[str, str] = field(default_factory=dict)
 
 
-async def learn(ground: Ground) -> Before:
+async def run_revision(ground: VerificationContext) -> RevisionBaseline:
     """Runs the revision by itself.
 
     Raises `CannotVerifyError` when its tests cannot run, `UsageError` for no such test.
@@ -44,15 +44,17 @@ async def learn(ground: Ground) -> Before:
         item.id: Case(id=item.id, path=item.path, line=item.line, provenance=ground.provenance(item.path))
         for item in collected_cases(execution)
     }
-    broken = {error.id: _why(error) for error in errors if error.id in revision.trusted}
+    broken = {error.id: _error_line(error) for error in errors if error.id in revision.trusted}
     if not cases:
-        lost = _generated(ground, errors)
+        lost = _find_generated_module(ground, errors)
         if lost or not broken:
-            raise _nothing(ground, execution, lost)
-    return Before(outcomes={case: result.outcome for case, result in results.items()}, cases=cases, broken=broken)
+            raise _no_tests_error(ground, execution, lost)
+    return RevisionBaseline(
+        outcomes={case: result.outcome for case, result in results.items()}, cases=cases, broken=broken
+    )
 
 
-def _refuse_unfinished(ground: Ground, execution: Execution) -> None:
+def _refuse_unfinished(ground: VerificationContext, execution: Execution) -> None:
     revision = ground.request.revision
     if execution.killed == "timeout":
         raise CannotVerifyError(
@@ -66,7 +68,7 @@ def _refuse_unfinished(ground: Ground, execution: Execution) -> None:
         )
 
 
-def _refuse_environment(ground: Ground, execution: Execution) -> None:
+def _refuse_environment(ground: VerificationContext, execution: Execution) -> None:
     """A missing package is nobody's code; but one test that passes shows that tests can run."""
     results = case_results(execution)
     if any(result.passed for result in results):
@@ -79,11 +81,11 @@ def _refuse_environment(ground: Ground, execution: Execution) -> None:
         raise CannotVerifyError(fault.sentence, remedy=fault.remedy)
 
 
-def _why(error: CollectError) -> str:
+def _error_line(error: CollectError) -> str:
     return f"{error.failure.type}: {error.failure.message}".splitlines()[0]
 
 
-def _generated(ground: Ground, errors: tuple[CollectError, ...]) -> str:
+def _find_generated_module(ground: VerificationContext, errors: tuple[CollectError, ...]) -> str:
     """A module that the revision imports, does not have, and that lies in the working tree: made by some build.
 
     Test-first code is the same to see, but there the code of the revision does not import it; its tests do.
@@ -99,7 +101,7 @@ def _generated(ground: Ground, errors: tuple[CollectError, ...]) -> str:
     return ""
 
 
-def _nothing(ground: Ground, execution: Execution, lost: str) -> GreenloopError:
+def _no_tests_error(ground: VerificationContext, execution: Execution, lost: str) -> GreenloopError:
     revision, targets = ground.request.revision, ground.request.targets
     if lost:
         return CannotVerifyError(
@@ -108,7 +110,7 @@ def _nothing(ground: Ground, execution: Execution, lost: str) -> GreenloopError:
         )
     if errors := collect_errors(execution):
         return CannotVerifyError(
-            f"The tests of {revision} cannot be collected with its own code: {errors[0].id}: {_why(errors[0])}",
+            f"The tests of {revision} cannot be collected with its own code: {errors[0].id}: {_error_line(errors[0])}",
             remedy="Choose a revision whose tests run, with `--base REV`.",
         )
     if targets:

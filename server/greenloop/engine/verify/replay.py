@@ -14,20 +14,20 @@ from greenloop.core.records.verdict import Status
 from greenloop.engine.history import provenance
 from greenloop.engine.history.provenance import Basis
 from greenloop.engine.history.store import History, Record
-from greenloop.engine.refine import past_run_verifier, prepare, quiet
-from greenloop.engine.verify.report import Verification, tampering, unmet
+from greenloop.engine.refine import choose_sandbox, ignore_status, past_run_verifier
+from greenloop.engine.verify.report import Verification, failed_cases, find_tampering
 from greenloop.notebook import adapter
 from greenloop.project.settings import Settings
 from greenloop.project.snapshot import Snapshot
 
 
-async def rerun(
+async def replay(
     number: int,
     *,
     settings: Callable[[Path], Settings],
     seconds: float = 0.0,
-    report_status: Callable[[str], None] = quiet,
-    warn: Callable[[str], None] = quiet,
+    report_status: Callable[[str], None] = ignore_status,
+    warn: Callable[[str], None] = ignore_status,
 ) -> Verification:
     """Proves the result of a run of the history again. `seconds` of wall time bound each run of the tests (0: as set).
 
@@ -35,18 +35,18 @@ async def rerun(
     same any more.
     """
     began = time.monotonic()
-    record, outcome, then = await asyncio.to_thread(_read, number, warn)
+    record, outcome, then = await asyncio.to_thread(_read_run, number, warn)
     root = Path(record.root)
     chosen = settings(root)
-    sandbox, place = await prepare(root, chosen, report_status)
-    now = await asyncio.to_thread(provenance.here, place)
+    sandbox, place = await choose_sandbox(root, chosen, report_status)
+    now = await asyncio.to_thread(provenance.current_basis, place)
     if differing := provenance.changed_tests(then, now):
         more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
         raise CannotVerifyError(
             f"The tests are not those of run {number} any more: {', '.join(differing[:5])}{more}.",
             remedy="Bring them back, or judge the code by a commit's tests: `greenloop verify`.",
         )
-    changes = [*provenance.changes(then, now, besides=outcome.after), *_texts_moved(root, outcome)]
+    changes = [*provenance.describe_changes(then, now, except_files=outcome.after), *_changed_texts(root, outcome)]
     if record.sandbox != sandbox.name:
         changes.append(f"The sandbox was {record.sandbox} and is {sandbox.name}.")
 
@@ -59,8 +59,8 @@ async def rerun(
     evidence = verifier.state.evidence
     passed = tuple(case.id for case in verdict.cases if case.passed)
     canaried = evidence.canaried_cases
-    tampered = tampering(verdict)
-    failed = () if tampered else unmet(verdict, then.outcomes) + tuple(case.id for case in verdict.collateral)
+    tampered = find_tampering(verdict)
+    failed = () if tampered else failed_cases(verdict, then.outcomes) + tuple(case.id for case in verdict.collateral)
     reason = "" if verdict.status is Status.PASSED else verdict.reason or f"{', '.join(failed[:3])} does not pass."
     if not reason and sandbox.name == "none":
         reason = "All passed, but without a sandbox that proves nothing."
@@ -82,7 +82,7 @@ async def rerun(
     )
 
 
-def _read(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:
+def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Basis]:
     history = History.open(warn=warn)
     try:
         record, then = history.run(number), history.basis(number)
@@ -110,7 +110,7 @@ def _read(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome, Ba
     return record, outcome, then
 
 
-def _texts_moved(root: Path, outcome: Outcome) -> list[str]:
+def _changed_texts(root: Path, outcome: Outcome) -> list[str]:
     """Files that are neither as the run found them nor as it left them; the result's own text is what is verified."""
     snapshot = Snapshot(root=root, buffers={})
     return [

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from greenloop.core.records.spec import Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
-from greenloop.engine.verify.baseline import Before
-from greenloop.engine.verify.setup import Ground
+from greenloop.engine.verify.baseline import RevisionBaseline
+from greenloop.engine.verify.setup import VerificationContext
 from greenloop.project.revision import Revision
 
 HARMLESS = frozenset({"passed", "skipped", "xfailed"})
@@ -16,7 +16,7 @@ _BAD = {"failed", "error", "missing", "xpassed"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tampered:
+class Tampering:
     """What cannot have happened honestly; `case` is empty where the whole run is meant."""
 
     case: str
@@ -41,7 +41,7 @@ class Verification:
     revision: str = ""
     cases: tuple[CaseResult, ...] = ()
     before: Mapping[str, str] = field(default_factory=dict)
-    tampered: tuple[Tampered, ...] = ()
+    tampered: tuple[Tampering, ...] = ()
     failed: tuple[str, ...] = ()
     already_failing: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
@@ -64,9 +64,9 @@ class Verification:
         return tuple(case.id for case in self.new_cases if case.outcome not in HARMLESS)
 
 
-def told(
-    ground: Ground,
-    before: Before,
+def build_verification(
+    ground: VerificationContext,
+    before: RevisionBaseline,
     spec: Spec,
     verdict: Verdict,
     seen: Sequence[CaseResult],
@@ -83,14 +83,14 @@ def told(
     cases = {result.id: result for result in (*seen, *verdict.cases)}
     wanted = {case.id for case in spec.cases}
     passed = tuple(case.id for case in verdict.cases if case.passed)
-    tampered = tampering(verdict)
+    tampered = find_tampering(verdict)
     return Verification(
         base=base.commit,
         revision=ground.request.revision,
         cases=tuple(cases.values()),
         before=before.outcomes,
         tampered=tampered,
-        failed=() if tampered else unmet(verdict, before.outcomes),
+        failed=() if tampered else failed_cases(verdict, before.outcomes),
         already_failing=tuple(
             case.id
             for case in cases.values()
@@ -111,7 +111,7 @@ def told(
     )
 
 
-def doubt(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *, targets: bool) -> str:
+def failure_reason(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *, targets: bool) -> str:
     """Why this is no honest pass, in one sentence; empty when it is one."""
     if result.tampered:
         return verdict.reason or "The result was tampered with."
@@ -131,7 +131,7 @@ def doubt(verdict: Verdict, result: Verification, base: Revision, spec: Spec, *,
     return ""
 
 
-def tampering(verdict: Verdict) -> tuple[Tampered, ...]:
+def find_tampering(verdict: Verdict) -> tuple[Tampering, ...]:
     """The cases that the verdict's reason names, else those that did not come to their end."""
     if verdict.status is not Status.TAMPERED:
         return ()
@@ -139,10 +139,10 @@ def tampering(verdict: Verdict) -> tuple[Tampered, ...]:
     # The longest: `test_a` is part of `path::test_a` of another file only where it is a whole id.
     named = sorted(named, key=len, reverse=True)[:1]
     named = named or [case.id for case in verdict.cases if case.outcome == "failed"]
-    return tuple(Tampered(case=case, reason=verdict.reason) for case in named or [""])
+    return tuple(Tampering(case=case, reason=verdict.reason) for case in named or [""])
 
 
-def unmet(verdict: Verdict, outcomes: Mapping[str, str]) -> tuple[str, ...]:
+def failed_cases(verdict: Verdict, outcomes: Mapping[str, str]) -> tuple[str, ...]:
     """Cases of the verdict that had to pass; a skip that was one before is none of them."""
     if verdict.status is Status.PASSED:
         return ()
@@ -153,7 +153,7 @@ def unmet(verdict: Verdict, outcomes: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _notes(ground: Ground, before: Before, spec: Spec) -> tuple[str, ...]:
+def _notes(ground: VerificationContext, before: RevisionBaseline, spec: Spec) -> tuple[str, ...]:
     notes = list(ground.revision.notes)
     if doctests := sum(case.provenance is not Provenance.USER for case in spec.cases):
         notes.append(f"{doctests} doctest(s) lie in the code, so they are the working tree's own.")

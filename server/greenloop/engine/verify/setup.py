@@ -33,7 +33,7 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Laid:
+class OverlaySession:
     """A session in which some files are always as given and others never there."""
 
     session: Session
@@ -64,7 +64,7 @@ class Laid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class VerificationContext:
     """One verification's surroundings. `seconds` of wall time bound each run of the tests."""
 
     request: Request
@@ -78,7 +78,7 @@ class Ground:
     async def open(self) -> Session:
         """A fresh sandbox over the working tree with the revision's tests."""
         session = await self.sandbox.open(self.place)
-        return Laid(session=session, files=self.revision.files, without=self.revision.removed_paths)
+        return OverlaySession(session=session, files=self.revision.files, without=self.revision.removed_paths)
 
     async def run(self, run: TestRun) -> Execution:
         """One run in a sandbox of its own."""

@@ -21,10 +21,10 @@ from greenloop.core.report import case_results, collected_cases
 from greenloop.core.run_state import RunState
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.verdict import judge
-from greenloop.engine.refine import prepare, quiet
-from greenloop.engine.verify.baseline import Before, learn
-from greenloop.engine.verify.report import HARMLESS, Verification, doubt, told, unmet
-from greenloop.engine.verify.setup import Ground, Laid, Request
+from greenloop.engine.refine import choose_sandbox, ignore_status
+from greenloop.engine.verify.baseline import RevisionBaseline, run_revision
+from greenloop.engine.verify.report import HARMLESS, Verification, build_verification, failed_cases, failure_reason
+from greenloop.engine.verify.setup import OverlaySession, Request, VerificationContext
 from greenloop.project import workspace
 from greenloop.project.git import Repository
 from greenloop.project.revision import Revision, compare
@@ -36,7 +36,9 @@ from greenloop.verdict.inputs import ACCEPTING, judge_candidate
 from greenloop.verdict.verifier import Verifier
 
 
-async def verify(request: Request, *, settings: Settings, report_status: Callable[[str], None] = quiet) -> Verification:
+async def verify(
+    request: Request, *, settings: Settings, report_status: Callable[[str], None] = ignore_status
+) -> Verification:
     """The whole verification. `report_status` gets one-line descriptions of what is going on now.
 
     Raises `UsageError` for a revision or target that does not exist and `CannotVerifyError` where nothing can be said:
@@ -53,9 +55,9 @@ async def verify(request: Request, *, settings: Settings, report_status: Callabl
         return compare(repository, commit, masked=masked, keep=request.keep)
 
     revision = await asyncio.to_thread(differences)
-    _check(request, revision)
-    sandbox, place = await prepare(root, settings, report_status)
-    ground = Ground(
+    _check_targets(request, revision)
+    sandbox, place = await choose_sandbox(root, settings, report_status)
+    ground = VerificationContext(
         request=request,
         revision=revision,
         sandbox=sandbox,
@@ -64,13 +66,13 @@ async def verify(request: Request, *, settings: Settings, report_status: Callabl
         seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
         report_status=report_status,
     )
-    result = await _tried(ground)
+    result = await _run_verification(ground)
     if (await asyncio.to_thread(differences)).state != revision.state:
         raise BaselineChangedError("Files of the workspace changed while they were verified.", remedy="Start it again.")
     return replace(result, seconds=round(time.monotonic() - began, 3))
 
 
-def _check(request: Request, revision: Revision) -> None:
+def _check_targets(request: Request, revision: Revision) -> None:
     """Every target must be in the revision: what only the working tree has is not trusted."""
     for target in request.targets:
         path = target.partition("::")[0].rstrip("/")
@@ -88,36 +90,36 @@ def _check(request: Request, revision: Revision) -> None:
         )
 
 
-async def _tried(ground: Ground) -> Verification:
-    before = await learn(ground)
+async def _run_verification(ground: VerificationContext) -> Verification:
+    before = await run_revision(ground)
     ground.report_status("running them over the working tree's code")
     execution = await ground.run(TestRun(selectors=ground.request.targets))
-    spec = _spec(ground, before, execution)
-    verdict, canaried = await _proved(ground, before, spec, execution)
+    spec = _required_cases(ground, before, execution)
+    verdict, canaried = await _prove(ground, before, spec, execution)
     flaky: tuple[str, ...] = ()
     if verdict.status is Status.FAILED and not ground.request.targets:
-        flaky = await _flaky(ground, before, unmet(verdict, before.outcomes))
+        flaky = await _find_flaky(ground, before, failed_cases(verdict, before.outcomes))
         if flaky:
             spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
-            verdict, canaried = await _proved(ground, before, spec, execution)
+            verdict, canaried = await _prove(ground, before, spec, execution)
     new: tuple[CaseResult, ...] = ()
     if verdict.status is Status.PASSED and ground.request.with_new:
-        new = await _new(ground)
+        new = await _run_new_tests(ground)
     seen = case_results(execution)
-    result = told(ground, before, spec, verdict, seen, canaried=canaried, new=new, flaky=flaky)
-    reason = doubt(verdict, result, ground.revision, spec, targets=bool(ground.request.targets))
+    result = build_verification(ground, before, spec, verdict, seen, canaried=canaried, new=new, flaky=flaky)
+    reason = failure_reason(verdict, result, ground.revision, spec, targets=bool(ground.request.targets))
     return replace(result, verified=not reason, reason=reason)
 
 
-async def _proved(
-    ground: Ground, before: Before, spec: Spec, execution: Execution
+async def _prove(
+    ground: VerificationContext, before: RevisionBaseline, spec: Spec, execution: Execution
 ) -> tuple[Verdict, Sequence[str] | None]:
     """The verdict over the first run and, where it is a pass, over the proof; and the cases that had a canary."""
     verdict = judge_candidate([case.id for case in spec.cases], before.outcomes, execution)
-    return await _accepted(ground, before, spec) if verdict.status is Status.PASSED else (verdict, None)
+    return await _accept(ground, before, spec) if verdict.status is Status.PASSED else (verdict, None)
 
 
-async def _flaky(ground: Ground, before: Before, red: Sequence[str]) -> tuple[str, ...]:
+async def _find_flaky(ground: VerificationContext, before: RevisionBaseline, red: Sequence[str]) -> tuple[str, ...]:
     """Those that do not always pass with the commit's own code either: they say nothing about the change."""
     passed = [case for case in red if before.outcomes.get(case) == "passed"]
     if not passed:
@@ -136,9 +138,9 @@ async def _flaky(ground: Ground, before: Before, red: Sequence[str]) -> tuple[st
     return tuple(case for case in passed if found.get(case) in {"failed", "error"})
 
 
-def _spec(ground: Ground, before: Before, execution: Execution) -> Spec:
+def _required_cases(ground: VerificationContext, before: RevisionBaseline, execution: Execution) -> Spec:
     """The cases that must pass: with targets all of theirs, else what passed before and what passes only now."""
-    late = _late(ground, before, execution)
+    late = _test_first_cases(ground, before, execution)
     cases = {**before.cases, **late}
     if ground.request.targets:
         must = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
@@ -152,7 +154,9 @@ def _spec(ground: Ground, before: Before, execution: Execution) -> Spec:
     return Spec(cases=tuple(case for case in cases.values() if case.id in must), selectors=selectors)
 
 
-def _late(ground: Ground, before: Before, execution: Execution) -> Mapping[str, Case]:
+def _test_first_cases(
+    ground: VerificationContext, before: RevisionBaseline, execution: Execution
+) -> Mapping[str, Case]:
     """Cases of test files that the revision's own code could not import (test first).
 
     A file counts only when every test that it spells out is there: no earlier collection says which there are.
@@ -163,14 +167,16 @@ def _late(ground: Ground, before: Before, execution: Execution) -> Mapping[str, 
             found.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
     late: dict[str, Case] = {}
     for path, text in ground.texts(found).items():
-        twins = canary.twins(text)
+        twins = canary.make_canaries(text)
         spelled = frozenset(twins.unmutable).union(*twins.mutated.values())
         if spelled <= {canary.function_of(case) for case in found[path]}:
             late.update(found[path])
     return late
 
 
-async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict, Sequence[str] | None]:
+async def _accept(
+    ground: VerificationContext, before: RevisionBaseline, spec: Spec
+) -> tuple[Verdict, Sequence[str] | None]:
     """The proof in a fresh sandbox: other hash seed, canaries, a repeat; and the cases that had a canary."""
     ground.report_status("running them again in a fresh sandbox, with canaries")
     tests = ground.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
@@ -186,14 +192,16 @@ async def _accepted(ground: Ground, before: Before, spec: Spec) -> tuple[Verdict
     return verdict, verifier.state.evidence.canaried_cases if verdict.status is Status.PASSED else None
 
 
-async def _new(ground: Ground) -> tuple[CaseResult, ...]:
+async def _run_new_tests(ground: VerificationContext) -> tuple[CaseResult, ...]:
     """The working tree's own new tests, in a run of their own: they cannot disturb those of the revision."""
     files = tuple(path for path in ground.revision.added if is_test_file(path))
     if not files:
         return ()
     ground.report_status("running the tests that the revision does not have")
     left_out = tuple(path for path in ground.revision.removed_paths if path not in ground.revision.added)
-    session = Laid(session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out)
+    session = OverlaySession(
+        session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out
+    )
     try:
         execution = await session.run(TestRun(selectors=files, seconds=ground.seconds, hash_seed=ACCEPTING))
     finally:

@@ -168,7 +168,7 @@ def is_in_unwritten_docstring(file: ProjectFile, target: Target, line: int) -> b
         return False
     first_line, last_line = definition.docstring
     region = Region(path=file.path, qualname=target.qualname, start=target.start, end=target.end)
-    return first_line <= line <= last_line and regions.unwritten(region, {file.path: file.text}.get)
+    return first_line <= line <= last_line and regions.is_unwritten(region, {file.path: file.text}.get)
 
 
 def find_target(documents: Documents, root: Path, selector: str) -> Target | None:

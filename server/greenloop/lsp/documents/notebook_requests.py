@@ -129,7 +129,7 @@ def adapt_request(request: Request, prepared: NotebookTarget, settings: Settings
     from greenloop.notebook import adapter  # noqa: PLC0415 - as above
 
     buffers = {**request.buffers, **prepared.buffers}
-    request = replace(request, target=prepared.target, buffers=buffers, fault=prepared.fault)
+    request = replace(request, target=prepared.target, buffers=buffers, known_fault=prepared.fault)
     return request, adapter.adapt_settings(settings)
 
 

@@ -61,7 +61,7 @@ async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
     choices += [_choice(f"ollama/{clean_for_display(name)}", "free, on this machine, by Ollama") for name in ollama]
     if settings.model not in ("", *(each["name"] for each in choices)):
         choices.append(_choice(settings.model, "the one of the settings"))
-    for variable in default_model.offers(os.environ):
+    for variable in default_model.available_keys(os.environ):
         provider = default_model.provider_of(variable)
         choices.append(_choice(f"{provider}/", f"a model of {provider}, whose key is in {variable}; may cost money"))
     return choices
@@ -78,8 +78,8 @@ def _embedded() -> dict[str, str]:
     hardware = importlib.import_module("greenloop.models.embedded.hardware")
     weights = importlib.import_module("greenloop.models.embedded.weights")
     about = "embedded: free, on this machine, and nothing leaves it"
-    if not hardware.engine_present():
+    if not hardware.is_engine_installed():
         return _choice("local", f"{about}; its engine (greenloop[local]) is not installed", "install")
-    if weights.present() is None:
+    if weights.downloaded_file() is None:
         return _choice("local", f"{about}; not fetched yet (1.1 GB)", "pull")
     return _choice("local", about)

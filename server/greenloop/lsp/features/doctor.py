@@ -56,8 +56,8 @@ async def examine(
         # The machine can still be checked, but the project's interpreter is not known.
         rows = [row for row in rows if row.part != "interpreter"]
         detail, remedy = "no folder is open", "Open the folder of a project."
-        workspace = doctor.Row(part="workspace", name="", ok=False, detail=detail, remedy=remedy)
+        workspace = doctor.DoctorFinding(part="workspace", name="", ok=False, detail=detail, remedy=remedy)
     else:
-        workspace = doctor.Row(part="workspace", name=root.name, ok=True, detail=str(root))
+        workspace = doctor.DoctorFinding(part="workspace", name=root.name, ok=True, detail=str(root))
     await pages.open_findings(root, [*rows, workspace])
-    return str(doctor.closing([*rows, workspace]))
+    return str(doctor.summary([*rows, workspace]))

@@ -30,7 +30,7 @@ def register(
 async def pull(client: Client, documents: Documents, settings: SettingsLoader, progress_line: ProgressLine) -> str:
     weights = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.weights")
     hardware = await asyncio.to_thread(importlib.import_module, "greenloop.models.embedded.hardware")
-    present = weights.present()
+    present = weights.downloaded_file()
 
     def report(done: int, total: int) -> None:
         progress_line.report(f"{done / 1e6:.0f} of {total / 1e6:.0f} MB", done * 100 // max(total, 1))

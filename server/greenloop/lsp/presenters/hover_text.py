@@ -234,7 +234,7 @@ def _struck_out(run: Run) -> tuple[str, ...]:
 
     regions = run.started.problem.regions if run.started else ()
     path, qualname = (regions[0].path, regions[0].qualname) if regions else (run.target.path, run.target.qualname)
-    return stored_tests.struck(run.root, path, qualname)
+    return stored_tests.struck_lines(run.root, path, qualname)
 
 
 def _shortened(diff: str) -> str:

@@ -20,7 +20,7 @@ from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
 
 if TYPE_CHECKING:
-    from greenloop.engine.doctor.report import Row
+    from greenloop.engine.doctor.report import DoctorFinding
 
 READ_ONLY = "_Written by greenloop, read-only: nothing is read back from this page._"
 LONGEST_EXCERPT = 10_000  # maximum characters of one answer, diff or output
@@ -75,15 +75,15 @@ def result_page(run: Run, diff_text: str) -> str:
     )
 
 
-def doctor_page(rows: list[Row]) -> str:
+def doctor_page(rows: list[DoctorFinding]) -> str:
     """The doctor's findings: a table of parts, and a conclusion."""
-    from greenloop.engine.doctor.report import closing, mark  # noqa: PLC0415 - only the doctor needs it, not the start
+    from greenloop.engine.doctor.report import status_word, summary  # noqa: PLC0415 - only the doctor needs it, not the start
 
     table = ["| | part | name | found | remedy |", "|---|---|---|---|---|"]
     for row in rows:
         cells = (code(text) if text else "" for text in (row.name, row.detail, row.remedy))
-        table.append(f"| {' | '.join((mark(row), row.part, *cells))} |")
-    return _bounded("\n\n".join(["# greenloop doctor", READ_ONLY, code(closing(rows)), "\n".join(table)]) + "\n")
+        table.append(f"| {' | '.join((status_word(row), row.part, *cells))} |")
+    return _bounded("\n\n".join(["# greenloop doctor", READ_ONLY, code(summary(rows)), "\n".join(table)]) + "\n")
 
 
 def first_lines(diff_text: str) -> str:

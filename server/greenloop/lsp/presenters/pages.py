@@ -26,7 +26,7 @@ from greenloop.lsp.state.run import Run
 from greenloop.project.settings import state_folder
 
 if TYPE_CHECKING:
-    from greenloop.engine.doctor.report import Row
+    from greenloop.engine.doctor.report import DoctorFinding
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Pages:
         text = await asyncio.to_thread(page_text.comparison_page, run, attempt, texts)
         await self._open(_file(run, "compared"), name_cells(self._documents, run, text), "The comparison is in")
 
-    async def open_findings(self, root: Path | None, rows: list[Row]) -> None:
+    async def open_findings(self, root: Path | None, rows: list[DoctorFinding]) -> None:
         """Opens a page with the doctor's findings about a folder, or about the machine where none is open."""
         await self._open(_named("doctor", str(root or "")), page_text.doctor_page(rows), "The findings are in")
 

@@ -86,7 +86,7 @@ def read(root: Path) -> list[EarlierRun]:
 
 def record_applied(number: int) -> None:
     """Records that a run's result is in the user's text."""
-    _record("applied", number)
+    _record("mark_applied", number)
 
 
 def record_discarded(number: int) -> None:

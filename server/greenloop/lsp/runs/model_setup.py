@@ -38,7 +38,7 @@ class ModelSetup:
 
             if name == EDITOR:
                 return EditorModel(self._client, self._streams, settings)
-            return roles.opened(name, settings, keys)
+            return roles.open_model(name, settings, keys)
 
         return open_model
 

@@ -15,19 +15,19 @@ from greenloop.core.errors import ContextTooLongError, ModelError
 from greenloop.models.embedded import server
 
 
-class Broken(Exception):
+class ServerLostError(Exception):
     """The connection broke: the server has exited or is about to."""
 
 
 async def events(
-    running: server.Running, path: str, body: dict[str, Any], patience: float
+    running: server.RunningServer, path: str, body: dict[str, Any], timeout_seconds: float
 ) -> AsyncIterator[dict[str, Any]]:
     """Streams the answer's events. Stopping early closes the connection, which makes the server free the slot.
 
     `timeout_seconds`: the longest time without any data. Raises `ModelError`, and `ServerLostError` if the request
     should be sent to a new server.
     """
-    timeout = httpx.Timeout(patience, connect=5)
+    timeout = httpx.Timeout(timeout_seconds, connect=5)
     # A connection is used once: the server sometimes drops one that was kept after a streamed answer.
     limits = httpx.Limits(max_keepalive_connections=0)
     headers = {"Authorization": f"Bearer {running.key}"}
@@ -38,7 +38,7 @@ async def events(
             client.stream("POST", url, json={**body, "stream": True}, headers=headers) as response,
         ):
             if response.status_code != httpx.codes.OK:
-                raise _refused(await response.aread(), response.status_code, running)
+                raise _error_of(await response.aread(), response.status_code, running)
             is_complete = False
             async for line in response.aiter_lines():
                 if not line.startswith("data: "):
@@ -47,23 +47,23 @@ async def events(
                     break
                 event = json.loads(line.removeprefix("data: "))
                 if "error" in event:
-                    raise _refused(line.removeprefix("data: ").encode(), 500, running)
+                    raise _error_of(line.removeprefix("data: ").encode(), 500, running)
                 yield event
                 # Raw completions mark their last event; chats end with a `[DONE]` line.
                 if is_complete := event.get("stop") is True:
                     break
             if not is_complete:
-                raise Broken("the answer broke off")
+                raise ServerLostError("the answer broke off")
     except httpx.ReadTimeout as error:
         raise ModelError(
-            f"The embedded model gave no sign of life for {patience:g} seconds.",
+            f"The embedded model gave no sign of life for {timeout_seconds:g} seconds.",
             remedy="Is the machine very busy? Raise `api.timeout`, or run `greenloop model stop` and try again.",
         ) from error
     except httpx.TransportError as error:
-        raise Broken(str(error) or type(error).__name__) from error
+        raise ServerLostError(str(error) or type(error).__name__) from error
 
 
-def _refused(content: bytes, status: int, running: server.Running) -> ModelError | Broken:
+def _error_of(content: bytes, status: int, running: server.RunningServer) -> ModelError | ServerLostError:
     """The exception for an error answer of the server."""
     try:
         error = json.loads(content)["error"]
@@ -77,7 +77,7 @@ def _refused(content: bytes, status: int, running: server.Running) -> ModelError
         )
     if status in {httpx.codes.UNAUTHORIZED, httpx.codes.SERVICE_UNAVAILABLE}:
         # Another server took the port, or this one is still loading: read the state file again.
-        return Broken(message)
+        return ServerLostError(message)
     return ModelError(
         f"The embedded model's server refused the request: {message}.",
         remedy=f"{server.log_file()} may say more.",

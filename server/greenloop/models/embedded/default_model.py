@@ -30,13 +30,13 @@ async def choose(settings: Settings, environ: Mapping[str, str] | None = None) -
     """The model's name: the setting, else `local` if it can run, else Ollama's first model; empty: ask the user."""
     if settings.model:
         return settings.model
-    if sys.platform != "win32" and weights.present() is not None and hardware.engine_present():
+    if sys.platform != "win32" and weights.downloaded_file() is not None and hardware.is_engine_installed():
         return "local"
     models = await ollama_models(ollama_base(os.environ if environ is None else environ))
     return f"ollama/{models[0]}" if models else ""
 
 
-def offers(environ: Mapping[str, str]) -> list[str]:
+def available_keys(environ: Mapping[str, str]) -> list[str]:
     """Names of environment variables that hold a provider's key. They are offered, never used automatically."""
     return [name for name in KEYS if environ.get(name)]
 

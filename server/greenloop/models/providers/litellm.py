@@ -47,10 +47,10 @@ def create(name: str, settings: Settings) -> LiteLLM:
             f"The environment variable {settings.api.key}, which `api.key` names, is not set.",
             remedy="Set it to the provider's key, or empty `api.key` to use the provider's usual variable.",
         )
-    return keyed(name, settings, None)
+    return create_with_keys(name, settings, None)
 
 
-def keyed(name: str, settings: Settings, keys: KeyStore | None) -> LiteLLM:
+def create_with_keys(name: str, settings: Settings, keys: KeyStore | None) -> LiteLLM:
     """As `create`; `keys` is called on the first request if the environment lacks the key."""
     if not name:
         raise UsageError("No model is named.", remedy="Set `model`, for example to local or ollama/NAME.")
@@ -146,7 +146,7 @@ class LiteLLM:
         await asyncio.shield(self._unlocking)
 
     async def _unlock(self, litellm: Any, keys: KeyStore) -> None:
-        provider, variable = await asyncio.to_thread(lacking, litellm, self._name, self._settings.api)
+        provider, variable = await asyncio.to_thread(unset_keys, litellm, self._name, self._settings.api)
         if not variable:
             return
         self._key = await keys(provider, variable) or ""
@@ -258,7 +258,7 @@ class LiteLLM:
 
     def _pause(self, error: Exception, retries: int) -> float | None:
         """Seconds to wait before the request is retried; None: do not retry."""
-        if retries >= self._settings.api.retries or not provider_errors.transient(error):
+        if retries >= self._settings.api.retries or not provider_errors.is_transient(error):
             return None
         requested = provider_errors.retry_after(error)
         if requested is not None:
@@ -270,17 +270,17 @@ class LiteLLM:
         if not base and self._name.startswith(OLLAMA):
             base = os.environ.get("OLLAMA_API_BASE") or ollama_base(os.environ)
         names = [name for name in os.environ if KEY_NAMES.search(name)] + [self._settings.api.key]
-        return provider_errors.problem(
+        return provider_errors.explain_error(
             error,
             name=self._name,
             key=self._settings.api.key,
             base=base,
             secrets=[self._key, *(os.environ.get(name, "") for name in names)],
-            kept=bool(self._key),
+            key_from_editor=bool(self._key),
         )
 
 
-def lacking(litellm: Any, name: str, api: ApiSettings) -> tuple[str, str]:
+def unset_keys(litellm: Any, name: str, api: ApiSettings) -> tuple[str, str]:
     """The provider of a model and the environment variable that lacks its key; both empty if no key is missing.
 
     Call it in a thread: it is slow, and some providers read files.

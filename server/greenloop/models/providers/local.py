@@ -45,11 +45,11 @@ class Local:
     async def complete(self, request: ChatRequest, on_token: Callable[[str], None]) -> Reply:
         """Raises `ModelError` when the model is not downloaded, cannot run here, or its server is lost twice."""
         guess = estimate_messages(request.messages)
-        return await self._answer("/v1/chat/completions", chat(request), guess, on_token)
+        return await self._answer("/v1/chat/completions", chat_body(request), guess, on_token)
 
     async def infill(self, request: InfillRequest, on_token: Callable[[str], None]) -> Reply:
         """The text between the request's prefix and suffix. Errors as in `complete`."""
-        body = hole(request)
+        body = infill_body(request)
         return await self._answer("/completion", body, estimate_tokens(body["prompt"]), on_token)
 
     def count_tokens(self, text: str) -> int:
@@ -65,7 +65,7 @@ class Local:
             running = await server.start(self._settings)
             try:
                 return await self._ask(running, path, body, prompt_estimate, on_token)
-            except client.Broken as error:
+            except client.ServerLostError as error:
                 # Killed, just exited idle, or stopped by the user elsewhere: start another one, once.
                 if is_last_try:
                     raise ModelError(
@@ -76,7 +76,7 @@ class Local:
 
     async def _ask(
         self,
-        running: server.Running,
+        running: server.RunningServer,
         path: str,
         body: dict[str, Any],
         prompt_estimate: int,
@@ -87,7 +87,7 @@ class Local:
         pieces: list[str] = []
         finish, timings = "stop", dict[str, Any]()
         async for event in client.events(running, path, body, self._settings.api.timeout):
-            piece, reason = said(event)
+            piece, reason = parse_event(event)
             if piece:
                 pieces.append(piece)
                 on_token(piece)
@@ -104,20 +104,17 @@ class Local:
         return Reply(text=text, usage=usage, model=self._name, finish=finish)
 
 
-def said(event: dict[str, Any]) -> tuple[str, str]:
+def parse_event(event: dict[str, Any]) -> tuple[str, str]:
     """The text and the finish reason, if any, in an event of a chat or of a raw completion."""
     if "content" in event:
         return event["content"], {"limit": "length", "none": ""}.get(event.get("stop_type", "none"), "stop")
     for choice in event.get("choices", ()):
         reason = choice.get("finish_reason") or ""
-        return choice.get("delta", {}).get("content") or "", reason if reason in {
-            "",
-            "length",
-        } else "stop"
+        return choice.get("delta", {}).get("content") or "", reason if reason in {"", "length"} else "stop"
     return "", ""
 
 
-def chat(request: ChatRequest) -> dict[str, Any]:
+def chat_body(request: ChatRequest) -> dict[str, Any]:
     """The body of a chat request."""
     body = _sampling(request) | {
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
@@ -131,7 +128,7 @@ def chat(request: ChatRequest) -> dict[str, Any]:
     return body
 
 
-def hole(request: InfillRequest) -> dict[str, Any]:
+def infill_body(request: InfillRequest) -> dict[str, Any]:
     """The body of an infill request."""
     return _sampling(request) | {
         "prompt": FIM.format(prefix=request.prefix, suffix=request.suffix),

@@ -32,17 +32,17 @@ def create(name: str, settings: Settings) -> Replay:  # noqa: ARG001 - the signa
         raise UsageError("The replay model needs a file.", remedy="Write it as replay:FILE.")
     path = Path(file).expanduser()
     recorded = _read(path)
-    return (InfillingReplay if recorded.holes else Replay)(name, path, recorded)
+    return (InfillingReplay if recorded.has_infills else Replay)(name, path, recorded)
 
 
-def recording(model: Model, path: Path) -> Recording:
+def record_model(model: Model, path: Path) -> Recording:
     """Wraps `model` to append every answer to `path`; requests that fail or are cancelled are not recorded."""
     if isinstance(model, Infiller):
         return InfillingRecording(model, path)
     return Recording(model, path)
 
 
-def key(request: ChatRequest | InfillRequest) -> str:
+def request_key(request: ChatRequest | InfillRequest) -> str:
     """The key of a request: requests with the same messages and sampling get the same answer, whatever the role.
 
     At temperature 0 the seed has no effect and is left out.
@@ -50,9 +50,9 @@ def key(request: ChatRequest | InfillRequest) -> str:
     return _hash(request if request.temperature else replace(request, seed=None))
 
 
-def _keys(request: ChatRequest | InfillRequest) -> Iterator[str]:
+def _request_keys(request: ChatRequest | InfillRequest) -> Iterator[str]:
     """The key of a request, then the one that older files use for it."""
-    yield key(request)
+    yield request_key(request)
     yield _hash(request)
 
 
@@ -69,7 +69,7 @@ class Recorded:
     """The contents of a file: the replies by key, in order."""
 
     replies: dict[str, list[Reply]] = field(default_factory=dict)
-    holes: bool = False
+    has_infills: bool = False
     slots: int = 1
 
 
@@ -80,7 +80,7 @@ class Replay:
         self._name = name
         self._path = path
         self._recorded = recorded
-        self._asked: dict[str, int] = {}
+        self._answer_counts: dict[str, int] = {}
 
     @property
     def name(self) -> str:
@@ -102,15 +102,15 @@ class Replay:
         pass
 
     def _answer(self, request: ChatRequest | InfillRequest, on_token: Callable[[str], None]) -> Reply:
-        matching_key = next((each for each in _keys(request) if each in self._recorded.replies), None)
+        matching_key = next((each for each in _request_keys(request) if each in self._recorded.replies), None)
         if matching_key is None:
             raise ModelError(
-                f"{self._path} has no answer to this request (key {key(request)[:12]}…).",
+                f"{self._path} has no answer to this request (key {request_key(request)[:12]}…).",
                 remedy="Record it again with the same code, tests and settings.",
             )
         replies = self._recorded.replies[matching_key]
-        count = self._asked.get(matching_key, 0)
-        self._asked[matching_key] = count + 1
+        count = self._answer_counts.get(matching_key, 0)
+        self._answer_counts[matching_key] = count + 1
         reply = replies[count % len(replies)]
         if reply.text:
             on_token(reply.text)
@@ -152,7 +152,7 @@ class Recording:
         await self._model.close()
 
     def _write(self, request: ChatRequest | InfillRequest, reply: Reply) -> None:
-        exchange: dict[str, Any] = {"key": key(request), "reply": asdict(reply)}
+        exchange: dict[str, Any] = {"key": request_key(request), "reply": asdict(reply)}
         if isinstance(request, InfillRequest):
             exchange["hole"] = True
         if self.slots > 1:
@@ -183,7 +183,7 @@ def _read(path: Path) -> Recorded:
         try:
             exchange = json.loads(line)
             contents.replies.setdefault(exchange["key"], []).append(_reply(exchange["reply"]))
-            contents.holes = contents.holes or bool(exchange.get("hole"))
+            contents.has_infills = contents.has_infills or bool(exchange.get("hole"))
             contents.slots = max(contents.slots, int(exchange.get("slots", 1)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(

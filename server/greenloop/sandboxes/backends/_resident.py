@@ -109,7 +109,7 @@ class ResidentSession:
             instance.runs += 1
             execution = await self._ask(instance, run, hidden, session=prepared_session and instance.has_session)
         except (ValueError, CannotVerifyError) as error:
-            return Execution(broken=f"The sandbox cannot be laid out: {str(error).rstrip('.')}.")
+            return Execution(broken=f"The sandbox cannot be set up: {str(error).rstrip('.')}.")
         except (_supervisor.SupervisorError, OSError) as error:
             await self._stop_instance(seed)
             return self._handle_failure(str(error))
@@ -140,7 +140,7 @@ class ResidentSession:
 
     def _handle_failure(self, problem: str) -> Execution:
         """Reports a failure; where a resident sandbox is impossible, all later runs use one-shot sandboxes instead."""
-        if problem.startswith("The run's wall could not be made") or "could not be staged" in problem:
+        if problem.startswith("The run could not be isolated") or "could not be staged" in problem:
             log.warning("%s Each run gets a sandbox of its own, which takes longer.", problem)
             self._uses_one_shot = True
         return Execution(broken=problem)

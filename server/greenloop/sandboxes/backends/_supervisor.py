@@ -116,7 +116,7 @@ class Supervisor:
         except TimeoutError:
             raise SupervisorError(f"{self._title} did not answer within {seconds:.0f} s.") from None
         except protocol.ProtocolError as error:
-            raise SupervisorError(f"{self._title} answered rubbish: {error}.") from error
+            raise SupervisorError(f"{self._title} sent an invalid answer: {error}.") from error
         if message["kind"] == "broken":
             raise SupervisorError(str(message.get("reason") or f"{self._title} cannot run tests."))
         if message["kind"] != kind:
@@ -202,7 +202,7 @@ def read_execution(message: Mapping[str, Any], key: bytes) -> Execution:
             seconds=float(message["seconds"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SupervisorError(f"The sandbox's reply has no usable {error}.") from error
+        raise SupervisorError(f"The sandbox's reply has no valid {error}.") from error
 
 
 def descendants(pid: int) -> list[int]:

@@ -63,7 +63,7 @@ class Bubblewrap:
         """Raises `CannotVerifyError` with the remedy when no bubblewrap works or the interpreter cannot be shown."""
         program = await self._choose()
         if not spec.root.is_dir():
-            raise CannotVerifyError(f"The workspace {spec.root} is no folder that can be read.")
+            raise CannotVerifyError(f"The workspace {spec.root} is not a readable folder.")
         identity = _find_identity(spec, program)
         _interpreter.mount_arguments(spec.environment, spec.root)
         one_shot = OneShotSession(spec, program, identity)
@@ -92,6 +92,6 @@ def _find_identity(spec: SandboxSpec, binary: Binary) -> _identity.Identity:
     if unreadable:
         raise CannotVerifyError(
             f"{min(unreadable)} cannot be read by an unprivileged user, and tests never run as root.",
-            remedy=f"Run greenloop as the owner of the workspace, or allow it: `chmod -R o+rX {min(unreadable)}`.",
+            remedy=f"Run greenloop as the owner of the workspace, or grant access: `chmod -R o+rX {min(unreadable)}`.",
         )
     return identity

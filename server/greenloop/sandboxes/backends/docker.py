@@ -36,7 +36,7 @@ CALL_SECONDS = 30
 IMAGE_SECONDS = 600
 
 START_REMEDY = "Start the engine: `systemctl start docker` (or `dockerd &` as root)."
-SPACE_REMEDY = "Make room on the engine's disk: `docker system df` shows what takes it."
+SPACE_REMEDY = "Free space on the engine's disk: `docker system df` shows what takes it."
 GROUP_REMEDY = "Join the group docker: `sudo usermod -aG docker $USER`, then log in again."
 
 
@@ -90,13 +90,13 @@ class DockerSandbox:
             return Probe(name=NAME, ok=True, detail=f"{engine_name}, image {usable}", image=usable)
         if self.image:
             return Probe(
-                name=NAME, ok=True, detail=f"{engine_name}; the image {self.image} will be pulled when first used"
+                name=NAME, ok=True, detail=f"{engine_name}; the image {self.image} will be pulled at first use"
             )
         version = sys.version_info[:2]
         obstacle = base.build_obstacle(version)
         if not obstacle:
             return Probe(
-                name=NAME, ok=True, detail=f"{engine_name}; its image is made when first used (about two minutes)"
+                name=NAME, ok=True, detail=f"{engine_name}; its image is built at first use (about two minutes)"
             )
         try:
             engine.client.images.get_registry_data(base.official_image(version))
@@ -108,7 +108,7 @@ class DockerSandbox:
                 detail=f"{engine_name}, but no image: {reason}",
                 remedy=f"Load an image with `docker load` or `docker pull {base.official_image(version)}`.",
             )
-        return Probe(name=NAME, ok=True, detail=f"{engine_name}; its image is pulled when first used")
+        return Probe(name=NAME, ok=True, detail=f"{engine_name}; its image is pulled at first use")
 
     def _find_image(self, engine: Engine) -> str:
         """The name of an image that is present and usable, or empty."""
@@ -164,8 +164,8 @@ class DockerSandbox:
             refusal = base.pull(engine, named, should_stop)
             if refusal:
                 raise CannotVerifyError(
-                    f"The image {named} of `sandbox.image` is not there and cannot be pulled: {refusal}",
-                    remedy="Build or load it, or unset `sandbox.image`: greenloop then makes its own.",
+                    f"The image {named} (`sandbox.image`) does not exist here and cannot be pulled: {refusal}",
+                    remedy="Build or load it, or unset `sandbox.image`: greenloop then builds its own.",
                 )
         return named
 
@@ -221,7 +221,7 @@ def _find_socket() -> str:
                 return path
     for path, problem in problems.items():
         if problem.errno in (errno.EACCES, errno.EPERM):
-            raise CannotVerifyError(f"No permission to talk to the engine at {path}.", remedy=GROUP_REMEDY)
+            raise CannotVerifyError(f"No permission to connect to the engine at {path}.", remedy=GROUP_REMEDY)
     if (
         any(problem.errno != errno.ENOENT for problem in problems.values())
         or shutil.which("dockerd")

@@ -53,7 +53,7 @@ class NoIsolation:
             return Probe(
                 name=NAME, ok=False, detail="needs your consent: candidates would run with your rights", remedy=_REMEDY
             )
-        return Probe(name=NAME, ok=True, detail="no wall: candidates run with your rights")
+        return Probe(name=NAME, ok=True, detail="no isolation: candidates run with your rights")
 
     async def open(self, spec: SandboxSpec) -> NoIsolationSession:
         """Raises `CannotVerifyError` without the user's consent."""

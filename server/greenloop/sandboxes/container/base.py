@@ -70,9 +70,9 @@ def build_obstacle(version: tuple[int, int]) -> str:
         return f"greenloop has no recipe for Python {version[0]}.{version[1]}"
     missing = [tool for tool in ("debootstrap", "unshare", "tar") if not tool_path(tool)]
     if missing:
-        return f"making one here needs {missing[0]} (`apt-get install {missing[0]}`)"
+        return f"building one here needs {missing[0]} (`apt-get install {missing[0]}`)"
     if os.geteuid() != 0:
-        return "making one here needs root"
+        return "building one here needs root"
     return ""
 
 
@@ -86,18 +86,18 @@ def pull(engine: Engine, name: str, should_stop: Callable[[], bool]) -> str:
     try:
         for step in engine.client.api.pull(name, stream=True, decode=True):
             if should_stop():
-                return "it was stopped"
+                return "it was cancelled"
             if "error" in step:
                 return " ".join(str(step["error"]).split())[:200]
     except engine.errors as error:
         return error_line(error)
-    return "" if has_image(engine, name) else "the registry gave nothing"
+    return "" if has_image(engine, name) else "the registry returned no image"
 
 
 def _build(
     engine: Engine, name: str, suite: str, report_status: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> None:
-    report_status(f"making an image from Debian {suite} (once, about two minutes)")
+    report_status(f"building an image from Debian {suite} (once, about two minutes)")
     with tempfile.TemporaryDirectory(prefix="greenloop-image-", dir=large_temporary_folder()) as folder:
         rootfs = Path(folder) / "rootfs"
         # In namespaces of its own, so that no mount or process of it is left, however it ends.
@@ -120,7 +120,7 @@ def _import(engine: Engine, name: str, rootfs: Path) -> None:
         engine.client.api.import_image_from_stream(tar.stdout, repository=repository, tag=tag, changes=changes)
     if tar.returncode or not has_image(engine, name):
         raise CannotVerifyError(
-            f"The engine did not take the image {name}.", remedy="Look for disk space: `docker system df`."
+            f"The engine rejected the image {name}.", remedy="Check the disk space: `docker system df`."
         )
 
 

@@ -83,7 +83,7 @@ def build_wheel(
         if finished.status:
             raise CannotVerifyError(
                 f"{title} has no wheel for Python {python.version} and could not be built: {finished.error_line()}",
-                remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
+                remedy="Use a version that has wheels, or set `sandbox.image` to an image that has it.",
             )
         name, data = _extract_wheel(finished.read_archive(f"{FOLDER}/out", MAX_BYTES), title)
     wheel = folder / name
@@ -100,4 +100,4 @@ def _extract_wheel(data: bytes, title: str) -> tuple[str, bytes]:
                 stream = tar.extractfile(member)
                 if stream is not None:
                     return name, stream.read()
-    raise CannotVerifyError(f"{title} was built, but no wheel came out.")
+    raise CannotVerifyError(f"{title} was built, but the build produced no wheel.")

@@ -38,7 +38,7 @@ class FinishedContainer:
         for chunk in self.container.get_archive(path)[0]:
             size += len(chunk)
             if size > max_bytes:
-                raise CannotVerifyError(f"A build gave more than {max_bytes >> 20} MiB.")
+                raise CannotVerifyError(f"A build produced more than {max_bytes >> 20} MiB.")
             chunks.append(chunk)
         return b"".join(chunks)
 
@@ -97,7 +97,7 @@ def _wait_for_end(container: Any, seconds: float, should_stop: Callable[[], bool
         if state["Status"] not in {"created", "running"}:
             return int(state["ExitCode"])
         if should_stop():
-            raise CannotVerifyError("Making the image was stopped.")
+            raise CannotVerifyError("Image build cancelled.")
         if time.monotonic() > deadline:
-            raise CannotVerifyError(f"Making the image took longer than {seconds:g} s.")
+            raise CannotVerifyError(f"The image build took longer than {seconds:g} s.")
         time.sleep(0.1)

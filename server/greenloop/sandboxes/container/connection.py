@@ -177,7 +177,7 @@ class ContainerConnection:
     def _receive_hello(self) -> Mapping[str, Any]:
         message = self._receive(time.monotonic() + START_SECONDS)
         if message["kind"] != "hello":
-            raise ContainerError(f"Process 1 of the container said {message['kind']!r} instead of hello.")
+            raise ContainerError(f"Process 1 of the container answered {message['kind']!r} instead of hello.")
         return message
 
     def _end_supervisor(self) -> None:
@@ -196,7 +196,7 @@ class ContainerConnection:
             self._set_timeout(deadline)
             self.socket_.sendall(protocol.pack(message))
         except TimeoutError as error:
-            raise ContainerError("The sandbox took no more input; it was ended.") from error
+            raise ContainerError("The sandbox stopped reading its input and was stopped.") from error
         except (OSError, protocol.ProtocolError) as error:
             raise ContainerError(self._explain_loss(error)) from error
 
@@ -206,7 +206,7 @@ class ContainerConnection:
             size = protocol.length(bytes(self._read_stdout(4, deadline)))
             message: Mapping[str, Any] = protocol.unpack(self._read_stdout(size, deadline))
         except protocol.ProtocolError as error:
-            raise ContainerError(f"The sandbox said something that is no message ({error}).") from error
+            raise ContainerError(f"The sandbox sent an invalid message ({error}).") from error
         return message
 
     def _read_stdout(self, size: int, deadline: float) -> bytes:
@@ -216,7 +216,7 @@ class ContainerConnection:
                 self._set_timeout(deadline)
                 data = self.socket_.recv(1 << 16)
             except TimeoutError as error:
-                raise ContainerError("The sandbox did not answer in time; it was ended.") from error
+                raise ContainerError("The sandbox did not answer in time and was stopped.") from error
             except OSError as error:
                 raise ContainerError(self._explain_loss(error)) from error
             if not data:
@@ -261,14 +261,14 @@ class ContainerConnection:
     def _explain_loss(self, error: Exception | None) -> str:
         """Why the conversation ended, as far as the engine knows."""
         if self.has_ended:
-            return "The container was ended."
+            return "The container was stopped."
         try:
             self.container.reload()
             state = self.container.attrs.get("State", {})
         except self.engine.errors as problem:
             if is_missing(problem):
-                return f"The sandbox's container is gone: it ended, or was removed from outside.{self._last_stderr()}"
-            return f"The {self.engine.name} engine does not answer any more ({error_line(problem)})."
+                return f"The sandbox's container is gone: it stopped, or was removed from outside.{self._last_stderr()}"
+            return f"The {self.engine.name} engine no longer answers ({error_line(problem)})."
         if state.get("OOMKilled"):
             return "The sandbox's container ran out of memory."
         if state.get("ExitCode") == 137:
@@ -280,7 +280,7 @@ class ContainerConnection:
 
     def _last_stderr(self) -> str:
         last_line = next((line.strip() for line in reversed(self.stderr().splitlines()) if line.strip()), "")
-        return f" Its last words: {last_line[:300]}" if last_line else ""
+        return f" Last output: {last_line[:300]}" if last_line else ""
 
 
 def _raw_socket(attached: Any) -> Any:
@@ -290,7 +290,7 @@ def _raw_socket(attached: Any) -> Any:
 
 def _explain_refusal(config: ContainerConfig, error: Exception) -> str:
     if is_missing(error):
-        return f"The image {config.image} is not there (any more)."
+        return f"The image {config.image} does not exist (any more)."
     text = error_line(error)
     if config.runtime and "runtime" in text.lower():
         return f"The engine does not know the runtime {config.runtime} of `sandbox.runtime`: {text}"

@@ -110,7 +110,7 @@ def ensure_project_image(
     with image.exclusive(target.partition(":")[2], should_stop):
         if not base.has_image(engine, target):
             started = time.monotonic()
-            report_status(f"making an image with the packages of {' and '.join(lock.files[:3])} (once)")
+            report_status(f"building an image with the packages of {' and '.join(lock.files[:3])} (once)")
             _ImageBuilder(
                 engine=engine,
                 base_image=base_image,
@@ -120,7 +120,7 @@ def ensure_project_image(
                 report_status=report_status,
                 should_stop=should_stop,
             ).build(target)
-            report_status(f"made the image {target} in {time.monotonic() - started:.0f} s")
+            report_status(f"built the image {target} in {time.monotonic() - started:.0f} s")
     return target
 
 
@@ -193,7 +193,7 @@ class _ImageBuilder:
         self._warn(self.lock.notes)
         if (remembered := _read_resolution(resolution)) is not None:
             return remembered
-        self.report_status("resolving what the project asks for (once)")
+        self.report_status("resolving the project's requirements (once)")
         pins = self._resolve(fetcher, folder)
         if not any((folder / "made").iterdir()):  # a wheel built here has a hash that a rebuild would not reproduce
             _save_resolution(resolution, pins)
@@ -208,7 +208,7 @@ class _ImageBuilder:
                 package = str(problem)
                 if package in built_packages or len(built_packages) >= MAX_BUILDS:
                     raise CannotVerifyError(
-                        f"No version of {package} that fits has a wheel or can be built."
+                        f"No version of {package} has a compatible wheel or can be built."
                     ) from problem
                 built_packages.add(package)
                 line = next(
@@ -241,8 +241,8 @@ class _ImageBuilder:
                 )
             except NoWheelError as problem:
                 raise CannotVerifyError(
-                    f"{title} has no wheel, and building it needs {problem}, which has none either.",
-                    remedy="Use a version that has wheels, or name an image that has it in `sandbox.image`.",
+                    f"{title} has no wheel, and building it needs {problem}, which has no wheel either.",
+                    remedy="Use a version that has wheels, or set `sandbox.image` to an image that has it.",
                 ) from problem
             wheel = build.build_wheel(
                 self.engine,

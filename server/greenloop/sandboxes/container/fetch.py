@@ -107,7 +107,7 @@ class Fetcher:
             title = str(package).split(" ", maxsplit=1)[0]
             raise CannotVerifyError(
                 f"{title} has no wheel for Python {self.python.version} and no source on your package index.",
-                remedy=f"Look at pip's configuration ({error[:200]}), or name an image in `sandbox.image`.",
+                remedy=f"Check pip's configuration ({error[:200]}), or set `sandbox.image`.",
             )
         return sources[0]
 
@@ -138,8 +138,8 @@ def _explain(problem: ProgramError) -> Exception:
     unreachable = _UNREACHABLE.search(text)
     if unreachable:
         return CannotVerifyError(
-            f"Your package index cannot be reached ({unreachable[0][:150]}), so the project's packages cannot be had.",
-            remedy="Connect, or name an image that has them in `sandbox.image`.",
+            f"Your package index cannot be reached ({unreachable[0][:150]}), so the packages cannot be fetched.",
+            remedy="Connect, or set `sandbox.image` to an image that has them.",
         )
     missing = _MISSING.search(text)
     if missing:
@@ -147,14 +147,14 @@ def _explain(problem: ProgramError) -> Exception:
     mismatch = _HASH_MISMATCH.search(text)
     if mismatch:
         return CannotVerifyError(
-            f"What your package index has as {mismatch[1]} is not what was locked: its hash is another.",
-            remedy="Lock anew if that is expected, or look at pip's configuration.",
+            f"{mismatch[1]}: the file on your package index does not match the hash in the lock file.",
+            remedy="Update the lock file if that is expected, or check pip's configuration.",
         )
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no output"]
     reason = next((line for line in lines if line.startswith("ERROR: ")), lines[-1])
     error = ProgramError(
-        f"The project's packages cannot be had: {reason.removeprefix('ERROR: ')[:300]}",
-        remedy="Mend what describes them, or name an image that has them in `sandbox.image`.",
+        f"The project's packages cannot be fetched: {reason.removeprefix('ERROR: ')[:300]}",
+        remedy="Fix the requirements, or set `sandbox.image` to an image that has them.",
     )
     error.output = text
     return error

@@ -75,7 +75,7 @@ def add_layer(
     ) as finished:
         if finished.status:
             raise CannotVerifyError(
-                f"The image could not be made: python3 in {base_image} ended with "
+                f"The image could not be built: python3 in {base_image} ended with "
                 f"status {finished.status} ({finished.error_line()})."
             )
         repository, _, tag = target.partition(":")
@@ -104,7 +104,9 @@ def exclusive(work: str, should_stop: Callable[[], bool]) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if should_stop():
-                    raise CannotVerifyError("Waiting for another greenloop that makes the image was stopped.") from None
+                    raise CannotVerifyError(
+                        "Cancelled while waiting for another greenloop to build the image."
+                    ) from None
                 time.sleep(0.5)
         os.ftruncate(file.fileno(), 0)
         yield

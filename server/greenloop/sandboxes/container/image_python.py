@@ -72,4 +72,4 @@ def parse(text: str) -> ImagePython:
             paths=described["paths"], executable=described["executable"], markers=described["markers"], glibc_minor=libc
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise CannotVerifyError(f"The image's Python does not say what it is: {text.strip()[-200:]}") from error
+        raise CannotVerifyError(f"The image's Python cannot be identified: {text.strip()[-200:]}") from error

@@ -67,5 +67,5 @@ def find_problem(execution: Execution) -> str:
             return f"{result.id.partition('::')[2]}: {reason}"
     if len(results) < MIN_RESULTS or execution.status != 0 or execution.killed:
         output = execution.output.strip()[-300:] or execution.killed or "no output"
-        return f"it ended early (status {execution.status}): {output}"
+        return f"it stopped early (status {execution.status}): {output}"
     return ""

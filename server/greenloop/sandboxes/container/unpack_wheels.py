@@ -70,7 +70,7 @@ class LayerArchive:
                 continue
             name = PurePosixPath(info.filename)
             if name.is_absolute() or ".." in name.parts or "\\" in info.filename:
-                raise ValueError(f"it holds {info.filename!r}")
+                raise ValueError(f"it contains {info.filename!r}")
             data, mode = archive.read(info), 0o644
             scheme, relative = "purelib", name
             if name.parts[0].endswith(".data") and len(name.parts) > 2:

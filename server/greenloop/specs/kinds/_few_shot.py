@@ -12,7 +12,7 @@ from greenloop.core.records.model import Message
 from greenloop.project import templates
 
 
-def turns(part: str, /, **values: str) -> tuple[Message, ...]:
+def few_shot_messages(part: str, /, **values: str) -> tuple[Message, ...]:
     """The messages of a part's template, alternating between user and assistant, the user last."""
     text = templates.part_template(f"specs/{part}").template
     roles = cycle(("user", "assistant"))

@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from greenloop.specs.kinds._stub_view import Outline
+from greenloop.specs.kinds._stub_view import StubView
 
 LARGEST = 1 << 20  # limit for the length of a range or the repetition of a sequence
 HIGHEST = 1000  # limit for an exponent
@@ -37,13 +37,13 @@ class Needs:
     """Import statements, and the classes used from the module under test (`module_names`)."""
 
     imports: tuple[str, ...] = ()
-    own: tuple[str, ...] = ()
+    module_names: tuple[str, ...] = ()
 
-    def importing(self, *more: str) -> tuple[str, ...]:
+    def with_imports(self, *more: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.imports, *more]))
 
 
-def needs(node: ast.expr, about: Outline) -> Needs | None:
+def find_needs(node: ast.expr, target: StubView) -> Needs | None:
     """Finds what an expression needs; None where it does anything but make values and call the target, or is huge."""
     bound = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
     bound |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
@@ -56,9 +56,9 @@ def needs(node: ast.expr, about: Outline) -> Needs | None:
             return None
         if isinstance(each, ast.Attribute) and (each.attr.startswith("_") or each.attr in _CHANGING):
             return None
-        if not isinstance(each, ast.Name) or each.id in bound | _PURE | {about.name}:
+        if not isinstance(each, ast.Name) or each.id in bound | _PURE | {target.root_name}:
             continue
-        if each.id in about.classes:
+        if each.id in target.module_classes:
             module_names.append(each.id)
         elif each.id in _MODULES:
             imports.append(f"import {each.id}")
@@ -69,16 +69,16 @@ def needs(node: ast.expr, about: Outline) -> Needs | None:
             imports.append("import datetime" if qualified else "from datetime import datetime")
         else:
             return None
-    return Needs(imports=tuple(dict.fromkeys(imports)), own=tuple(dict.fromkeys(module_names)))
+    return Needs(imports=tuple(dict.fromkeys(imports)), module_names=tuple(dict.fromkeys(module_names)))
 
 
-def named(node: ast.expr, name: str) -> bool:
+def is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
 def _is_huge(node: ast.AST) -> bool:
     """Would its value be too large for memory?"""
-    if isinstance(node, ast.Call) and named(node.func, "range"):
+    if isinstance(node, ast.Call) and is_name(node.func, "range"):
         return any(_size(each) > LARGEST for each in node.args)
     if not isinstance(node, ast.BinOp):
         return False

@@ -22,29 +22,29 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outline:
+class StubView:
     """`stub` is for the prompt. `kind` is function, method, attribute (a property) or class.
 
     `root_name` is the name that tests start from (a method's class), `own_name` the function's own name, `signature`
     the arguments that a caller passes; `module_classes` are the module's own; `docstring` is the function's, dedented.
     """
 
-    shown: str
+    stub: str
     kind: str
-    name: str
-    last: str
+    root_name: str
+    own_name: str
     arguments: inspect.Signature | None = None
     docstring: str = ""
-    classes: tuple[str, ...] = ()
-    asynchronous: bool = False
+    module_classes: tuple[str, ...] = ()
+    is_async: bool = False
 
     @property
-    def full(self) -> str:
+    def full_name(self) -> str:
         """The name in full, such as `f` or `C.m`."""
-        return self.name if self.name == self.last else f"{self.name}.{self.last}"
+        return self.root_name if self.root_name == self.own_name else f"{self.root_name}.{self.own_name}"
 
 
-def outline(region: Region, text: str) -> Outline | None:
+def build_stub_view(region: Region, text: str) -> StubView | None:
     """Builds the view of a region; None where the region's own lines cannot be parsed."""
     classes = tuple(item.name for item in definitions.find_definitions(text, region.path) if item.kind == "class")
     owner, _separator, last = region.qualname.rpartition(".")
@@ -55,23 +55,33 @@ def outline(region: Region, text: str) -> Outline | None:
     docstring = ast.get_docstring(node) or ""
     if isinstance(node, ast.ClassDef):
         constructor = next((each for each in node.body if isinstance(each, Function) and each.name == "__init__"), None)
-        signature = _arguments(constructor, bound=True) if constructor else None
+        signature = _arguments(constructor, is_bound=True) if constructor else None
         stub = _class(node, node.body)
-        return Outline(
-            shown=stub, kind="class", name=last, last=last, arguments=signature, docstring=docstring, classes=classes
+        return StubView(
+            stub=stub,
+            kind="class",
+            root_name=last,
+            own_name=last,
+            arguments=signature,
+            docstring=docstring,
+            module_classes=classes,
         )
     decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
     kind = "function" if not owner else "attribute" if decorators & {"property", "cached_property"} else "method"
-    stub = _class(owner_class, [*_made(owner_class), node]) if owner_class else _unparsed(_bare(node, 1))
-    return Outline(
-        shown=truncate(stub, ROOM, estimate_tokens),
+    stub = (
+        _class(owner_class, [*_construction_members(owner_class), node])
+        if owner_class
+        else _unparse(_without_body(node, 1))
+    )
+    return StubView(
+        stub=truncate(stub, ROOM, estimate_tokens),
         kind=kind,
-        name=owner.partition(".")[0] or last,
-        last=last,
-        arguments=_arguments(node, bound=bool(owner) and "staticmethod" not in decorators),
+        root_name=owner.partition(".")[0] or last,
+        own_name=last,
+        arguments=_arguments(node, is_bound=bool(owner) and "staticmethod" not in decorators),
         docstring=docstring,
-        classes=classes,
-        asynchronous=isinstance(node, ast.AsyncFunctionDef),
+        module_classes=classes,
+        is_async=isinstance(node, ast.AsyncFunctionDef),
     )
 
 
@@ -89,7 +99,7 @@ def _owner(text: str, path: str, qualname: str) -> ast.ClassDef | None:
     return node if isinstance(node, ast.ClassDef) else None
 
 
-def _made(owner: ast.ClassDef | None) -> list[ast.stmt]:
+def _construction_members(owner: ast.ClassDef | None) -> list[ast.stmt]:
     """The members that show how to make an object: fields and constructor."""
     body = owner.body if owner else []
     return [
@@ -101,7 +111,7 @@ def _made(owner: ast.ClassDef | None) -> list[ast.stmt]:
 
 def _class(node: ast.ClassDef, body: Sequence[ast.stmt]) -> str:
     fields = [each for each in body if isinstance(each, ast.AnnAssign)]
-    methods = [_bare(each, 2) for each in body if isinstance(each, Function)]
+    methods = [_without_body(each, 2) for each in body if isinstance(each, Function)]
     docstring = _docstring(node, 1)
     stub = ast.ClassDef(
         name=node.name,
@@ -110,10 +120,10 @@ def _class(node: ast.ClassDef, body: Sequence[ast.stmt]) -> str:
         body=[*docstring, *fields, *methods] or [ast.Expr(ast.Constant(...))],
         decorator_list=node.decorator_list,
     )
-    return _unparsed(stub)
+    return _unparse(stub)
 
 
-def _bare(node: Function, depth: int) -> Function:
+def _without_body(node: Function, depth: int) -> Function:
     return type(node)(
         name=node.name,
         args=node.args,
@@ -133,12 +143,12 @@ def _docstring(node: Function | ast.ClassDef, depth: int) -> list[ast.stmt]:
     return [ast.Expr(ast.Constant(joined))]
 
 
-def _unparsed(node: ast.AST) -> str:
+def _unparse(node: ast.AST) -> str:
     text = ast.unparse(ast.fix_missing_locations(node))
     return "\n".join(row.rstrip() for row in text.split("\n"))
 
 
-def _arguments(node: Function, *, bound: bool) -> inspect.Signature:
+def _arguments(node: Function, *, is_bound: bool) -> inspect.Signature:
     parameter_type = inspect.Parameter
     arguments, default = node.args, 0
     positional = [
@@ -149,7 +159,7 @@ def _arguments(node: Function, *, bound: bool) -> inspect.Signature:
     parameters = [
         parameter_type(name, kind, default=parameter_type.empty if number < required_count else default)
         for number, (name, kind) in enumerate(positional)
-    ][1 if bound else 0 :]
+    ][1 if is_bound else 0 :]
     parameters += [parameter_type(arguments.vararg.arg, parameter_type.VAR_POSITIONAL)] if arguments.vararg else []
     for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         parameters.append(

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from greenloop.specs.kinds._safe_expressions import named, needs
-from greenloop.specs.kinds._stub_view import Outline
+from greenloop.specs.kinds._safe_expressions import find_needs, is_name
+from greenloop.specs.kinds._stub_view import StubView
 
 LONGEST = 400  # characters of a test
 _JOINED = 8  # rows that one test may span
@@ -21,7 +21,7 @@ _START = re.compile(r"^[\s>*•\-\d.)`]*(?=(?:assert|with (?:pytest\.)?raises)\b
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class TestLine:
     """A test that can be run: the statement, its call, what it expects of the call, and the imports it needs.
 
     `module_names` are classes of the module under test that it uses.
@@ -29,98 +29,106 @@ class Line:
 
     text: str
     call: str
-    says: str
+    expectation: str
     imports: tuple[str, ...] = ()
-    own: tuple[str, ...] = ()
+    module_names: tuple[str, ...] = ()
 
 
-def lines(answer: str, about: Outline) -> Iterator[Line]:
+def read_tests(answer: str, target: StubView) -> Iterator[TestLine]:
     """The readable tests of an answer, in order."""
     rows = answer.replace("\r\n", "\n").split("\n")
     position = 0
     while position < len(rows):
         tree, row_count = _statement(rows, position)
         position += row_count
-        test = _line(tree, about) if tree is not None else None
+        test = _line(tree, target) if tree is not None else None
         if test is not None and len(test.text) <= LONGEST:
             yield test
 
 
-def _statement(rows: list[str], at: int) -> tuple[ast.stmt | None, int]:
+def _statement(rows: list[str], first_row: int) -> tuple[ast.stmt | None, int]:
     """The statement that begins in a row, and how many rows it spans."""
-    if not _START.match(rows[at]):
+    if not _START.match(rows[first_row]):
         return None, 1
-    text = _START.sub("", rows[at]).rstrip("` ")
+    text = _START.sub("", rows[first_row]).rstrip("` ")
     for row_count in range(1, _JOINED + 1):
         try:
             body = ast.parse(text).body
         except (ValueError, RecursionError, MemoryError):
             return None, 1
         except SyntaxError:
-            if at + row_count >= len(rows):
+            if first_row + row_count >= len(rows):
                 return None, 1
-            text += " " + rows[at + row_count].strip()
+            text += " " + rows[first_row + row_count].strip()
             continue
         return (body[0] if len(body) == 1 else None), row_count
     return None, 1
 
 
-def _line(node: ast.stmt, about: Outline) -> Line | None:
+def _line(node: ast.stmt, target: StubView) -> TestLine | None:
     if isinstance(node, ast.With):
-        return _raising(node, about)
-    return _asserting(node.test, about) if isinstance(node, ast.Assert) else None
+        return _raises_test(node, target)
+    return _assert_test(node.test, target) if isinstance(node, ast.Assert) else None
 
 
-def _raising(node: ast.With, about: Outline) -> Line | None:
+def _raises_test(node: ast.With, target: StubView) -> TestLine | None:
     if len(node.items) != 1 or len(node.body) != 1 or not isinstance(node.body[0], ast.Expr):
         return None
-    context, call = node.items[0].context_expr, _plain(node.body[0].value)
+    context, call = node.items[0].context_expr, _without_await(node.body[0].value)
     if not (isinstance(context, ast.Call) and len(context.args) == 1 and isinstance(context.args[0], ast.Name)):
         return None
     error = context.args[0].id
     builtin = getattr(builtins, error, None)
     is_builtin = isinstance(builtin, type) and issubclass(builtin, Exception)
-    if not (is_builtin or error in about.classes):
+    if not (is_builtin or error in target.module_classes):
         return None
-    required = needs(call, about)
-    if required is None or not _calls(call, about):
+    required = find_needs(call, target)
+    if required is None or not _calls_target(call, target):
         return None
-    text = f"with pytest.raises({error}): {_run(call, about)}"
-    own = required.own if is_builtin else (*required.own, error)
-    return Line(
-        text=text, call=ast.unparse(call), says=f"raises {error}", imports=required.importing("import pytest"), own=own
+    text = f"with pytest.raises({error}): {_run_call(call, target)}"
+    own = required.module_names if is_builtin else (*required.module_names, error)
+    return TestLine(
+        text=text,
+        call=ast.unparse(call),
+        expectation=f"raises {error}",
+        imports=required.with_imports("import pytest"),
+        module_names=own,
     )
 
 
-def _asserting(test: ast.expr, about: Outline) -> Line | None:
-    test = _plain(test)
-    pair = _pair(test, about)
+def _assert_test(test: ast.expr, target: StubView) -> TestLine | None:
+    test = _without_await(test)
+    pair = _compared_pair(test, target)
     if pair is None:
         return None
     call, value, operator = pair
-    call_needs, value_needs = needs(call, about), needs(value, about)
+    call_needs, value_needs = find_needs(call, target), find_needs(value, target)
     if (
         call_needs is None
         or value_needs is None
-        or _calls(value, about)
-        or not (_calls(call, about) and _fits(call, about))
+        or _calls_target(value, target)
+        or not (_calls_target(call, target) and _matches_signature(call, target))
     ):
         return None
     expectation = ast.unparse(value)
-    approximate = _close(value) if operator == "==" else ""
-    imports = call_needs.importing(*value_needs.imports, *(["import pytest"] if approximate else []))
-    call_text = _run(call, about)
-    if about.asynchronous:
+    approximate = _approximation(value) if operator == "==" else ""
+    imports = call_needs.with_imports(*value_needs.imports, *(["import pytest"] if approximate else []))
+    call_text = _run_call(call, target)
+    if target.is_async:
         imports = (*imports, "import asyncio")
     text = {"true": f"assert {call_text}", "false": f"assert not {call_text}"}.get(
         operator, f"assert {call_text} {operator} {approximate or expectation}"
     )
-    return Line(
-        text=text, call=ast.unparse(call), says=expectation, imports=imports, own=(*call_needs.own, *value_needs.own)
+    return TestLine(
+        text=text,
+        call=ast.unparse(call),
+        expectation=expectation,
+        imports=imports,
+        module_names=(*call_needs.module_names, *value_needs.module_names),
     )
 
 
-def _pair(test: ast.expr, about: Outline) -> tuple[ast.expr, ast.expr, str] | None:
+def _compared_pair(test: ast.expr, target: StubView) -> tuple[ast.expr, ast.expr, str] | None:
     """The call, its expected value, and how the two are compared."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand, ast.Constant(False), "false"
@@ -131,18 +139,18 @@ def _pair(test: ast.expr, about: Outline) -> tuple[ast.expr, ast.expr, str] | No
     if len(test.ops) != 1:
         return None
     left, right = test.left, _unapproximated(test.comparators[0])
-    if isinstance(test.ops[0], ast.Lt | ast.LtE) and (difference := _apart(left)):
+    if isinstance(test.ops[0], ast.Lt | ast.LtE) and (difference := _tolerance_pair(left)):
         return difference[0], difference[1], "=="
     operator = {ast.Eq: "==", ast.Is: "is"}.get(type(test.ops[0]))
     if operator is None:
         return None
-    if _calls(right, about) and not _calls(left, about):
+    if _calls_target(right, target) and not _calls_target(left, target):
         left, right = right, left
     identical = isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool))
     return left, right, operator if operator == "==" or identical else "=="
 
 
-def _apart(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+def _tolerance_pair(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     """The two sides of `abs(CALL - VALUE)`, which is compared with a tolerance."""
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "abs" and len(node.args) == 1:
         inner = node.args[0]
@@ -162,49 +170,49 @@ class _Awaited(ast.NodeTransformer):
         return self.visit(node.value)  # type: ignore[no-any-return]
 
 
-def _plain(node: ast.expr) -> ast.expr:
+def _without_await(node: ast.expr) -> ast.expr:
     """Removes `await`: how a coroutine is run is decided here, not by the model."""
     return _Awaited().visit(node)  # type: ignore[no-any-return]
 
 
-def _run(call: ast.expr, about: Outline) -> str:
+def _run_call(call: ast.expr, target: StubView) -> str:
     text = ast.unparse(call)
-    return f"asyncio.run({text})" if about.asynchronous else text
+    return f"asyncio.run({text})" if target.is_async else text
 
 
-def _calls(node: ast.expr, about: Outline) -> bool:
+def _calls_target(node: ast.expr, target: StubView) -> bool:
     """Is the function under test used in here?"""
-    return bool(uses(node, about))
+    return bool(uses_of_target(node, target))
 
 
-def uses(node: ast.expr, about: Outline) -> list[ast.expr]:
+def uses_of_target(node: ast.expr, target: StubView) -> list[ast.expr]:
     """The calls of the function under test, or the reads of an attribute under test."""
     calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
-    is_dunder_method = about.kind == "method" and about.last.startswith("__")
-    if about.kind in {"function", "class"} or is_dunder_method:
-        return [each for each in calls if named(each.func, about.name)]
-    if about.kind == "attribute":
-        return [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == about.last]
-    return [each for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr == about.last]
+    is_dunder_method = target.kind == "method" and target.own_name.startswith("__")
+    if target.kind in {"function", "class"} or is_dunder_method:
+        return [each for each in calls if is_name(each.func, target.root_name)]
+    if target.kind == "attribute":
+        return [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == target.own_name]
+    return [each for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr == target.own_name]
 
 
-def _fits(node: ast.expr, about: Outline) -> bool:
+def _matches_signature(node: ast.expr, target: StubView) -> bool:
     """Do the calls match the function's signature? If not, the test is wrong."""
-    is_dunder_method = about.kind == "method" and about.last.startswith("__")
-    if about.arguments is None or about.kind == "attribute" or is_dunder_method:
+    is_dunder_method = target.kind == "method" and target.own_name.startswith("__")
+    if target.arguments is None or target.kind == "attribute" or is_dunder_method:
         return True
-    for each in uses(node, about):
+    for each in uses_of_target(node, target):
         assert isinstance(each, ast.Call)
         if any(isinstance(part, ast.Starred) for part in each.args) or not all(part.arg for part in each.keywords):
             continue
         try:
-            about.arguments.bind(*each.args, **{part.arg: part.value for part in each.keywords if part.arg})
+            target.arguments.bind(*each.args, **{part.arg: part.value for part in each.keywords if part.arg})
         except TypeError:
             return False
     return True
 
 
-def _close(value: ast.expr) -> str:
+def _approximation(value: ast.expr) -> str:
     """The `pytest.approx` source for a value with fractions; empty where it has none or is nested."""
     parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
     if isinstance(value, ast.Dict):

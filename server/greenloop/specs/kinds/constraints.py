@@ -22,8 +22,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Frame
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.specs.changed_code import Subject, name_line, subject
-from greenloop.specs.limits import RUFF, Constraint, Fault, faults, parse, sentence
+from greenloop.specs.changed_code import ChangedCode, find_changed_code, name_line
+from greenloop.specs.limits import RUFF, Constraint, Violation, find_violations, parse, violation_sentence
 
 SECONDS = 30.0  # time limit of ruff for one text
 TYPE = "Constraint"
@@ -33,7 +33,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     """Raises `SettingsError` for an unknown constraint, `CannotVerifyError` where ruff is needed and missing."""
     limits = parse(tools.options.get("constraints", ()))
     for each in limits:
-        if each.word == RUFF:  # report a wrong selector before any model is asked
+        if each.keyword == RUFF:  # report a wrong selector before any model is asked
             await _ruff(problem, each, "", "empty.py")
     cases = tuple(
         Case(
@@ -53,54 +53,57 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
 async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Sequence[CaseResult]:
     """A result for each case of `collect`; `files` are a candidate's composed texts."""
     limits = parse(tools.options.get("constraints", ()))
-    return [await _judged(problem, region, each, files) for region in problem.regions for each in limits]
+    return [await _check(problem, region, each, files) for region in problem.regions for each in limits]
 
 
-async def _judged(problem: Problem, region: Region, constraint: Constraint, files: Mapping[str, str]) -> CaseResult:
-    changed = subject(problem, region, files)
-    return _result(region, constraint, None if changed is None else await _faults(problem, constraint, changed))
+async def _check(problem: Problem, region: Region, constraint: Constraint, files: Mapping[str, str]) -> CaseResult:
+    changed = find_changed_code(problem, region, files)
+    return _result(region, constraint, None if changed is None else await _violations(problem, constraint, changed))
 
 
-async def _faults(problem: Problem, constraint: Constraint, mine: Subject) -> Sequence[Fault]:
-    if constraint.word != RUFF or not mine.judged:
-        return faults(constraint, mine)
-    original_text = with_plain_ends(problem.files[mine.region.path])
+async def _violations(problem: Problem, constraint: Constraint, changed_code: ChangedCode) -> Sequence[Violation]:
+    if constraint.keyword != RUFF or not changed_code.checked_nodes:
+        return find_violations(constraint, changed_code)
+    original_text = with_plain_ends(problem.files[changed_code.region.path])
     original_counts = Counter(
-        _told(each, original_text) for each in await _ruff(problem, constraint, original_text, mine.region.path)
+        _violation_key(each, original_text)
+        for each in await _ruff(problem, constraint, original_text, changed_code.region.path)
     )
-    spans = [range(_first(node), (node.end_lineno or node.lineno) + 1) for node in mine.judged]
+    spans = [range(_first_line(node), (node.end_lineno or node.lineno) + 1) for node in changed_code.checked_nodes]
     new_violations = []
-    for each in await _ruff(problem, constraint, mine.text, mine.region.path):
-        key = _told(each, mine.text)
+    for each in await _ruff(problem, constraint, changed_code.text, changed_code.region.path):
+        key = _violation_key(each, changed_code.text)
         original_counts[key] -= 1
         if original_counts[key] < 0 and any(each.line in span for span in spans):
             new_violations.append(each)
     return new_violations
 
 
-def _first(node: ast.stmt) -> int:
+def _first_line(node: ast.stmt) -> int:
     lines: list[int] = [node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]
     return min(lines)
 
 
-def _told(fault: Fault, text: str) -> tuple[str, str]:
+def _violation_key(violation: Violation, text: str) -> tuple[str, str]:
     """Identifies a violation regardless of its position: the message and the text of its line."""
     rows = text.split("\n")
-    return fault.message, rows[fault.line - 1].strip() if 0 < fault.line <= len(rows) else ""
+    return violation.message, rows[violation.line - 1].strip() if 0 < violation.line <= len(rows) else ""
 
 
 def _id(region: Region, constraint: Constraint) -> str:
-    return f"{region.path}::{region.qualname}::constraint-{constraint.word}"
+    return f"{region.path}::{region.qualname}::constraint-{constraint.keyword}"
 
 
-def _result(region: Region, constraint: Constraint, found: Sequence[Fault] | None) -> CaseResult:
-    if found is None:
+def _result(region: Region, constraint: Constraint, violations: Sequence[Violation] | None) -> CaseResult:
+    if violations is None:
         said = f"{region.path} does not parse, so that `{constraint.source}` cannot be judged."
-        found = [Fault(message=said, line=region.start)]
-    if not found:
+        violations = [Violation(message=said, line=region.start)]
+    if not violations:
         return CaseResult(id=_id(region, constraint), outcome="passed")
-    message = sentence(found)
-    frames = tuple(Frame(path=region.path, line=each.line, function=region.qualname) for each in reversed(found[:3]))
+    message = violation_sentence(violations)
+    frames = tuple(
+        Frame(path=region.path, line=each.line, function=region.qualname) for each in reversed(violations[:3])
+    )
     failure = Failure(type=TYPE, message=message, frames=frames, text=message)
     return CaseResult(id=_id(region, constraint), outcome="failed", failure=failure)
 
@@ -108,12 +111,12 @@ def _result(region: Region, constraint: Constraint, found: Sequence[Fault] | Non
 # -- ruff -----------------------------------------------------------------------------------------------------------
 
 
-async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) -> list[Fault]:
+async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) -> list[Violation]:
     """Runs ruff's selected rules over a text.
 
     Raises `CannotVerifyError` without ruff, `SettingsError` for a bad rule.
     """
-    program = _program(problem.root)
+    program = _find_ruff(problem.root)
     process = await asyncio.create_subprocess_exec(
         *(program, "check", "--isolated", "--no-cache", "--no-fix", "--quiet", "--exit-zero"),
         *(
@@ -156,21 +159,21 @@ async def _ruff(problem: Problem, constraint: Constraint, text: str, path: str) 
             f"The constraint '{constraint.source}' cannot be checked by ruff: {reason}.",
             remedy="Name rules or their groups, such as `ruff E,F,B`.",
         )
-    return [_fault(each) for each in output if isinstance(each, Mapping) and _is_rule(each)]
+    return [_violation(each) for each in output if isinstance(each, Mapping) and _is_rule(each)]
 
 
-def _is_rule(told: Mapping[str, object]) -> bool:
+def _is_rule(entry: Mapping[str, object]) -> bool:
     """Is it a rule's result? Syntax errors are reported elsewhere."""
-    return isinstance(told.get("code"), str) and told["code"] != "invalid-syntax"
+    return isinstance(entry.get("code"), str) and entry["code"] != "invalid-syntax"
 
 
-def _fault(told: Mapping[str, object]) -> Fault:
-    location = told.get("location")
+def _violation(entry: Mapping[str, object]) -> Violation:
+    location = entry.get("location")
     line = int(location.get("row", 1)) if isinstance(location, Mapping) else 1
-    return Fault(message=f"{told['code']}: {str(told.get('message', '')).strip().rstrip('.')}.", line=line)
+    return Violation(message=f"{entry['code']}: {str(entry.get('message', '')).strip().rstrip('.')}.", line=line)
 
 
-def _program(root: Path) -> str:
+def _find_ruff(root: Path) -> str:
     """The ruff next to greenloop's own Python, else one on the PATH and outside the workspace."""
     if own_ruff := shutil.which("ruff", path=str(Path(sys.executable).parent)):
         return own_ruff

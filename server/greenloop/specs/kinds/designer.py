@@ -17,9 +17,9 @@ from greenloop.core.records.model import ChatRequest, Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.project import sources
-from greenloop.specs.kinds._few_shot import turns
-from greenloop.specs.kinds._stub_view import Outline, outline
-from greenloop.specs.kinds._test_lines import Line, lines, uses
+from greenloop.specs.kinds._few_shot import few_shot_messages
+from greenloop.specs.kinds._stub_view import StubView, build_stub_view
+from greenloop.specs.kinds._test_lines import TestLine, read_tests, uses_of_target
 
 KIND = "designed"
 TEMPERATURES = (0.4, 0.7, 0.9)  # one for each set; greedy answers repeat the docstring's examples
@@ -34,27 +34,27 @@ NOTHING = "The tester wrote no test that can be read."
 async def collect(problem: Problem, tools: Tools) -> Spec:
     """The cases of all sets, or none and a doubt. Lets `BudgetExceededError` and the model's own errors through."""
     region = problem.regions[0]
-    stub_view = outline(region, problem.files[region.path])
+    stub_view = build_stub_view(region, problem.files[region.path])
     if stub_view is None:
         return Spec(doubts=(NOTHING,))
     answers = [(await tools.ask(request)).text for request in requests(stub_view)]
-    return spec(region, sources.import_name_in_tests(region.path, problem.root), stub_view, answers)
+    return build_spec(region, sources.import_name_in_tests(region.path, problem.root), stub_view, answers)
 
 
-def requests(about: Outline) -> list[ChatRequest]:
+def requests(target: StubView) -> list[ChatRequest]:
     """One request for each set: the same prompt, so that it is read once, at rising temperatures."""
-    messages = turns("designer", shown=about.shown, name=about.full)
+    messages = few_shot_messages("designer", shown=target.stub, name=target.full_name)
     return [
         ChatRequest(messages=messages, role=Role.TESTER, temperature=temperature, max_tokens=TOKENS, stop=STOP)
         for temperature in TEMPERATURES
     ]
 
 
-def spec(region: Region, module: str, about: Outline, answers: Sequence[str]) -> Spec:
+def build_spec(region: Region, module: str, target: StubView, answers: Sequence[str]) -> Spec:
     """The spec of these answers, one for each set. Pure."""
-    test_sets = [_set(answer, about) for answer in answers]
+    test_sets = [_test_set(answer, target) for answer in answers]
     batches: dict[str, list[str]] = defaultdict(list)
-    unique_tests: dict[str, Line] = {}
+    unique_tests: dict[str, TestLine] = {}
     for number, tests in enumerate(test_sets, 1):
         for test in tests:
             unique_tests.setdefault(test.text, test)
@@ -62,30 +62,30 @@ def spec(region: Region, module: str, about: Outline, answers: Sequence[str]) ->
     if not unique_tests:
         return Spec(doubts=(NOTHING,))
     checks = [_check(test, region, module, " ".join(batches[text])) for text, test in unique_tests.items()]
-    return build_test_file(region, module, KIND, checks) + Spec(doubts=_doubts(list(unique_tests.values())))
+    return build_test_file(region, module, KIND, checks) + Spec(doubts=_disagreements(list(unique_tests.values())))
 
 
-def _set(answer: str, about: Outline) -> list[Line]:
+def _test_set(answer: str, target: StubView) -> list[TestLine]:
     """The first tests of an answer, without duplicates and without calls of the docstring's own examples."""
-    shown_calls = _examples(about)
-    tests = {test.text: test for test in lines(answer[:LONGEST], about) if test.call not in shown_calls}
+    shown_calls = _example_calls(target)
+    tests = {test.text: test for test in read_tests(answer[:LONGEST], target) if test.call not in shown_calls}
     return list(tests.values())[:MOST]
 
 
-def _examples(about: Outline) -> set[str]:
+def _example_calls(target: StubView) -> set[str]:
     """The calls in the docstring's examples, also nested ones (`print(f(1))`), as `ast.unparse` writes them."""
     try:
-        parsed = doctest.DocTestParser().get_examples(about.docstring)
+        parsed = doctest.DocTestParser().get_examples(target.docstring)
         trees = [ast.parse(example.source.strip()) for example in parsed]
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return set()
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return {ast.unparse(node) for node in calls if any(uses(node, about))}
+    return {ast.unparse(node) for node in calls if any(uses_of_target(node, target))}
 
 
-def _check(line: Line, region: Region, module: str, batch: str) -> Check:
+def _check(line: TestLine, region: Region, module: str, batch: str) -> Check:
     target_name = region.qualname.partition(".")[0]
-    module_names = sorted(set(line.own) - {target_name})
+    module_names = sorted(set(line.module_names) - {target_name})
     body = [f"from {module} import {', '.join(module_names)}", line.text] if module_names else [line.text]
     return Check(
         body="\n".join(body),
@@ -97,12 +97,12 @@ def _check(line: Line, region: Region, module: str, batch: str) -> Check:
     )
 
 
-def _doubts(found: Sequence[Line]) -> tuple[str, ...]:
+def _disagreements(tests: Sequence[TestLine]) -> tuple[str, ...]:
     """One sentence for each call on which the tests disagree."""
     expectations: dict[str, list[str]] = defaultdict(list)
-    for test in found:
-        if test.says not in expectations[test.call]:
-            expectations[test.call].append(test.says)
+    for test in tests:
+        if test.expectation not in expectations[test.call]:
+            expectations[test.call].append(test.expectation)
     return tuple(
         f"The docstring does not say what {call} is: designed tests say {' and '.join(values)}."
         for call, values in expectations.items()

@@ -26,15 +26,15 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     """The checks of the first region; no cases where nothing is stated, or the statements contradict each other."""
     del tools
     region = problem.regions[0]
-    return stated(region, problem.files[region.path], sources.import_name_in_tests(region.path, problem.root))
+    return build_spec(region, problem.files[region.path], sources.import_name_in_tests(region.path, problem.root))
 
 
-def stated(region: Region, text: str, module: str) -> Spec:
+def build_spec(region: Region, text: str, module: str) -> Spec:
     """The spec in the text of a file, which is imported as `module`. Pure."""
-    statements = facts(region, text)
+    statements = region_statements(region, text)
     if statements.contradiction:
         return Spec(doubts=(statements.contradiction,))
-    own_exceptions = _exceptions(text, region.path)
+    own_exceptions = _exception_classes(text, region.path)
     checks = [
         Check(
             body="\n".join([*_imports(one.body, own_exceptions, module), *inner, one.body]),
@@ -44,19 +44,19 @@ def stated(region: Region, text: str, module: str) -> Spec:
             imports=outer,
         )
         for line, one in statements.checks
-        for outer, inner in [_parted(one.imports)]
+        for outer, inner in [_split_imports(one.imports)]
     ]
     return build_test_file(region, module, KIND, checks) + Spec(doubts=statements.doubts)
 
 
-def facts(region: Region | Target, text: str) -> DocstringStatements:
+def region_statements(region: Region | Target, text: str) -> DocstringStatements:
     """The statements about a region or target of a file's text, and a contradiction among them, if any."""
     return read_statements(
-        read_documentation(text, region.start, region.end), region.qualname, _exceptions(text, region.path)
+        read_documentation(text, region.start, region.end), region.qualname, _exception_classes(text, region.path)
     )
 
 
-def _exceptions(text: str, path: str) -> frozenset[str]:
+def _exception_classes(text: str, path: str) -> frozenset[str]:
     """The exception classes that the module defines, recognised by their bases or names."""
     names: set[str] = set()
     for item in definitions.find_definitions(text, path):
@@ -66,11 +66,11 @@ def _exceptions(text: str, path: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _imports(body: str, own: frozenset[str], module: str) -> list[str]:
-    return [f"from {module} import {name}" for name in sorted(own) if re.search(rf"\b{name}\b", body)]
+def _imports(body: str, exceptions: frozenset[str], module: str) -> list[str]:
+    return [f"from {module} import {name}" for name in sorted(exceptions) if re.search(rf"\b{name}\b", body)]
 
 
-def _parted(imports: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _split_imports(imports: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(imports of the whole file, imports of one test): two tests may use one name for different things."""
     shared = tuple(line for line in imports if line == "import pytest")
     return shared, tuple(line for line in imports if line not in shared)

@@ -15,8 +15,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.project import sources
 from greenloop.specs.properties import example_calls, signature, type_hints, value_kinds
-from greenloop.specs.properties.signature import Head
-from greenloop.specs.properties.value_kinds import Form
+from greenloop.specs.properties.signature import FunctionHeader
+from greenloop.specs.properties.value_kinds import ValueKind
 
 KIND = "hint"
 MOST = 4  # calls that are tested
@@ -33,24 +33,29 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     region = problem.regions[0]
     if not problem.spec.cases:
         return Spec()
-    return spec(region, problem.files[region.path], sources.import_name_in_tests(region.path, problem.root))
+    return build_spec(region, problem.files[region.path], sources.import_name_in_tests(region.path, problem.root))
 
 
-def spec(region: Region, text: str, module: str) -> Spec:
+def build_spec(region: Region, text: str, module: str) -> Spec:
     """The tests of the function in this text; a doubt where its own examples are not of that type. Pure."""
-    head = signature.read(region, text)
-    if head is None or head.bound or head.asynchronous or not (expression := type_hints.check(head.returns, "result")):
+    head = signature.read_header(region, text)
+    if (
+        head is None
+        or head.is_bound
+        or head.is_async
+        or not (expression := type_hints.type_check_expression(head.returns, "result"))
+    ):
         return Spec()
-    examples = example_calls.read(head)
-    mismatches = [value for value in examples.results if not type_hints.fits(head.returns, value)]
+    examples = example_calls.read_calls(head)
+    mismatches = [value for value in examples.results if not type_hints.is_of_type(head.returns, value)]
     if mismatches:
         doubt = f"The docstring's example gives {mismatches[0]!r}, which is not of the annotated type {head.returns}."
         return Spec(doubts=(doubt,))
-    calls = examples.whole[:MOST] or _made_up(head, text)
+    calls = examples.literal_calls[:MOST] or _invented_call(head, text)
     return build_test_file(region, module, KIND, [_check(call, expression, head) for call in calls])
 
 
-def _check(call: str, expression: str, head: Head) -> Check:
+def _check(call: str, expression: str, head: FunctionHeader) -> Check:
     body = [
         "try:",
         f"    result = {call}",
@@ -64,33 +69,33 @@ def _check(call: str, expression: str, head: Head) -> Check:
     return Check(body="\n".join(body), line=head.line, provenance=Provenance.HINT, shown=shown)
 
 
-def _made_up(head: Head, text: str) -> Sequence[str]:
+def _invented_call(head: FunctionHeader, text: str) -> Sequence[str]:
     """One call with small values by the annotations; none where one is missing or unsupported."""
     arguments = []
     for parameter in head.parameters:
         if parameter.default or parameter.kind in ("star", "doublestar"):
             continue
-        kind = value_kinds.annotated(parameter.annotation, text)
-        value = _small(kind) if kind is not None else ""
+        kind = value_kinds.kind_of_annotation(parameter.annotation, text)
+        value = _small_value(kind) if kind is not None else ""
         if not value:
             return ()
         arguments.append(f"{parameter.name}={value}" if parameter.kind == "keyword" else value)
     return (ast.unparse(ast.parse(f"{head.name}({', '.join(arguments)})")),) if arguments else ()
 
 
-def _small(form: Form) -> str:
+def _small_value(kind: ValueKind) -> str:
     """The source of a small value; empty for an unsupported kind."""
-    if form.name == "union":
-        return next(filter(None, map(_small, form.inner)), "")
-    if form.name == "literal":
-        return form.text.split(",")[0].strip()
-    parts = [_small(each) for each in form.inner]
+    if kind.name == "union":
+        return next(filter(None, map(_small_value, kind.parts)), "")
+    if kind.name == "literal":
+        return kind.text.split(",")[0].strip()
+    parts = [_small_value(each) for each in kind.parts]
     if "" in parts:
         return ""
-    if form.name in _AROUND:
-        return _AROUND[form.name].format(*(parts or ["1"]))
-    if form.name == "tuple":
+    if kind.name in _AROUND:
+        return _AROUND[kind.name].format(*(parts or ["1"]))
+    if kind.name == "tuple":
         return f"({', '.join(parts)},)"
-    if form.name == "dict":
+    if kind.name == "dict":
         return "{" + ": ".join(parts or ["'ab'", "1"]) + "}"
-    return _SMALL.get(form.name, "")
+    return _SMALL.get(kind.name, "")

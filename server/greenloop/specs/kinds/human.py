@@ -29,7 +29,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
         return Spec()
     region = problem.regions[0]
     case = Case(
-        id=_id(problem),
+        id=_case_id(problem),
         path=region.path,
         line=name_line(problem, region),
         provenance=Provenance.HUMAN,
@@ -45,20 +45,20 @@ async def judge(problem: Problem, files: Mapping[str, str], tools: Tools) -> Seq
         return ()
     region = problem.regions[0]
     names = ", ".join(f"`{each.qualname}`" for each in problem.regions)
-    question = f"This change of {names} passes all else. Do you accept it?\n\n{shown(problem, files)}"
+    question = f"This change of {names} passes all else. Do you accept it?\n\n{format_change(problem, files)}"
     answer = await tools.user.choose(question, (ACCEPT, REJECT))
     if answer == ACCEPT:
-        return (CaseResult(id=_id(problem), outcome="passed"),)
+        return (CaseResult(id=_case_id(problem), outcome="passed"),)
     if answer is None:
-        return (CaseResult(id=_id(problem), outcome="skipped"),)
+        return (CaseResult(id=_case_id(problem), outcome="skipped"),)
     comment = await tools.user.correct("What is wrong with it?", "")
     message = " ".join((comment or "").split())[:LONGEST] or "The user did not accept it and did not say why."
     frame = Frame(path=region.path, line=name_line(problem, region), function=region.qualname)
     failure = Failure(type=TYPE, message=message, frames=(frame,), text=f"The user says: {message}")
-    return (CaseResult(id=_id(problem), outcome="failed", failure=failure),)
+    return (CaseResult(id=_case_id(problem), outcome="failed", failure=failure),)
 
 
-def shown(problem: Problem, files: Mapping[str, str]) -> str:
+def format_change(problem: Problem, files: Mapping[str, str]) -> str:
     """The change as rows that begin with `-` and `+`; the rest is only counted."""
     rows: list[str] = []
     for path, text in files.items():
@@ -74,6 +74,6 @@ def shown(problem: Problem, files: Mapping[str, str]) -> str:
     return "\n".join([*shortened, *([f"… and {hidden_count} more lines"] if hidden_count > 0 else [])])
 
 
-def _id(problem: Problem) -> str:
+def _case_id(problem: Problem) -> str:
     region = problem.regions[0]
     return f"{region.path}::{region.qualname}::human"

@@ -19,7 +19,7 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     return Spec(cases=_cases(execution), selectors=selectors)
 
 
-def read(execution: Execution, target: Target) -> Spec:
+def read_spec(execution: Execution, target: Target) -> Spec:
     """The spec that a collecting execution reported. Pure."""
     cases = _cases(execution)
     return Spec(cases=cases, selectors=(target.selector,) if cases else ())

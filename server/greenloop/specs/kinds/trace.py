@@ -38,7 +38,7 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _About:
+class _RecordedFunction:
     """The recorded function: its region, the names of its module, and how the module is imported."""
 
     region: Region
@@ -51,14 +51,14 @@ class _About:
     def name(self) -> str:
         return plain_name(self.region.qualname)
 
-    def meant(self, function: str) -> bool:
+    def is_meant_by(self, function: str) -> bool:
         """Does a line mean this function by `f`, `m.f`, `pkg.m.f` or `pkg/m.py::f`?"""
         full_name = f"{self.region.path.removesuffix('.py')}.{self.name}".replace("/", ".")
         dotted = function.replace(".py::", ".").replace("::", ".").replace("/", ".")
         return full_name == dotted or full_name.endswith(f".{dotted}")
 
 
-class _Bad(ValueError):
+class _BadLineError(ValueError):
     """The reason why a line cannot be read."""
 
 
@@ -73,14 +73,14 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
             f"`spec.trace` names {path}, which is no file of this workspace.",
             remedy="Name a JSONL file by its path from the workspace's root.",
         )
-    recorded = _about(problem)
+    recorded = _recorded_function(problem)
     checks = []
     for number, row in enumerate(with_plain_ends(text).split("\n"), 1):
         if not row.strip():
             continue
         try:
             check = _check(row, recorded)
-        except _Bad as error:
+        except _BadLineError as error:
             raise SettingsError(
                 f"{path}, line {number}: {error}.",
                 remedy='A line is such as {"function": "m.f", "args": [1], "returns": 2}; see docs/specs.md.',
@@ -92,14 +92,14 @@ async def collect(problem: Problem, tools: Tools) -> Spec:
     return spec if checks else Spec(doubts=(f"{path} has no recorded call of {recorded.name}.",))
 
 
-def _about(problem: Problem) -> _About:
+def _recorded_function(problem: Problem) -> _RecordedFunction:
     region = problem.regions[0]
     text = with_plain_ends(problem.files[region.path])
     module = parse_module(text)
     nodes = [] if isinstance(module, SyntaxError) else list(find_definitions(module.body))
     line = name_line(problem, region)
     function = next((node for _name, node in nodes if node.lineno == line), None)
-    return _About(
+    return _RecordedFunction(
         region=region,
         module=sources.import_name_in_tests(region.path, problem.root),
         names=frozenset(module_bindings(text)),
@@ -108,32 +108,32 @@ def _about(problem: Problem) -> _About:
     )
 
 
-def _check(row: str, about: _About) -> Check | None:
+def _check(row: str, target: _RecordedFunction) -> Check | None:
     """The test for one line; None where it is about another function."""
-    record = _object(row)
+    record = _parse_object(row)
     function = record.get("function", "")
     if not isinstance(function, str):
-        raise _Bad("`function` must be a text")
-    if function and not about.meant(function):
+        raise _BadLineError("`function` must be a text")
+    if function and not target.is_meant_by(function):
         return None
-    call = _call(record, about)
+    call = _call_source(record, target)
     if call is None:
         return None
     if unknown_keys := sorted(set(record) - KEYS):
-        raise _Bad(f"there is no key `{unknown_keys[0]}`; the keys are {', '.join(sorted(KEYS))}")
+        raise _BadLineError(f"there is no key `{unknown_keys[0]}`; the keys are {', '.join(sorted(KEYS))}")
     if "raises" in record and "returns" in record:
-        raise _Bad("a call cannot both return and raise")
+        raise _BadLineError("a call cannot both return and raise")
     if not record.keys() & {"returns", "raises", "stdout"}:
-        raise _Bad("it says neither what the call `returns` nor what it `raises` nor its `stdout`")
-    return _written(record, call, about)
+        raise _BadLineError("it says neither what the call `returns` nor what it `raises` nor its `stdout`")
+    return _statement_and_imports(record, call, target)
 
 
-def _written(told: Mapping[str, Any], call: str, about: _About) -> Check:
-    run_call = f"asyncio.run({call})" if about.is_async else call
-    imports = [*_imports(told), *(["import asyncio"] if about.is_async else [])]
+def _statement_and_imports(record: Mapping[str, Any], call: str, target: _RecordedFunction) -> Check:
+    run_call = f"asyncio.run({call})" if target.is_async else call
+    imports = [*_imports(record), *(["import asyncio"] if target.is_async else [])]
     rows, shown, source = [run_call], "", call
-    if "returns" in told:
-        value = _source(told["returns"])
+    if "returns" in record:
+        value = _source(record["returns"])
         source += f", {value}"
         # NaN does not equal itself; its repr does.
         rows = [
@@ -142,58 +142,58 @@ def _written(told: Mapping[str, Any], call: str, about: _About) -> Check:
             else f"assert {run_call} == {value}"
         ]
         shown = f"assert {call} == {value}"
-    elif "raises" in told:
-        error = told["raises"]
+    elif "raises" in record:
+        error = record["raises"]
         if not isinstance(error, str) or not _DOTTED.fullmatch(error):
-            raise _Bad("`raises` must be the name of an exception")
+            raise _BadLineError("`raises` must be the name of an exception")
         source += f", {error}"
         imports.append("import pytest")
         rows, shown = [f"with pytest.raises({error}):", f"    {run_call}"], f"with pytest.raises({error}): {call}"
-    if "stdout" in told:
-        if not isinstance(told["stdout"], str):
-            raise _Bad("`stdout` must be a text")
-        rows.append(f"assert capsys.readouterr().out == {told['stdout']!r}")
-        shown = shown or f"{call} prints {told['stdout']!r}"
-    module_names, other_imports = _needed(source, about, imports)
+    if "stdout" in record:
+        if not isinstance(record["stdout"], str):
+            raise _BadLineError("`stdout` must be a text")
+        rows.append(f"assert capsys.readouterr().out == {record['stdout']!r}")
+        shown = shown or f"{call} prints {record['stdout']!r}"
+    module_names, other_imports = _needed_names(source, target, imports)
     return Check(
-        body="\n".join([*([f"from {about.module} import {', '.join(module_names)}"] if module_names else []), *rows]),
-        line=about.line,
+        body="\n".join([*([f"from {target.module} import {', '.join(module_names)}"] if module_names else []), *rows]),
+        line=target.line,
         provenance=Provenance.TRACE,
         shown=shown,
         imports=tuple(dict.fromkeys([*imports, *other_imports])),
-        parameters="capsys" if "stdout" in told else "",
+        parameters="capsys" if "stdout" in record else "",
     )
 
 
-def _object(row: str) -> dict[str, Any]:
+def _parse_object(row: str) -> dict[str, Any]:
     try:
         record = json.loads(row)
     except (ValueError, RecursionError) as error:
-        raise _Bad(f"it is no JSON ({str(error) or 'too deep'})") from error
+        raise _BadLineError(f"it is no JSON ({str(error) or 'too deep'})") from error
     if not isinstance(record, dict):
-        raise _Bad("it is no JSON object")
+        raise _BadLineError("it is no JSON object")
     return record
 
 
-def _call(told: Mapping[str, Any], about: _About) -> str | None:
+def _call_source(record: Mapping[str, Any], target: _RecordedFunction) -> str | None:
     """The recorded call as source; None where it calls another function."""
-    if "call" in told:
-        if {"args", "kwargs"} & told.keys():
-            raise _Bad("`call` says the arguments already")
-        call = _expression(told["call"], "call")
+    if "call" in record:
+        if {"args", "kwargs"} & record.keys():
+            raise _BadLineError("`call` says the arguments already")
+        call = _expression(record["call"], "call")
         node = ast.parse(call, mode="eval").body
         if not isinstance(node, ast.Call):
-            raise _Bad(f"`{call}` is no call")
-        return call if ast.unparse(node.func).rpartition(".")[2] == about.name.rpartition(".")[2] else None
-    args, kwargs = told.get("args", []), told.get("kwargs", {})
+            raise _BadLineError(f"`{call}` is no call")
+        return call if ast.unparse(node.func).rpartition(".")[2] == target.name.rpartition(".")[2] else None
+    args, kwargs = record.get("args", []), record.get("kwargs", {})
     if not isinstance(args, list) or not isinstance(kwargs, dict):
-        raise _Bad("`args` must be a list and `kwargs` an object")
+        raise _BadLineError("`args` must be a list and `kwargs` an object")
     arguments = [_source(each) for each in args]
     if all(name.isidentifier() for name in kwargs):
         arguments += [f"{name}={_source(value)}" for name, value in kwargs.items()]
     else:
         arguments.append(f"**{_source(kwargs)}")
-    return f"{about.name}({', '.join(arguments)})"
+    return f"{target.name}({', '.join(arguments)})"
 
 
 def _source(value: Any) -> str:
@@ -201,7 +201,7 @@ def _source(value: Any) -> str:
     try:
         return _literal(value)
     except RecursionError as error:
-        raise _Bad("a value nests too deep") from error
+        raise _BadLineError("a value nests too deep") from error
 
 
 def _literal(value: Any) -> str:
@@ -219,21 +219,21 @@ def _literal(value: Any) -> str:
 def _expression(text: object, key: str) -> str:
     """One Python expression in one line; calls and names are allowed, since it runs in the sandbox."""
     try:
-        return ast.unparse(ast.parse(text.strip(), mode="eval")) if isinstance(text, str) else _no_text(key)
+        return ast.unparse(ast.parse(text.strip(), mode="eval")) if isinstance(text, str) else _not_text(key)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        if isinstance(error, _Bad):
+        if isinstance(error, _BadLineError):
             raise
-        raise _Bad(f"`{key}` holds {str(text)[:60]!r}, which is no Python expression") from error
+        raise _BadLineError(f"`{key}` holds {str(text)[:60]!r}, which is no Python expression") from error
 
 
-def _no_text(key: str) -> str:
-    raise _Bad(f"`{key}` must be a text")
+def _not_text(key: str) -> str:
+    raise _BadLineError(f"`{key}` must be a text")
 
 
-def _imports(told: Mapping[str, Any]) -> list[str]:
-    statements = told.get("imports", [])
+def _imports(record: Mapping[str, Any]) -> list[str]:
+    statements = record.get("imports", [])
     if not isinstance(statements, list) or not all(isinstance(each, str) and _is_import(each) for each in statements):
-        raise _Bad('`imports` must be a list of import statements, such as ["from decimal import Decimal"]')
+        raise _BadLineError('`imports` must be a list of import statements, such as ["from decimal import Decimal"]')
     return statements
 
 
@@ -242,12 +242,12 @@ def _is_import(text: str) -> bool:
     return isinstance(module, ast.Module) and all(isinstance(each, ast.Import | ast.ImportFrom) for each in module.body)
 
 
-def _needed(used: str, about: _About, imports: list[str]) -> tuple[list[str], list[str]]:
+def _needed_names(expression: str, target: _RecordedFunction, imports: list[str]) -> tuple[list[str], list[str]]:
     """(names of the module, imports) that an expression needs in addition to the line's own imports."""
-    known_names = set(module_bindings("\n".join(imports))) | set(dir(builtins)) | {about.name.partition(".")[0]}
+    known_names = set(module_bindings("\n".join(imports))) | set(dir(builtins)) | {target.name.partition(".")[0]}
     module_names, other_imports = [], []
-    for name in sorted(free_names(used) - known_names):
-        if name in about.names:
+    for name in sorted(free_names(expression) - known_names):
+        if name in target.names:
             module_names.append(name)
         elif name in ("nan", "inf"):
             other_imports.append(f"from math import {name}")
@@ -256,5 +256,5 @@ def _needed(used: str, about: _About, imports: list[str]) -> tuple[list[str], li
         elif name in sys.stdlib_module_names:
             other_imports.append(f"import {name}")
         else:
-            raise _Bad(f'nothing imports `{name}`; add "imports": ["from … import {name}"]')
+            raise _BadLineError(f'nothing imports `{name}`; add "imports": ["from … import {name}"]')
     return module_names, other_imports

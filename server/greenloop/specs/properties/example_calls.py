@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greenloop.core.python.ast_source import parse_module
-from greenloop.specs.properties.signature import Head
+from greenloop.specs.properties.signature import FunctionHeader
 
 MOST = 40  # calls that are read
 LONGEST = 2000  # characters of one
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ExampleCalls:
     """Argument values by parameter name, where they are literals, and results.
 
     `calls` are all calls, `literal_calls` those with only literal arguments.
@@ -26,26 +26,26 @@ class Shown:
     arguments: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     results: tuple[Any, ...] = ()
     calls: tuple[str, ...] = ()
-    whole: tuple[str, ...] = ()
+    literal_calls: tuple[str, ...] = ()
 
 
-def read(head: Head) -> Shown:
+def read_calls(head: FunctionHeader) -> ExampleCalls:
     """Reads all calls of the docstring: `>>>` lines, asserts, and calls in prose."""
     arguments: dict[str, list[Any]] = {}
     calls: dict[str, bool] = {}
-    for node in _calls(head):
+    for node in _call_texts(head):
         calls[ast.unparse(node)] = all(map(_literal, [*node.args, *(word.value for word in node.keywords)]))
-        for name, value in _bound(node, head):
+        for name, value in _bind_arguments(node, head):
             arguments.setdefault(name, []).append(value)
-    return Shown(
+    return ExampleCalls(
         arguments={name: tuple(values) for name, values in arguments.items()},
         results=tuple(_results(head)),
         calls=tuple(calls),
-        whole=tuple(text for text, is_literal in calls.items() if is_literal),
+        literal_calls=tuple(text for text, is_literal in calls.items() if is_literal),
     )
 
 
-def _calls(head: Head) -> Iterator[ast.Call]:
+def _call_texts(head: FunctionHeader) -> Iterator[ast.Call]:
     count = 0
     for match in re.finditer(rf"(?<![\w.]){re.escape(head.name)}\(", head.docstring):
         rest = head.docstring[match.start() : match.start() + LONGEST]
@@ -76,9 +76,9 @@ def _value(node: ast.expr) -> tuple[Any, ...]:
         return ()
 
 
-def _bound(node: ast.Call, head: Head) -> Iterator[tuple[str, Any]]:
+def _bind_arguments(node: ast.Call, head: FunctionHeader) -> Iterator[tuple[str, Any]]:
     positional = [each.name for each in head.parameters if each.kind == "plain"]
-    positional = positional[1:] if head.bound else positional
+    positional = positional[1:] if head.is_bound else positional
     star = next((each.name for each in head.parameters if each.kind == "star"), "")
     for number, argument in enumerate(node.args):
         name = positional[number] if number < len(positional) else star
@@ -89,7 +89,7 @@ def _bound(node: ast.Call, head: Head) -> Iterator[tuple[str, Any]]:
             yield word.arg, value[0]
 
 
-def _results(head: Head) -> Iterator[Any]:
+def _results(head: FunctionHeader) -> Iterator[Any]:
     try:
         examples = doctest.DocTestParser().get_examples(head.docstring)
     except ValueError:

@@ -15,9 +15,9 @@ from greenloop.core.python.ast_source import FUNCTIONS, parse_module
 from greenloop.core.python.stubs import is_stub
 from greenloop.specs.properties import type_hints, value_strategies
 from greenloop.specs.properties.property_tests import Property
-from greenloop.specs.properties.signature import Head, Parameter
-from greenloop.specs.properties.value_kinds import Form
-from greenloop.specs.properties.value_strategies import Values
+from greenloop.specs.properties.signature import FunctionHeader, Parameter
+from greenloop.specs.properties.value_kinds import ValueKind
+from greenloop.specs.properties.value_strategies import ParameterStrategy
 
 LIBRARY = "library"
 # Words that may give a common property another meaning.
@@ -40,146 +40,161 @@ _NUMBERS = ("int", "integer", "number", "decimal", "dec")
 
 
 @dataclass(frozen=True, kw_only=True)
-class About:
+class PropertyContext:
     """The facts that properties are derived from. `module_text` is the whole module, `module` its dotted name.
 
     `result_kind` is the kind of the function's result, where known; `shows_calls`: the docstring shows calls.
     """
 
-    head: Head
-    values: Sequence[Values]
-    result: Form | None
-    text: str
-    dotted: str
-    calls: bool = False
+    head: FunctionHeader
+    strategies: Sequence[ParameterStrategy]
+    result_kind: ValueKind | None
+    module_text: str
+    module: str
+    shows_calls: bool = False
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def name_words(self) -> tuple[str, ...]:
         """The words of the function's name."""
         return tuple(re.findall(r"[a-z]+|\d+", re.sub(r"([a-z])([A-Z])", r"\1_\2", self.head.name).lower()))
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The first paragraph of the docstring, in one line."""
         text = " ".join(self.head.docstring.split("\n\n")[0].split(">>>")[0].split())
         return re.sub(r"^write a (python )?function (to|that|which) ", "", text, flags=re.IGNORECASE)
 
     @property
-    def only(self) -> Values | None:
+    def only_value(self) -> ParameterStrategy | None:
         """The only value that a call needs, if it needs exactly one."""
-        required = [each for each in self.values if each.drawn]
+        required = [each for each in self.strategies if each.always_drawn]
         return required[0] if len(required) == 1 and required[0].kind == "plain" else None
 
-    def gives(self, *names: str) -> bool:
-        return self.result is not None and self.result.name in names
+    def returns_kind(self, *names: str) -> bool:
+        return self.result_kind is not None and self.result_kind.name in names
 
-    def word(self, *names: str) -> bool:
+    def mentions_word(self, *names: str) -> bool:
         """Is one of the words in the function's name, or at the start of its docstring?"""
-        first_word = re.match(r"(\w+)", self.said)
+        first_word = re.match(r"(\w+)", self.summary)
         stem = re.sub(r"(ing|es|s|ed)$", "", first_word[1].lower()) if first_word else ""
-        return any(name in self.words or stem in (name, name.rstrip("e")) for name in names)
+        return any(name in self.name_words or stem in (name, name.rstrip("e")) for name in names)
 
 
-def properties(about: About) -> tuple[Property, ...]:
+def suggest_properties(context: PropertyContext) -> tuple[Property, ...]:
     """The suggested properties, each name at most once."""
-    is_plain = not _TWISTS.search(about.said)
-    suggested = [*_inverse(about), *_kept(about)]
+    is_plain = not _TWISTS.search(context.summary)
+    suggested = [*_inverse(context), *_unchanged_inputs(context)]
     if is_plain:
-        suggested += [*_arranged(about), *_cleaned(about), *_bounded(about), *_counted(about), *_forced(about)]
-    suggested += _typed(about)
-    suggested += [] if suggested else _returning(about)
+        suggested += [
+            *_arranging(context),
+            *_cleaning(context),
+            *_bounding(context),
+            *_counting(context),
+            *_aggregating(context),
+        ]
+    suggested += _result_type(context)
+    suggested += [] if suggested else _no_exception(context)
     unique = {each.name: each for each in reversed(suggested)}
     return tuple(each for each in suggested if unique.get(each.name) is each)
 
 
-def _property(name: str, expression: str, *imports: str, given: str = "") -> Property:
-    return Property(name=name, expression=expression, source=LIBRARY, imports=imports, given=given)
+def _property(name: str, expression: str, *imports: str, condition: str = "") -> Property:
+    return Property(name=name, expression=expression, source=LIBRARY, imports=imports, condition=condition)
 
 
-def _sequence(values: Values | None) -> str:
+def _sequence_name(values: ParameterStrategy | None) -> str:
     """The parameter's name if it is a list of plain values, else an empty text."""
-    if values is None or values.form.name not in ("list", "tuples"):
+    if values is None or values.value_kind.name not in ("list", "tuples"):
         return ""
-    is_flat = not values.form.inner or values.form.inner[0].name in ("int", "float", "str", "bool", "any")
+    is_flat = not values.value_kind.parts or values.value_kind.parts[0].name in ("int", "float", "str", "bool", "any")
     return values.name if is_flat else ""
 
 
-def _arranged(about: About) -> Iterator[Property]:
+def _arranging(context: PropertyContext) -> Iterator[Property]:
     """Sorting, reversing, shuffling, removing duplicates."""
-    items = _sequence(about.only)
-    returns_sequence = about.gives("list", "tuples") and items
+    items = _sequence_name(context.only_value)
+    returns_sequence = context.returns_kind("list", "tuples") and items
     if (
         returns_sequence
-        and about.word("sort", "sorted")
-        and not re.search(r"\b(by|key|uniq\w+|distinct|dup\w+|the first|accord\w+)\b", about.said)
+        and context.mentions_word("sort", "sorted")
+        and not re.search(r"\b(by|key|uniq\w+|distinct|dup\w+|the first|accord\w+)\b", context.summary)
     ):
         yield _property("permutation", f"Counter(result) == Counter({items})", "from collections import Counter")
         is_descending = re.search(
-            r"\b(descending|decreasing|falling|reverse\w*|largest first|high\w* to low\w*)\b", about.said
+            r"\b(descending|decreasing|falling|reverse\w*|largest first|high\w* to low\w*)\b", context.summary
         )
-        if not (is_descending and re.search(r"\b(ascending|increasing|rising)\b", about.said)):
+        if not (is_descending and re.search(r"\b(ascending|increasing|rising)\b", context.summary)):
             order = ">=" if is_descending else "<="
             yield _property("ordered", f"all(a {order} b for a, b in zip(result, result[1:]))")
-        yield _property("idempotent", f"{about.head.name}(result) == result")
+        yield _property("idempotent", f"{context.head.name}(result) == result")
     reverses_all = not re.search(
-        r"\b(words?|vowels?|each|every|group|between|digits?|integer|bits?|order of)\b", about.said
+        r"\b(words?|vowels?|each|every|group|between|digits?|integer|bits?|order of)\b", context.summary
     )
-    parameter = about.only.name if about.only else ""
-    same_kind = about.only is not None and about.result is not None and about.result.name == about.only.form.name
-    if about.word("reverse", "reversed") and reverses_all and same_kind and about.gives("list", "tuples", "str"):
-        yield _property("its own inverse", f"{about.head.name}(result) == {parameter}")
+    parameter = context.only_value.name if context.only_value else ""
+    same_kind = (
+        context.only_value is not None
+        and context.result_kind is not None
+        and context.result_kind.name == context.only_value.value_kind.name
+    )
+    if (
+        context.mentions_word("reverse", "reversed")
+        and reverses_all
+        and same_kind
+        and context.returns_kind("list", "tuples", "str")
+    ):
+        yield _property("its own inverse", f"{context.head.name}(result) == {parameter}")
         yield _property("length kept", f"len(result) == len({parameter})")
-    if returns_sequence and about.word("shuffle", "permute", "rearrange", "reorder"):
+    if returns_sequence and context.mentions_word("shuffle", "permute", "rearrange", "reorder"):
         yield _property("permutation", f"Counter(result) == Counter({items})", "from collections import Counter")
     removes_duplicates = re.search(
-        r"\b(remov\w+|drop\w*|delet\w+|without|eliminat\w+)\b.{0,12}\b(duplicate|repeat)", about.said
+        r"\b(remov\w+|drop\w*|delet\w+|without|eliminat\w+)\b.{0,12}\b(duplicate|repeat)", context.summary
     )
     if returns_sequence and (
-        about.word("dedupe", "dedup", "deduplicate")
-        or (removes_duplicates and not re.search(r"\b(all|consecutive|adjacent)\b", about.said))
+        context.mentions_word("dedupe", "dedup", "deduplicate")
+        or (removes_duplicates and not re.search(r"\b(all|consecutive|adjacent)\b", context.summary))
     ):
         yield _property("nothing twice", "len(set(result)) == len(result)")
         yield _property("nothing new", f"set(result) <= set({items})")
-        yield _property("idempotent", f"{about.head.name}(result) == result")
+        yield _property("idempotent", f"{context.head.name}(result) == result")
 
 
-def _cleaned(about: About) -> Iterator[Property]:
+def _cleaning(context: PropertyContext) -> Iterator[Property]:
     """Normalising a text that is already normalised leaves it unchanged."""
-    if about.only is None or about.only.form.name != "str" or not about.gives("str"):
+    if context.only_value is None or context.only_value.value_kind.name != "str" or not context.returns_kind("str"):
         return
     verbs = ("strip", "trim", "normalize", "normalise", "slugify", "slug", "canonicalize", "canonicalise", "sanitize")
-    only_inspects = re.match(r"(find|check|match|search|test|count|is|whether)\w*\b", about.said, re.IGNORECASE)
-    if not only_inspects and about.word(
+    only_inspects = re.match(r"(find|check|match|search|test|count|is|whether)\w*\b", context.summary, re.IGNORECASE)
+    if not only_inspects and context.mentions_word(
         *verbs, "lowercase", "uppercase", "lower", "upper", "squeeze", "collapse", "dedent"
     ):
-        yield _property("idempotent", f"{about.head.name}(result) == result")
+        yield _property("idempotent", f"{context.head.name}(result) == result")
 
 
 _LOW = ("low", "lo", "lower", "minimum", "min_value", "minval", "min_val", "lower_bound", "mn", "floor")
 _HIGH = ("high", "hi", "upper", "maximum", "max_value", "maxval", "max_val", "upper_bound", "mx", "ceiling")
 
 
-def _bounded(about: About) -> Iterator[Property]:
-    names = [each.name for each in about.values if each.drawn]
+def _bounding(context: PropertyContext) -> Iterator[Property]:
+    names = [each.name for each in context.strategies if each.always_drawn]
     low_name = next((name for name in names if name in _LOW), "")
     high_name = next((name for name in names if name in _HIGH), "")
-    if len(names) != 3 or not low_name or not high_name or not about.word("clamp", "clip", "limit", "bound"):
+    if len(names) != 3 or not low_name or not high_name or not context.mentions_word("clamp", "clip", "limit", "bound"):
         return
     value_name = next(name for name in names if name not in (low_name, high_name))
     ordered_bounds = f"{low_name} <= {high_name}"
-    yield _property("within its bounds", f"{low_name} <= result <= {high_name}", given=ordered_bounds)
+    yield _property("within its bounds", f"{low_name} <= result <= {high_name}", condition=ordered_bounds)
     within_bounds = f"{low_name} <= {value_name} <= {high_name}"
-    yield _property("unchanged within its bounds", f"result == {value_name}", given=within_bounds)
+    yield _property("unchanged within its bounds", f"result == {value_name}", condition=within_bounds)
 
 
-def _counted(about: About) -> Iterator[Property]:
+def _counting(context: PropertyContext) -> Iterator[Property]:
     counts = re.match(
         r"(counts?\b|how many\b|(returns?|finds?|gets?|computes?|calculates?|gives?)?\s*(the )?(total )?"
         r"(number|count|length) of\b)",
-        about.said,
+        context.summary,
         re.IGNORECASE,
     )
-    if counts and about.gives("int") and not re.search(r"-1|\bsign", about.said):
+    if counts and context.returns_kind("int") and not re.search(r"-1|\bsign", context.summary):
         yield _property("not negative", "result >= 0")
 
 
@@ -195,14 +210,14 @@ _FORCED = (
 )
 
 
-def _forced(about: About) -> Iterator[Property]:
+def _aggregating(context: PropertyContext) -> Iterator[Property]:
     """Sum, maximum, minimum: the whole first sentence must match, so that no word in it can change the meaning."""
-    items = _sequence(about.only)
-    item_kinds = about.only.form.inner if about.only else ()
+    items = _sequence_name(context.only_value)
+    item_kinds = context.only_value.value_kind.parts if context.only_value else ()
     if not items or (item_kinds and item_kinds[0].name not in ("int", "float", "any")):
         return
     name = re.escape(items)
-    sentence = re.sub(rf"\b(in|of|from) `*{name}`*$", r"\1 the list", about.said.split(". ")[0].rstrip(" ."))
+    sentence = re.sub(rf"\b(in|of|from) `*{name}`*$", r"\1 the list", context.summary.split(". ")[0].rstrip(" ."))
     sentence = re.sub(rf"\s*`*\b{name}\b`*$", "", sentence).lower()
     prefix = r"(?:write a (?:python )?function to )?(?:returns?|finds?|computes?|calculates?|gets?|gives?)?\s*(?:the )?"
     for pattern, expression, _words in _FORCED:
@@ -211,45 +226,49 @@ def _forced(about: About) -> Iterator[Property]:
             return
 
 
-def _kept(about: About) -> Iterator[Property]:
+def _unchanged_inputs(context: PropertyContext) -> Iterator[Property]:
     """Arguments stay unchanged, and equal input gives equal results, where the docstring says so."""
     says_unchanged = re.search(
         r"\b(does not|doesn't|do not|without|never|not) (modif\w+|chang\w+|mutat\w+|alter\w+)|\bnew (list|dict|set)\b"
         r"|\b(is|are) (left )?(unchanged|untouched)\b",
-        about.head.docstring,
+        context.head.docstring,
         re.IGNORECASE,
     )
-    mutable = [each for each in about.values if each.drawn and each.mutable and each.kind == "plain"]
-    if says_unchanged and mutable and not re.search(r"\bin[- ]place\b", about.head.docstring):
+    mutable = [each for each in context.strategies if each.always_drawn and each.is_mutable and each.kind == "plain"]
+    if says_unchanged and mutable and not re.search(r"\bin[- ]place\b", context.head.docstring):
         for each in mutable[:1]:
-            call = _call_on(about, each.name)
+            call = _call_on(context, each.name)
             if call:
                 expression = f"(lambda given: ({call}, given)[1])(deepcopy({each.name})) == {each.name}"
                 yield _property("arguments unchanged", expression, "from copy import deepcopy")
-    if re.search(r"\b(deterministic|same input|reproducib\w+)\b", about.head.docstring, re.IGNORECASE):
-        arguments = ", ".join(each.name for each in about.values if each.drawn and each.kind == "plain")
-        if len(arguments.split(", ")) == sum(each.drawn for each in about.values):
-            yield _property("deterministic", f"{about.head.name}({arguments}) == result")
+    if re.search(r"\b(deterministic|same input|reproducib\w+)\b", context.head.docstring, re.IGNORECASE):
+        arguments = ", ".join(each.name for each in context.strategies if each.always_drawn and each.kind == "plain")
+        if len(arguments.split(", ")) == sum(each.always_drawn for each in context.strategies):
+            yield _property("deterministic", f"{context.head.name}({arguments}) == result")
 
 
-def _call_on(about: About, name: str) -> str:
-    drawn = [each for each in about.values if each.drawn]
+def _call_on(context: PropertyContext, name: str) -> str:
+    drawn = [each for each in context.strategies if each.always_drawn]
     if any(each.kind != "plain" for each in drawn):
         return ""
-    return f"{about.head.name}({', '.join('given' if each.name == name else each.name for each in drawn)})"
+    return f"{context.head.name}({', '.join('given' if each.name == name else each.name for each in drawn)})"
 
 
-def _typed(about: About) -> Iterator[Property]:
+def _result_type(context: PropertyContext) -> Iterator[Property]:
     """The type of the result; where the docstring shows calls, the part `hints` checks their results instead."""
-    check = type_hints.check(about.head.returns, "result") if about.head.returns and not about.calls else ""
+    check = (
+        type_hints.type_check_expression(context.head.returns, "result")
+        if context.head.returns and not context.shows_calls
+        else ""
+    )
     if check:
         yield _property("type of the result", check)
 
 
-def _returning(about: About) -> list[Property]:
+def _no_exception(context: PropertyContext) -> list[Property]:
     """No exception for any input, where every type is known and no invalid input is mentioned."""
-    is_typed = all(each.annotation for each in about.head.parameters)
-    if not is_typed or not about.values or _LIMITS.search(about.head.docstring):
+    is_typed = all(each.annotation for each in context.head.parameters)
+    if not is_typed or not context.strategies or _LIMITS.search(context.head.docstring):
         return []
     return [_property("no exception", "")]
 
@@ -257,31 +276,31 @@ def _returning(about: About) -> list[Property]:
 # -- inverse functions of the same module ---------------------------------------------------------------------------
 
 
-def _inverse(about: About) -> Iterator[Property]:
+def _inverse(context: PropertyContext) -> Iterator[Property]:
     """`backward(forward(x)) == x`, where one of the two is the target and the module implements the other."""
-    target = about.head.name
+    target = context.head.name
     for forward, backward in _pairs(target):
         sibling = backward if target == forward else forward
-        node = _written(about.text, sibling)
-        if node is None or about.only is None:
+        node = _is_written(context.module_text, sibling)
+        if node is None or context.only_value is None:
             continue
-        value = about.only if target == forward else _first(node, about)
-        if value is None or value.form.name in ("float", "any"):
+        value = context.only_value if target == forward else _first_argument(node, context)
+        if value is None or value.value_kind.name in ("float", "any"):
             return  # nearly equal is not equal
         if target == forward:
             yield Property(
                 name=f"{backward} undoes {forward}",
                 expression=f"{backward}(result) == {value.name}",
                 source=LIBRARY,
-                own=(sibling,),
+                module_names=(sibling,),
             )
         else:
             yield Property(
                 name=f"{backward} undoes {forward}",
                 expression=f"result == {value.name}",
                 source=LIBRARY,
-                own=(sibling,),
-                over=(value,),
+                module_names=(sibling,),
+                inputs=(value,),
                 call=f"{backward}({forward}({value.name}))",
             )
         return
@@ -302,14 +321,14 @@ def _pairs(name: str) -> Iterator[tuple[str, str]]:
             yield f"{number_word}_to_{text_word}", f"{text_word}_to_{number_word}"
 
 
-def _written(text: str, name: str) -> ast.FunctionDef | None:
+def _is_written(text: str, name: str) -> ast.FunctionDef | None:
     parsed = parse_module(text)
     body = parsed.body if isinstance(parsed, ast.Module) else []
     node = next((each for each in body if isinstance(each, FUNCTIONS) and each.name == name), None)
     return node if isinstance(node, ast.FunctionDef) and not is_stub(node) else None
 
 
-def _first(node: ast.FunctionDef, about: About) -> Values | None:
+def _first_argument(node: ast.FunctionDef, context: PropertyContext) -> ParameterStrategy | None:
     """The strategy for the only argument that the inverse function needs."""
     arguments = node.args
     required = [*arguments.posonlyargs, *arguments.args][
@@ -318,7 +337,7 @@ def _first(node: ast.FunctionDef, about: About) -> Values | None:
     if len(required) != 1 or arguments.vararg or any(each is None for each in arguments.kw_defaults):
         return None
     annotation = ast.unparse(required[0].annotation) if required[0].annotation else ""
-    head = Head(
+    head = FunctionHeader(
         name=node.name,
         qualname=node.name,
         parameters=(Parameter(name=required[0].arg, annotation=annotation),),
@@ -327,5 +346,5 @@ def _first(node: ast.FunctionDef, about: About) -> Values | None:
         signature="",
         line=1,
     )
-    strategies, _without = value_strategies.values(head, about.text, about.dotted, {})
+    strategies, _without = value_strategies.build_strategies(head, context.module_text, context.module, {})
     return strategies[0] if strategies else None

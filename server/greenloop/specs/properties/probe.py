@@ -15,7 +15,7 @@ from greenloop.core.records.spec import Provenance, Region
 from greenloop.core.report import case_results, collect_errors, collected_cases, describe_end
 from greenloop.core.verdict import forged
 from greenloop.specs.properties import property_tests
-from greenloop.specs.properties.value_strategies import Values
+from greenloop.specs.properties.value_strategies import ParameterStrategy
 
 KIND = "values"
 EXAMPLES = 5
@@ -24,7 +24,9 @@ LONGEST = 200  # characters of a reason reported by Hypothesis or pytest
 _IMPORTING = ("ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "NameError")
 
 
-async def doubt(values: Sequence[Values], region: Region, module: str, problem: Problem, tools: Tools) -> str:
+async def probe_properties(
+    values: Sequence[ParameterStrategy], region: Region, module: str, problem: Problem, tools: Tools
+) -> str:
     """Why properties cannot be tested, in one sentence; empty when they can."""
     settings = property_tests.SETTINGS.replace(f"max_examples={property_tests.EXAMPLES}", f"max_examples={EXAMPLES}")
     checks = [
@@ -41,7 +43,7 @@ async def doubt(values: Sequence[Values], region: Region, module: str, problem: 
     probe_spec = build_test_file(region, module, KIND, checks)
     files = {**problem.buffers, **{path: text.encode() for path, text in {**problem.files, **probe_spec.files}.items()}}
     execution = await tools.session.run(TestRun(selectors=probe_spec.selectors, files=files, seconds=SECONDS))
-    if reason := _stopped(execution):
+    if reason := _failure_reason(execution):
         return f"Properties are not tried, because Hypothesis does not run here: {reason}."
     results = {each.id: each for each in case_results(execution)}
     missing = []
@@ -50,21 +52,21 @@ async def doubt(values: Sequence[Values], region: Region, module: str, problem: 
         # A module that cannot be imported tells nothing about values, and fails every later test.
         if failure is not None and failure.type not in _IMPORTING:
             missing.append(value.name)
-    return no_values(missing)
+    return missing_values_doubt(missing)
 
 
-def no_values(names: Sequence[str]) -> str:
+def missing_values_doubt(names: Sequence[str]) -> str:
     """The doubt about parameters without values; empty if there are none."""
     listed = " and ".join(f"`{name}`" for name in names)
     return f"No values can be made up for {listed}, so no properties are tried." if names else ""
 
 
-def _stopped(execution: Execution) -> str:
+def _failure_reason(execution: Execution) -> str:
     """Why the probe could not run, where that is known."""
     if execution.broken or forged(execution):
-        return _short(execution.broken or forged(execution))
+        return _shorten(execution.broken or forged(execution))
     if errors := collect_errors(execution):
-        return _short(errors[0].failure.message or errors[0].failure.type)
+        return _shorten(errors[0].failure.message or errors[0].failure.type)
     return (
         ""
         if collected_cases(execution) and not execution.killed
@@ -72,5 +74,5 @@ def _stopped(execution: Execution) -> str:
     )
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return " ".join(text.split())[:LONGEST].rstrip(". ")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from greenloop.core.generated_tests import Check
 from greenloop.core.records.spec import Provenance
-from greenloop.specs.properties.signature import Head
-from greenloop.specs.properties.stated_properties import used
-from greenloop.specs.properties.value_strategies import Values
+from greenloop.specs.properties.signature import FunctionHeader
+from greenloop.specs.properties.stated_properties import free_names
+from greenloop.specs.properties.value_strategies import ParameterStrategy
 
 EXAMPLES = 60  # inputs tried for one property
 # Where the project has no Hypothesis, greenloop's own is in this folder (sandboxes/bundled_hypothesis.py).
@@ -47,45 +47,49 @@ class Property:
     expression: str
     source: str
     imports: tuple[str, ...] = ()
-    given: str = ""
-    own: tuple[str, ...] = ()
-    over: tuple[Values, ...] = ()
+    condition: str = ""
+    module_names: tuple[str, ...] = ()
+    inputs: tuple[ParameterStrategy, ...] = ()
     call: str = ""
 
 
-def check(claim: Property, head: Head, values: Sequence[Values], module: str, allowed: Sequence[str]) -> Check | None:
+def build_check(
+    property_: Property, head: FunctionHeader, values: Sequence[ParameterStrategy], module: str, allowed: Sequence[str]
+) -> Check | None:
     """The test of a property; None where it needs a value without a strategy.
 
     `allowed` are the exceptions that mean that an input was invalid; names that are not builtins are the module's own.
     """
-    used_names = used(claim.expression or "None") | used(claim.given or "None")
-    drawn = [each for each in claim.over or values if each.drawn or each.name in used_names or claim.over]
+    used_names = free_names(property_.expression or "None") | free_names(property_.condition or "None")
+    drawn = [
+        each for each in property_.inputs or values if each.always_drawn or each.name in used_names or property_.inputs
+    ]
     if used_names & set(head.names) - {each.name for each in drawn}:
         return None
-    call = claim.call or _call(head, drawn)
+    call = property_.call or _call(head, drawn)
     shown_inputs = ", ".join(f"{each.name}={{{each.name}!r}}" for each in drawn)
-    message = f'f"`{claim.name}` does not hold: {head.name}({shown_inputs}) gave {{result!r}}"'
-    module_names = [*claim.own, *(each for each in allowed if not hasattr(builtins, each))]
+    message = f'f"`{property_.name}` does not hold: {head.name}({shown_inputs}) gave {{result!r}}"'
+    module_names = [*property_.module_names, *(each for each in allowed if not hasattr(builtins, each))]
     body = [f"from {module} import {name}" for name in module_names if name != head.name]
-    body += [f"if not ({claim.given}):", "    reject()"] if claim.given else []
-    statement = f"result = {call}" if claim.expression else call
+    body += [f"if not ({property_.condition}):", "    reject()"] if property_.condition else []
+    statement = f"result = {call}" if property_.expression else call
     body += ["try:", f"    {statement}", f"except ({', '.join(allowed)}):", "    reject()"] if allowed else [statement]
-    body += [f"assert {claim.expression}, {message}"] if claim.expression else []
+    body += [f"assert {property_.expression}, {message}"] if property_.expression else []
     copy_imports = ("from copy import deepcopy",) if "deepcopy(" in call else ()
     lazy_imports = ("from itertools import islice",) if "islice(" in call else ()
     return Check(
         body="\n".join(body),
         line=head.line,
         provenance=Provenance.PROPERTY,
-        shown=f"{claim.name}: {claim.expression or call}",
-        imports=(*copy_imports, *lazy_imports, *claim.imports, HYPOTHESIS, NAMES),
+        shown=f"{property_.name}: {property_.expression or call}",
+        imports=(*copy_imports, *lazy_imports, *property_.imports, HYPOTHESIS, NAMES),
         decorators=(SETTINGS, f"given({', '.join(f'{each.name}={each.strategy}' for each in drawn)})"),
         parameters=", ".join(each.name for each in drawn),
-        batch=claim.source,
+        batch=property_.source,
     )
 
 
-def _call(head: Head, drawn: Sequence[Values]) -> str:
+def _call(head: FunctionHeader, drawn: Sequence[ParameterStrategy]) -> str:
     """The call with copies of the drawn values: a property is about the original inputs."""
     by_name = {each.name: each for each in drawn}
     arguments: list[str] = []
@@ -95,7 +99,7 @@ def _call(head: Head, drawn: Sequence[Values]) -> str:
         if value is None:
             by_keyword = True
             continue
-        copy = f"deepcopy({value.name})" if value.mutable else value.name
+        copy = f"deepcopy({value.name})" if value.is_mutable else value.name
         if parameter.kind == "star":
             arguments.append(f"*{copy}")
         elif parameter.kind == "keyword" or by_keyword:

@@ -20,7 +20,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Head:
+class FunctionHeader:
     """`line` is the file's line with the name; `is_bound`: it is called on an object or a class (`self`, `cls`)."""
 
     name: str
@@ -30,15 +30,15 @@ class Head:
     docstring: str
     signature: str
     line: int
-    bound: bool = False
-    asynchronous: bool = False
+    is_bound: bool = False
+    is_async: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(each.name for each in self.parameters)
 
 
-def read(region: Region, text: str) -> Head | None:
+def read_header(region: Region, text: str) -> FunctionHeader | None:
     """Reads the header; None where the region's lines have no readable function. The rest of the file may be broken."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[region.start - 1 : region.end]
     fragment = parse_fragment("\n".join(rows))
@@ -49,8 +49,8 @@ def read(region: Region, text: str) -> Head | None:
         return None
     first_line = start_line(node, fragment.lines)
     parameters = tuple(_parameters(node))
-    is_bound = "." in region.qualname and not _has(node, "staticmethod")
-    return Head(
+    is_bound = "." in region.qualname and not _has_decorator(node, "staticmethod")
+    return FunctionHeader(
         name=node.name,
         qualname=region.qualname,
         parameters=parameters,
@@ -58,8 +58,8 @@ def read(region: Region, text: str) -> Head | None:
         docstring=ast.get_docstring(node) or "" if docstring_statement(node) else "",
         signature=_signature(node),
         line=region.start + node.lineno - first_line,
-        bound=is_bound,
-        asynchronous=isinstance(node, ast.AsyncFunctionDef),
+        is_bound=is_bound,
+        is_async=isinstance(node, ast.AsyncFunctionDef),
     )
 
 
@@ -95,5 +95,5 @@ def _signature(node: Function) -> str:
     return f"{word} {node.name}({ast.unparse(node.args)}){returns}:"
 
 
-def _has(node: Function, name: str) -> bool:
+def _has_decorator(node: Function, name: str) -> bool:
     return any(isinstance(each, ast.Name) and each.id == name for each in node.decorator_list)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from greenloop.core.python.ast_source import parse_module
 
-MOST = 4  # properties of one answer
+MAX_PROPERTIES = 4  # properties of one answer
 LONGEST = 300  # characters of one expression
 ANSWER = 4000  # characters of an answer that are read
 
@@ -45,7 +45,7 @@ _LINE = re.compile(r"^[\s\-*•>\d.)#`]*(?P<name>[A-Za-z][\w '/-]{0,50}?)[\s`*]*
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class StatedProperty:
     """`expression` uses the parameters, `result` and the function's own name; `imports` are statements it needs."""
 
     name: str
@@ -53,25 +53,25 @@ class Claim:
     imports: tuple[str, ...] = ()
 
 
-def claims(answer: str, function: str, parameters: tuple[str, ...]) -> tuple[Claim, ...]:
+def parse_properties(answer: str, function: str, parameters: tuple[str, ...]) -> tuple[StatedProperty, ...]:
     """The usable properties of an answer, without duplicates, at most `MAX_PROPERTIES`."""
-    by_expression: dict[str, Claim] = {}
+    by_expression: dict[str, StatedProperty] = {}
     for row in answer[:ANSWER].splitlines():
-        if (claim := _claim(row, function, parameters)) and claim.expression not in by_expression:
+        if (claim := _parse_row(row, function, parameters)) and claim.expression not in by_expression:
             by_expression[claim.expression] = claim
-    return tuple(by_expression.values())[:MOST]
+    return tuple(by_expression.values())[:MAX_PROPERTIES]
 
 
-def _claim(row: str, function: str, parameters: tuple[str, ...]) -> Claim | None:
+def _parse_row(row: str, function: str, parameters: tuple[str, ...]) -> StatedProperty | None:
     match = _LINE.match(row)
     name_before_colon = " ".join(match["name"].split()).lower() if match else ""
     whole_row = row.strip().lstrip("-*•").strip()
     for name, text in ((name_before_colon, match["claim"] if match else ""), ("", whole_row)):
         node = _expression(text, function, parameters)
-        if node is not None and _usable(node, function, parameters):
+        if node is not None and _is_usable(node, function, parameters):
             expression = ast.unparse(node)
-            imports = tuple(line for key, line in _OFFERED.items() if key in used(expression) - set(parameters))
-            return Claim(name=name or "claim", expression=expression, imports=imports)
+            imports = tuple(line for key, line in _OFFERED.items() if key in free_names(expression) - set(parameters))
+            return StatedProperty(name=name or "claim", expression=expression, imports=imports)
     return None
 
 
@@ -91,21 +91,21 @@ def _expression(text: str, function: str, parameters: tuple[str, ...]) -> ast.ex
     return own_tree
 
 
-def _usable(node: ast.expr, function: str, parameters: tuple[str, ...]) -> bool:
+def _is_usable(node: ast.expr, function: str, parameters: tuple[str, ...]) -> bool:
     if any(isinstance(each, _NODES) for each in ast.walk(node)):
         return False
     if not isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call | ast.IfExp | ast.BinOp):
         return False
-    bound_names = set(_bound(node))
+    bound_names = set(_bound_names(node))
     known_names = {*parameters, "result", function, *_BUILTINS, *_OFFERED, *bound_names}
     if any(isinstance(each, ast.Name) and each.id not in known_names for each in ast.walk(node)):
         return False
-    if any(isinstance(each, ast.Attribute) and _forbidden(each) for each in ast.walk(node)):
+    if any(isinstance(each, ast.Attribute) and _is_forbidden(each) for each in ast.walk(node)):
         return False
-    return _about(node, function, parameters) and not _trivial(node, function, parameters)
+    return _is_about_result(node, function, parameters) and not _is_trivial(node, function, parameters)
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
+def _bound_names(node: ast.AST) -> Iterator[str]:
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             yield each.id
@@ -113,11 +113,11 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield each.arg
 
 
-def _forbidden(node: ast.Attribute) -> bool:
+def _is_forbidden(node: ast.Attribute) -> bool:
     return node.attr.startswith("_") or node.attr in _WRITES
 
 
-def _about(node: ast.expr, function: str, parameters: tuple[str, ...]) -> bool:
+def _is_about_result(node: ast.expr, function: str, parameters: tuple[str, ...]) -> bool:
     """Is it about the result for any input? A call with fixed values is only an example."""
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and each.id == "result":
@@ -129,7 +129,7 @@ def _about(node: ast.expr, function: str, parameters: tuple[str, ...]) -> bool:
     return False
 
 
-def _trivial(node: ast.expr, function: str, parameters: tuple[str, ...]) -> bool:
+def _is_trivial(node: ast.expr, function: str, parameters: tuple[str, ...]) -> bool:
     """Is it true of every function, such as `result == f(xs)`, or are both sides equal?"""
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return False
@@ -140,8 +140,8 @@ def _trivial(node: ast.expr, function: str, parameters: tuple[str, ...]) -> bool
     return len(sides) == 1
 
 
-def used(expression: str) -> set[str]:
+def free_names(expression: str) -> set[str]:
     """Names that an expression reads but does not bind."""
     node = ast.parse(expression, mode="eval")
     names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    return names - set(_bound(node))
+    return names - set(_bound_names(node))

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from greenloop.specs.properties import example_calls, value_kinds
-from greenloop.specs.properties.example_calls import Shown
-from greenloop.specs.properties.signature import Head, Parameter
-from greenloop.specs.properties.value_kinds import Form
+from greenloop.specs.properties.example_calls import ExampleCalls
+from greenloop.specs.properties.signature import FunctionHeader, Parameter
+from greenloop.specs.properties.value_kinds import ValueKind
 
 ITEMS = 8  # of a container
 FAR = 1000  # largest integer and float
@@ -49,33 +49,35 @@ _HASHABLE = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Values:
+class ParameterStrategy:
     """How values of a parameter are made. `always_drawn`: always passed, else only where a property uses it."""
 
     name: str
     kind: str
     strategy: str
-    form: Form
-    drawn: bool = True
+    value_kind: ValueKind
+    always_drawn: bool = True
 
     @property
-    def mutable(self) -> bool:
-        return _mutable(self.form)
+    def is_mutable(self) -> bool:
+        return _is_mutable(self.value_kind)
 
 
-def values(head: Head, module: str, dotted: str, types: dict[str, str]) -> tuple[tuple[Values, ...], tuple[str, ...]]:
+def build_strategies(
+    head: FunctionHeader, module_text: str, module: str, types: dict[str, str]
+) -> tuple[tuple[ParameterStrategy, ...], tuple[str, ...]]:
     """Strategies of the parameters, and the names of required parameters for which there is no strategy.
 
     `module_text` is the text of the function's file, `module` the name that it is imported by; `types` are the types
     that the docstring names.
     """
-    examples = example_calls.read(head)
-    strategies: list[Values] = []
+    examples = example_calls.read_calls(head)
+    strategies: list[ParameterStrategy] = []
     missing: list[str] = []
     for parameter in head.parameters:
         if parameter.kind == "doublestar":
             continue
-        strategy = _made(parameter, head, examples, module, dotted, types.get(parameter.name, ""))
+        strategy = _build_strategy(parameter, head, examples, module_text, module, types.get(parameter.name, ""))
         if strategy is not None:
             strategies.append(strategy)
         elif not parameter.default and parameter.kind != "star":
@@ -83,48 +85,65 @@ def values(head: Head, module: str, dotted: str, types: dict[str, str]) -> tuple
     return tuple(strategies), tuple(missing)
 
 
-def _made(parameter: Parameter, head: Head, shown: Shown, module: str, dotted: str, said: str) -> Values | None:
-    examples = shown.arguments.get(parameter.name, ())
-    kind = _form(parameter, head, examples, module, said)
+def _build_strategy(
+    parameter: Parameter,
+    head: FunctionHeader,
+    example_calls: ExampleCalls,
+    module: str,
+    dotted: str,
+    docstring_type: str,
+) -> ParameterStrategy | None:
+    examples = example_calls.arguments.get(parameter.name, ())
+    kind = _value_kind(parameter, head, examples, module, docstring_type)
     if kind is None:
         return None
-    builder = _Maker(parameter.name, head.docstring, examples, dotted)
-    strategy = builder.of(kind)
+    builder = _StrategyBuilder(parameter.name, head.docstring, examples, dotted)
+    strategy = builder.strategy_of(kind)
     if strategy is None:
         return None
     if parameter.kind == "star":
-        kind, strategy = Form(name="list", inner=(kind,)), f"st.lists({strategy}, min_size=1, max_size=4)"
+        kind, strategy = ValueKind(name="list", parts=(kind,)), f"st.lists({strategy}, min_size=1, max_size=4)"
     always_drawn = not parameter.default
-    return Values(name=parameter.name, kind=parameter.kind, strategy=strategy, form=kind, drawn=always_drawn)
+    return ParameterStrategy(
+        name=parameter.name, kind=parameter.kind, strategy=strategy, value_kind=kind, always_drawn=always_drawn
+    )
 
 
-def _form(parameter: Parameter, head: Head, examples: Sequence[Any], module: str, said: str) -> Form | None:
+def _value_kind(
+    parameter: Parameter, head: FunctionHeader, examples: Sequence[Any], module: str, docstring_type: str
+) -> ValueKind | None:
     """The kind by the first source that tells: annotation, docstring type, examples, default, the docstring's prose.
 
     A container that is named without its parts gets them from the examples.
     """
     named_kind = (
-        value_kinds.annotated(parameter.annotation, module) if parameter.annotation else value_kinds.worded(said)
+        value_kinds.kind_of_annotation(parameter.annotation, module)
+        if parameter.annotation
+        else value_kinds.kind_in_prose(docstring_type)
     )
-    example_kind = value_kinds.shown(examples)
+    example_kind = value_kinds.kind_of_values(examples)
     if named_kind is not None:
-        return _filled(named_kind, example_kind)
+        return _with_parts(named_kind, example_kind)
     if parameter.annotation:
         return None
     if example_kind is not None:
         return example_kind
-    default_kind = value_kinds.shown([value]) if (value := _constant(parameter.default)) is not None else None
+    default_kind = value_kinds.kind_of_values([value]) if (value := _constant(parameter.default)) is not None else None
     if default_kind is not None:
         return default_kind
     required = [each for each in head.parameters if not each.default and each.kind in ("plain", "keyword")]
     prose = head.docstring.split("\n\n")[0] if head.docstring else ""
-    return value_kinds.worded(prose) if len(required) == 1 else None
+    return value_kinds.kind_in_prose(prose) if len(required) == 1 else None
 
 
-def _filled(known: Form, seen: Form | None) -> Form:
-    if known.inner or seen is None or seen.name not in (known.name, "tuples", "list"):
-        return known
-    return replace(known, inner=seen.inner) if known.name in ("list", "set", "frozenset", "tuples", "dict") else known
+def _with_parts(named_kind: ValueKind, example_kind: ValueKind | None) -> ValueKind:
+    if named_kind.parts or example_kind is None or example_kind.name not in (named_kind.name, "tuples", "list"):
+        return named_kind
+    return (
+        replace(named_kind, parts=example_kind.parts)
+        if named_kind.name in ("list", "set", "frozenset", "tuples", "dict")
+        else named_kind
+    )
 
 
 def _constant(default: str) -> Any:
@@ -134,12 +153,12 @@ def _constant(default: str) -> Any:
         return None
 
 
-def _mutable(form: Form) -> bool:
-    return form.name in ("list", "set", "dict", "own") or any(_mutable(each) for each in form.inner)
+def _is_mutable(kind: ValueKind) -> bool:
+    return kind.name in ("list", "set", "dict", "own") or any(_is_mutable(each) for each in kind.parts)
 
 
 @dataclass(frozen=True)
-class _Maker:
+class _StrategyBuilder:
     """Builds the strategy of one parameter from the known facts about its values."""
 
     parameter: str
@@ -147,7 +166,7 @@ class _Maker:
     examples: Sequence[Any]
     dotted: str
 
-    def of(self, form: Form, *, inside: bool = False) -> str | None:
+    def strategy_of(self, form: ValueKind, *, inside: bool = False) -> str | None:
         """The strategy's source; None for an unsupported kind. `is_part`: it is for a part of a container."""
         name = form.name
         if name in _STANDARD:
@@ -168,20 +187,20 @@ class _Maker:
         if name == "own":
             return f"st.deferred(lambda: st.from_type(__import__({self.dotted!r}, fromlist=['_']).{form.text}))"
         if name == "union":
-            return self._each(form.inner, "st.one_of({})")
+            return self._each(form.parts, "st.one_of({})")
         if name == "tuple":
-            return self._each(form.inner, "st.tuples({})")
+            return self._each(form.parts, "st.tuples({})")
         return self._container(form, inside=inside)
 
-    def _each(self, forms: Sequence[Form], around: str) -> str | None:
-        parts = [self.of(form, inside=True) for form in forms]
+    def _each(self, forms: Sequence[ValueKind], around: str) -> str | None:
+        parts = [self.strategy_of(form, inside=True) for form in forms]
         return None if None in parts else around.format(", ".join(str(part) for part in parts))
 
-    def _container(self, form: Form, *, inside: bool) -> str | None:
-        part_kinds = form.inner or (
-            (Form(name="str"), Form(name="int")) if form.name == "dict" else (Form(name="int"),)
+    def _container(self, form: ValueKind, *, inside: bool) -> str | None:
+        part_kinds = form.parts or (
+            (ValueKind(name="str"), ValueKind(name="int")) if form.name == "dict" else (ValueKind(name="int"),)
         )
-        part_strategies = [self.of(each, inside=True) for each in part_kinds]
+        part_strategies = [self.strategy_of(each, inside=True) for each in part_kinds]
         if None in part_strategies:
             return None
         size = f"{self._least(inside=inside)}max_size={4 if inside else ITEMS}"
@@ -200,7 +219,7 @@ class _Maker:
         return strategy if form.name == "list" else f"{strategy}.map(tuple)"
 
     def _integers(self, *, inside: bool) -> str:
-        numbers = list(_numbers(self.examples))
+        numbers = list(_numbers_in(self.examples))
         upper_bound = FAR
         if not inside and _COUNTS.match(self.parameter):
             upper_bound = min(FAR, max(20, *(int(number) for number in numbers), 0))
@@ -211,12 +230,12 @@ class _Maker:
             return 1
         if _NOT_NEGATIVE.search(self.docstring) or (not inside and _COUNTS.match(self.parameter)):
             return 0
-        numbers = list(_numbers(self.examples))
+        numbers = list(_numbers_in(self.examples))
         return 0 if numbers and min(numbers) >= 0 and not _NEGATIVE.search(self.docstring) else -FAR
 
     def _alphabet(self) -> str:
         """The examples' own characters where they are special (brackets, digits, roman numerals)."""
-        characters = "".join(_texts(self.examples))
+        characters = "".join(_texts_in(self.examples))
         return (
             "".join(sorted(set(characters)))
             if characters and not any(each.islower() for each in characters)
@@ -241,21 +260,21 @@ class _Maker:
         )
 
 
-def _numbers(given: object) -> Iterator[float]:
-    if isinstance(given, int | float) and not isinstance(given, bool):
-        yield given
-    elif isinstance(given, dict):
-        yield from _numbers([*given, *given.values()])
-    elif isinstance(given, list | tuple | set | frozenset):
-        for each in given:
-            yield from _numbers(each)
+def _numbers_in(values: object) -> Iterator[float]:
+    if isinstance(values, int | float) and not isinstance(values, bool):
+        yield values
+    elif isinstance(values, dict):
+        yield from _numbers_in([*values, *values.values()])
+    elif isinstance(values, list | tuple | set | frozenset):
+        for each in values:
+            yield from _numbers_in(each)
 
 
-def _texts(given: object) -> Iterator[str]:
-    if isinstance(given, str):
-        yield given
-    elif isinstance(given, dict):
-        yield from _texts([*given, *given.values()])
-    elif isinstance(given, list | tuple | set | frozenset):
-        for each in given:
-            yield from _texts(each)
+def _texts_in(values: object) -> Iterator[str]:
+    if isinstance(values, str):
+        yield values
+    elif isinstance(values, dict):
+        yield from _texts_in([*values, *values.values()])
+    elif isinstance(values, list | tuple | set | frozenset):
+        for each in values:
+            yield from _texts_in(each)

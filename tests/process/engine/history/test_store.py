@@ -20,7 +20,7 @@ def an_open_history(path: Path, warnings: list[str] | None = None, keep: int = 1
 
 
 def begin(history: History, root: Path = ROOT) -> int:
-    run = history.begin(root, "test_m.py::test_f", preset="plain", model="scripted:a", sandbox="bubblewrap")
+    run = history.start_run(root, "test_m.py::test_f", preset="plain", model="scripted:a", sandbox="bubblewrap")
     assert run is not None
     return run
 
@@ -35,9 +35,9 @@ from greenloop.engine.history.store import History
 warnings = []
 history = History.open(Path({path!r}), warn=warnings.append)
 for lap in range({laps}):
-    run = history.begin(Path("/w"), "t", preset="p", model="m", sandbox="s")
+    run = history.start_run(Path("/w"), "t", preset="p", model="m", sandbox="s")
     for number in range({attempts}):
-        history.attempt(run, Attempt(number=number, verdict=Verdict(status=Status.FAILED)))
+        history.save_attempt(run, Attempt(number=number, verdict=Verdict(status=Status.FAILED)))
         print(run, number, flush=True)
 print("warnings", warnings, flush=True)
 {after}

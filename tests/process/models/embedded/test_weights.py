@@ -20,7 +20,7 @@ def tiny(*, sha256="", hub=""):
         sha256=sha256 or hashlib.sha256(DATA).hexdigest(),
         hub=hub,
         packages=tuple(f"tiny-part{number}==1.0" for number in range(1, 5)),
-        part=PART,
+        part_bytes=PART,
     )
 
 

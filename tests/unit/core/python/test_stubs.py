@@ -81,7 +81,7 @@ def test_search_regions_and_the_form_of_answers_agree(body):
     region = Region(path="m.py", qualname="f", start=1, end=text.count("\n"))
     problem = Problem(root=PROBLEM.root, spec=Spec(), regions=(region,), originals={"m.py": text}, files={"m.py": text})
     baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
-    assert regions.unwritten(region, problem.files.get) == is_unwritten(text)
+    assert regions.is_unwritten(region, problem.files.get) == is_unwritten(text)
     assert (chosen("search-replace", problem, 1000) == WHOLE) == is_unwritten(text)
     if body != "return x +":
         assert (ladder.plan(problem, [baseline])[0].move is Move.DRAFT) == is_unwritten(text)

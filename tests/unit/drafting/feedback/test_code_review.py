@@ -20,7 +20,7 @@ from greenloop.drafting.feedback import raw
 from greenloop.drafting.feedback.published import code_review, requirements
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
-from greenloop.engine.attempt_steps import judged
+from greenloop.engine.attempt_steps import with_verdict
 from specifying import tools
 from theatre import Theatre
 
@@ -57,7 +57,7 @@ def about(text: str = STUB, **more) -> Problem:
 def tried(problem: Problem, expression: str = HALF) -> Attempt:
     candidate = parse_answer.read(code(expression), problem)
     blank = Attempt(number=1, parent=0, candidate=candidate, verdict=Verdict(status=Status.REFUSED))
-    return judged(blank, executed({"m.py": f"def double(x):\n    return {expression}\n"}))
+    return with_verdict(blank, executed({"m.py": f"def double(x):\n    return {expression}\n"}))
 
 
 BASELINE = Attempt(number=0, verdict=Verdict(status=Status.FAILED))

@@ -39,46 +39,46 @@ def place(tmp_path) -> SandboxSpec:
 
 def test_a_basis_survives_json(place):
     problem = Problem(root=place.root, spec=SPEC, regions=(), originals={}, files={}, neighbours=("test_m.py::b",))
-    whole = provenance.of(place, problem, {"test_m.py::test_a": "failed"})
+    whole = provenance.run_basis(place, problem, {"test_m.py::test_a": "failed"})
     assert whole.packages == ("a_b-1.0", "c-2.0")
     assert from_json(provenance.Basis, to_json(whole)) == whole
 
 
 def test_the_same_place_differs_in_nothing(place):
-    then = provenance.here(place)
-    assert provenance.changed_tests(then, provenance.here(place)) == ()
-    assert provenance.changes(then, provenance.here(place)) == ()
+    then = provenance.current_basis(place)
+    assert provenance.changed_tests(then, provenance.current_basis(place)) == ()
+    assert provenance.describe_changes(then, provenance.current_basis(place)) == ()
 
 
 def test_changed_tests_are_named(place):
-    then = provenance.here(place)
+    then = provenance.current_basis(place)
     (place.root / "test_m.py").write_text("1")
     (place.root / "conftest.py").write_text("")
     (place.root / "pytest.ini").unlink()
-    assert provenance.changed_tests(then, provenance.here(place)) == ("conftest.py", "pytest.ini", "test_m.py")
-    assert provenance.changed_tests(replace(then, files={}), replace(provenance.here(place), files={})) != ()
+    assert provenance.changed_tests(then, provenance.current_basis(place)) == ("conftest.py", "pytest.ini", "test_m.py")
+    assert provenance.changed_tests(replace(then, files={}), replace(provenance.current_basis(place), files={})) != ()
 
 
 def test_unsaved_tests_count_before_the_disk(place):
-    then = provenance.here(place, {"test_m.py": b"1"})
-    assert provenance.changed_tests(then, provenance.here(place)) == ("test_m.py",)
+    then = provenance.current_basis(place, {"test_m.py": b"1"})
+    assert provenance.changed_tests(then, provenance.current_basis(place)) == ("test_m.py",)
     (place.root / "test_m.py").write_text("1")
-    assert provenance.changed_tests(then, provenance.here(place)) == ()
+    assert provenance.changed_tests(then, provenance.current_basis(place)) == ()
 
 
 def test_other_differences_are_one_sentence_each(place):
-    then = provenance.here(place)
+    then = provenance.current_basis(place)
     (place.root / "m.py").write_text("1")
     (place.root / "n.py").write_text("1")
     now = replace(
-        provenance.here(place),
+        provenance.current_basis(place),
         python="/other/python",
         packages=("a_b-1.1", "c-2.0"),
         network=True,
         variables=("HOME",),
         seeds=(1,),
     )
-    told = provenance.changes(then, now, besides={"m.py"})
+    told = provenance.describe_changes(then, now, except_files={"m.py"})
     assert len(told) == 6
     text = " ".join(told)
     for part in ("n.py", "/other/python", "-a_b-1.0", "+a_b-1.1", "network", "HOME", "(1,)"):
@@ -88,7 +88,7 @@ def test_other_differences_are_one_sentence_each(place):
 
 def test_of_very_many_files_only_one_hash_is_kept(place, monkeypatch):
     monkeypatch.setattr(provenance, "MOST_FILES", 1)
-    then = provenance.here(place)
+    then = provenance.current_basis(place)
     assert then.files == {}
     (place.root / "test_m.py").write_text("1")
-    assert provenance.changed_tests(then, provenance.here(place)) == ("the tests or their configuration",)
+    assert provenance.changed_tests(then, provenance.current_basis(place)) == ("the tests or their configuration",)

@@ -67,7 +67,7 @@ def an_open_history(path: Path, warnings: list[str] | None = None, keep: int = 1
 
 
 def begin(history: History, root: Path = ROOT) -> int:
-    run = history.begin(root, "test_m.py::test_f", preset="plain", model="scripted:a", sandbox="bubblewrap")
+    run = history.start_run(root, "test_m.py::test_f", preset="plain", model="scripted:a", sandbox="bubblewrap")
     assert run is not None
     return run
 
@@ -120,8 +120,8 @@ def test_numbers_that_json_cannot_say_become_null():
 def test_a_finished_run_comes_back_whole_after_a_restart(tmp_path):
     history = an_open_history(tmp_path)
     run = begin(history)
-    history.attempt(run, an_attempt(0))
-    history.finish(run, an_outcome())
+    history.save_attempt(run, an_attempt(0))
+    history.finish_run(run, an_outcome())
     history.close()
 
     record = an_open_history(tmp_path).run(run)
@@ -133,8 +133,8 @@ def test_a_finished_run_comes_back_whole_after_a_restart(tmp_path):
 def test_that_a_result_was_applied_is_kept(tmp_path):
     history = an_open_history(tmp_path)
     run = begin(history)
-    history.finish(run, an_outcome())
-    history.applied(run)
+    history.finish_run(run, an_outcome())
+    history.mark_applied(run)
     assert history.runs()[0].applied is not None
 
 
@@ -160,14 +160,14 @@ def test_a_workspace_whose_path_is_no_utf8(tmp_path):
 
 def test_what_became_known_later(tmp_path):
     history = an_open_history(tmp_path)
-    history.describe(begin(history), model="local", sandbox="docker")
+    history.update_run(begin(history), model="local", sandbox="docker")
     assert (history.runs()[0].model, history.runs()[0].sandbox) == ("local", "docker")
 
 
 def test_long_output_is_cut_and_short_output_is_not(tmp_path):
     history = an_open_history(tmp_path)
     run = begin(history)
-    history.attempt(run, an_attempt(1, text="a" * LONGEST_OUTPUT + "b" * 100_000))
+    history.save_attempt(run, an_attempt(1, text="a" * LONGEST_OUTPUT + "b" * 100_000))
     stored = history.run(run).attempts[0].verdict
     assert len(stored.output) < LONGEST_OUTPUT + 100
     assert stored.output.startswith("aaa")
@@ -179,7 +179,7 @@ def test_old_runs_make_room_with_their_attempts(tmp_path):
     history = an_open_history(tmp_path, keep=3)
     runs = [begin(history) for _ in range(5)]
     for run in runs:
-        history.attempt(run, an_attempt(1))
+        history.save_attempt(run, an_attempt(1))
     last = begin(history)
     assert [record.id for record in history.runs()] == [last, *runs[:2:-1]]
     with sqlite3.connect(tmp_path / "history.sqlite3") as connection:
@@ -189,8 +189,8 @@ def test_old_runs_make_room_with_their_attempts(tmp_path):
 def test_export_is_json_with_everything(tmp_path):
     history = an_open_history(tmp_path)
     first, second = begin(history), begin(history)
-    history.finish(first, an_outcome())
-    history.attempt(second, an_attempt(1))
+    history.finish_run(first, an_outcome())
+    history.save_attempt(second, an_attempt(1))
     one, two = (json.loads(json.dumps(value)) for value in history.export())
     assert (one["id"], one["outcome"]["after"]["m.py"], len(one["attempts"])) == (first, "def f():\n    return 2\n", 2)
     assert (two["id"], two["outcome"], two["attempts"][0]["number"]) == (second, None, 1)
@@ -229,7 +229,7 @@ def test_several_threads_write_at_once(tmp_path):
 
     def write() -> None:
         for _ in range(20):
-            history.attempt(begin(history), an_attempt(1))
+            history.save_attempt(begin(history), an_attempt(1))
 
     threads = [threading.Thread(target=write) for _ in range(4)]
     for thread in threads:
@@ -245,7 +245,7 @@ def test_a_damaged_history_is_put_aside_and_the_run_goes_on(tmp_path, damage):
     warnings: list[str] = []
     history = an_open_history(tmp_path, warnings)
     run = begin(history)
-    history.finish(run, an_outcome())
+    history.finish_run(run, an_outcome())
     assert history.run(run).outcome == an_outcome()
     assert len(warnings) == 1
     assert "put aside" in warnings[0]
@@ -258,8 +258,8 @@ def test_a_history_damaged_while_open_costs_one_warning(tmp_path):
     history = an_open_history(tmp_path, warnings)
     run = begin(history)
     history._connection.close()
-    history.attempt(run, an_attempt(1))
-    history.finish(run, an_outcome())
+    history.save_attempt(run, an_attempt(1))
+    history.finish_run(run, an_outcome())
     assert history.runs() == []
     assert len(warnings) == 1
 
@@ -268,9 +268,9 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
     (tmp_path / "file").write_text("")
     warnings: list[str] = []
     history = History.open(tmp_path / "file" / "history.sqlite3", warn=warnings.append)
-    run = history.begin(ROOT, "t", preset="p", model="m", sandbox="s")
-    history.attempt(run, an_attempt(1))
-    history.finish(run, an_outcome())
+    run = history.start_run(ROOT, "t", preset="p", model="m", sandbox="s")
+    history.save_attempt(run, an_attempt(1))
+    history.finish_run(run, an_outcome())
     assert (run, history.runs(), history.run(1), list(history.export())) == (None, [], None, [])
     assert len(warnings) == 1
 
@@ -279,11 +279,11 @@ def test_a_full_disk_costs_one_warning_and_what_was_there_stays(tmp_path):
     warnings: list[str] = []
     history = an_open_history(tmp_path, warnings)
     run = begin(history)
-    history.attempt(run, an_attempt(0))
+    history.save_attempt(run, an_attempt(0))
     pages = history._connection.execute("PRAGMA page_count").fetchone()[0]
     history._connection.execute(f"PRAGMA max_page_count={pages}")  # SQLite then says what it says on a full disk
     for number in range(1, 30):
-        history.attempt(run, an_attempt(number))
+        history.save_attempt(run, an_attempt(number))
     assert len(warnings) == 1
     assert "full" in warnings[0]
     assert history.run(run).attempts[0] == an_attempt(0)
@@ -323,7 +323,7 @@ def test_a_history_of_an_older_greenloop_still_opens(tmp_path):
     history = an_open_history(tmp_path, warnings)
     assert history.run(7).target == "t"
     assert history.basis(7) is None
-    run = history.begin(ROOT, "t", preset="plain", model="m", sandbox="s", basis=Basis(trusted="x", seeds=(1, 2)))
+    run = history.start_run(ROOT, "t", preset="plain", model="m", sandbox="s", basis=Basis(trusted="x", seeds=(1, 2)))
     assert run == 8
     history.close()
     again = an_open_history(tmp_path, warnings)
@@ -335,7 +335,7 @@ def test_a_history_of_an_older_greenloop_still_opens(tmp_path):
 def test_a_basis_goes_with_its_run(tmp_path):
     history = History.open(tmp_path / "history.sqlite3", keep=1)
     for name in "ab":
-        history.begin(ROOT, "t", preset="plain", model="m", sandbox="s", basis=Basis(trusted=name))
+        history.start_run(ROOT, "t", preset="plain", model="m", sandbox="s", basis=Basis(trusted=name))
     assert history.basis(1) is None
     assert history.basis(2) == Basis(trusted="b")
     history._connection.execute("UPDATE bases SET basis = '{'")
@@ -345,8 +345,8 @@ def test_a_basis_goes_with_its_run(tmp_path):
 def test_one_unreadable_attempt_does_not_hide_the_others(tmp_path):
     history = an_open_history(tmp_path)
     run = begin(history)
-    history.attempt(run, an_attempt(0))
-    history.attempt(run, an_attempt(1))
+    history.save_attempt(run, an_attempt(0))
+    history.save_attempt(run, an_attempt(1))
     history._connection.execute("UPDATE attempts SET attempt = '{' WHERE number = 0")
     assert [item.number for item in history.run(run).attempts] == [1]
 
@@ -365,18 +365,18 @@ def test_runs_that_began_alike_say_what_they_came_to(tmp_path, model, preset, mo
     ends = [StopReason.SOLVED, StopReason.ATTEMPTS, StopReason.STALLED, StopReason.CANCELLED, None]
     moves = ["draft", "mutate", "draft", "draft", "draft"]
     for number, (reason, first) in enumerate(zip(ends, moves, strict=True)):
-        run = history.begin(ROOT, "t", preset="plain", model="a", sandbox="s")
-        history.begun(run, move=first, prompt=100 * (number + 1))
+        run = history.start_run(ROOT, "t", preset="plain", model="a", sandbox="s")
+        history.save_start(run, move=first, prompt=100 * (number + 1))
         if reason:
             usage = Usage(prompt_tokens=7, completion_tokens=number, cost=0.5)
             solved = reason is StopReason.SOLVED
             outcome = Outcome(
                 solved=solved, verified=Verified.UNVERIFIED, reason=reason, message="", attempts=(), usage=usage
             )
-            history.finish(run, outcome)
-    past = history.like(model, preset, move)
+            history.finish_run(run, outcome)
+    past = history.similar_runs(model, preset, move)
     assert [run.prompt_tokens for run in past] == found
     assert all(run.cost == 0.5 and 0 <= run.seconds < 60 and run.tokens in (7, 8, 9) for run in past)
     assert [run.solved for run in past] == [run.prompt_tokens == 100 for run in past]
     history.close()
-    assert history.like(model, preset, move) == []
+    assert history.similar_runs(model, preset, move) == []

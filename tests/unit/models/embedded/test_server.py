@@ -70,7 +70,7 @@ async def test_half_an_embedded_model_is_none(monkeypatch, ollama, there):
 async def test_a_key_is_offered_and_never_used(ollama):
     environ = {"OLLAMA_HOST": await ollama(), "OPENAI_API_KEY": "k", "GROQ_API_KEY": "", "HOME": "/"}
     assert await default_model.choose(Settings(), environ) == ""
-    assert default_model.offers(environ) == ["OPENAI_API_KEY"]
+    assert default_model.available_keys(environ) == ["OPENAI_API_KEY"]
 
 
 async def test_no_ollama_is_no_trouble():
@@ -105,14 +105,14 @@ def test_a_missing_engine_names_the_extra(monkeypatch):
 
 def test_too_little_memory_is_told_in_numbers(monkeypatch):
     monkeypatch.setattr(hardware, "find_spec", lambda _: object())
-    monkeypatch.setattr(hardware, "memory", lambda: 800_000_000)
+    monkeypatch.setattr(hardware, "free_memory", lambda: 800_000_000)
     with pytest.raises(ModelError, match=r"needs 1\.7 GB of memory, and 0\.8 GB are free"):
         hardware.check(weights.CODER.size, 4096)
 
 
 def test_an_old_processor_is_told(monkeypatch):
     monkeypatch.setattr(hardware, "find_spec", lambda _: object())
-    monkeypatch.setattr(hardware, "features", lambda: {"sse2", "fma"})
+    monkeypatch.setattr(hardware, "cpu_features", lambda: {"sse2", "fma"})
     monkeypatch.setattr(hardware.platform, "machine", lambda: "x86_64")
     with pytest.raises(ModelError, match="processor lacks avx2, bmi2, f16c"):
         hardware.check(1, 1024)
@@ -121,12 +121,12 @@ def test_an_old_processor_is_told(monkeypatch):
 def test_features_are_read_where_the_system_tells_them(tmp_path):
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text("processor : 0\nflags\t\t: fpu avx2 fma\n")
-    assert hardware.features(cpuinfo) == {"fpu", "avx2", "fma"}
-    assert hardware.features(tmp_path / "none") == hardware.FEATURES
+    assert hardware.cpu_features(cpuinfo) == {"fpu", "avx2", "fma"}
+    assert hardware.cpu_features(tmp_path / "none") == hardware.FEATURES
 
 
 def test_there_is_at_least_one_thread():
-    assert 1 <= hardware.threads() <= os.cpu_count()
+    assert 1 <= hardware.thread_count() <= os.cpu_count()
 
 
 # -- server and lock -------------------------------------------------------------------------------------------------
@@ -154,6 +154,6 @@ async def test_a_lock_that_is_no_servers_is_never_a_server_to_be_killed():
         state = {"port": 1, "key": "k", "pid": os.getpid(), "context": 9, "threads": 1}
         server.state_file().write_text(json.dumps(state))
         assert server.status() is None
-        assert server._holder() == 0
+        assert server._lock_holder() == 0
     finally:
         os.close(descriptor)

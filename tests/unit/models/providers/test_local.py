@@ -48,7 +48,7 @@ def said(*pieces, finish="stop"):
 @pytest.fixture
 async def api(monkeypatch):
     async with openai_api.serve() as api:
-        running = server.Running(port=api.port, key="k", pid=1, context=4096, threads=2)
+        running = server.RunningServer(port=api.port, key="k", pid=1, context=4096, threads=2)
 
         async def start(_settings):
             return running

@@ -228,12 +228,12 @@ def test_stderr_is_bounded():
         (
             {"Running": False, "ExitCode": 3},
             frame(2, b"Traceback\nKeyError: 'x'\n"),
-            "status 3. Its last words: KeyError: 'x'",
+            "status 3. Last output: KeyError: 'x'",
         ),
         ({"Running": False, "ExitCode": 137}, b"", "killed from outside"),
         ({"Running": False, "OOMKilled": True}, b"", "ran out of memory"),
         ({"Running": True}, b"", "connection to the sandbox's container was lost"),
-        ({"Running": True}, frame(1, b"\xff\xff\xff\xff"), "no message"),
+        ({"Running": True}, frame(1, b"\xff\xff\xff\xff"), "invalid message"),
         ({"Running": True}, frame(1, packed({"kind": "ended", "status": -9})), "supervisor ended with status -9"),
     ],
 )
@@ -332,7 +332,7 @@ def test_no_registry_and_no_tools_names_both_and_the_remedy(monkeypatch):
 
     pull = lambda *_, **__: iter([{"error": "no such host"}])  # noqa: E731
     client = SimpleNamespace(images=SimpleNamespace(get=absent), api=SimpleNamespace(pull=pull))
-    monkeypatch.setattr(base, "build_obstacle", lambda _version: "making one here needs root")
+    monkeypatch.setattr(base, "build_obstacle", lambda _version: "building one here needs root")
     with pytest.raises(CannotVerifyError, match=r"no such host.*needs root") as caught:
         base.ensure(replace(ENGINE, client=client), (3, 11), lambda _: None, bool)
     assert "docker pull python:3.11-slim" in caught.value.remedy
@@ -371,7 +371,7 @@ async def test_an_unreachable_docker_host_is_named(monkeypatch, tmp_path):
 
 
 def test_a_self_test_that_ran_nothing_is_no_success():
-    assert "ended early" in find_problem(Execution(status=0))
+    assert "stopped early" in find_problem(Execution(status=0))
     failing = {
         "kind": "phase",
         "id": "t.py::test_has_no_network",

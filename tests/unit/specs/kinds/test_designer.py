@@ -14,8 +14,8 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Provenance, Region, Spec
 from greenloop.core.records.usage import Usage
 from greenloop.specs.kinds import designer
-from greenloop.specs.kinds._stub_view import outline
-from greenloop.specs.kinds._test_lines import lines
+from greenloop.specs.kinds._stub_view import build_stub_view
+from greenloop.specs.kinds._test_lines import read_tests
 
 MODULE = '''\
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def region(qualname: str) -> Region:
 
 
 def about(qualname: str = "rle"):
-    found = outline(region(qualname), MODULE)
+    found = build_stub_view(region(qualname), MODULE)
     assert found is not None
     return found
 
@@ -103,7 +103,7 @@ async def collected(answers: list[str], qualname: str = "rle") -> tuple[Spec, li
 
 
 def read(answer: str, qualname: str = "rle") -> list[str]:
-    return [line.text for line in lines(answer, about(qualname))]
+    return [line.text for line in read_tests(answer, about(qualname))]
 
 
 @pytest.mark.parametrize("qualname", ["rle", "Purse.spend", "Purse.empty", "Purse", "later"])
@@ -239,19 +239,19 @@ async def test_classes_of_the_module_are_imported_in_the_test():
 
 
 def test_a_coroutine_is_run():
-    (line,) = lines("assert await later(2) == 4", about("later"))
+    (line,) = read_tests("assert await later(2) == 4", about("later"))
     assert line.text == "assert asyncio.run(later(2)) == 4"
     assert "import asyncio" in line.imports
 
 
 def test_a_function_that_cannot_be_parsed_has_no_outline():
-    assert outline(Region(path="m.py", qualname="f", start=1, end=2), "def f(:\n    pass\n") is None
+    assert build_stub_view(Region(path="m.py", qualname="f", start=1, end=2), "def f(:\n    pass\n") is None
 
 
 def test_the_file_has_a_test_for_each_case():
     space: dict = {}
     answers = ["assert rle('b') == '1b'\nassert rle(1) == 0.5\nwith pytest.raises(KeyError): rle(None)"]
-    found = designer.spec(region("rle"), "m", about(), answers)
+    found = designer.build_spec(region("rle"), "m", about(), answers)
     (text,) = found.files.values()
     exec(compile(text, "sheet", "exec"), space)
     assert {name for name in space if name.startswith("test_")} == {case.id.rpartition("::")[2] for case in found.cases}

@@ -21,7 +21,7 @@ def region(text: str, name: str = "f") -> Region:
 
 def of(docstring: str, body: str = "raise NotImplementedError", head: str = "def f(x, y=0):") -> list[tuple[int, str]]:
     text = f'{head}\n    """{docstring}"""\n{indent(body, "    ")}\n'
-    return [(case.line, case.source) for case in examples.stated(region(text), text, "pkg.m").cases]
+    return [(case.line, case.source) for case in examples.build_spec(region(text), text, "pkg.m").cases]
 
 
 def test_each_form_is_a_binding_case_at_its_own_line():
@@ -58,7 +58,7 @@ def f(x):
     # TODO: f(10) = 100
     raise NotImplementedError  # assert f(6) == 36
 '''
-    spec = examples.stated(region(text), text, "pkg.m")
+    spec = examples.build_spec(region(text), text, "pkg.m")
     assert [(case.line, case.source) for case in spec.cases] == [
         (8, "assert f(5) == 25"),
         (12, "assert f(-3) == 9"),
@@ -135,19 +135,19 @@ def test_comments_count_only_as_long_as_nothing_is_written():
 
 def test_a_docstring_is_read_where_the_body_or_the_file_is_broken():
     text = 'def f(x):\n    """It.\n\n    f(1) == 2\n    """\n    return (\n\n\ndef g(:\n'
-    spec = examples.stated(Region(path="m.py", qualname="f", start=1, end=6), text, "m")
+    spec = examples.build_spec(Region(path="m.py", qualname="f", start=1, end=6), text, "m")
     assert [(case.line, case.source) for case in spec.cases] == [(4, "assert f(1) == 2")]
 
 
 def test_a_method_needs_its_class():
     text = 'class A:\n    def f(self, x):\n        """f(1) == 2; A(3).f(1) == 4; A.f(2) -> 1."""\n'
-    spec = examples.stated(region(text, "A.f"), text, "m")
+    spec = examples.build_spec(region(text, "A.f"), text, "m")
     assert [case.source for case in spec.cases] == ["assert A(3).f(1) == 4", "assert A.f(2) == 1"]
 
 
 def test_a_call_that_the_parameters_do_not_allow_is_a_doubt():
     text = 'def f(x):\n    """f(1, 2) == 3. f(y=1) == 1.\n\n    f(1) == 2"""\n'
-    spec = examples.stated(region(text), text, "m")
+    spec = examples.build_spec(region(text), text, "m")
     assert [case.source for case in spec.cases] == ["assert f(1) == 2"]
     assert spec.doubts == (
         "Line 2 calls f(1, 2), which the parameters of f do not allow.",
@@ -168,7 +168,7 @@ def test_a_call_that_the_parameters_do_not_allow_is_a_doubt():
 )
 def test_a_contradiction_names_both_lines_and_is_no_case(docstring, said):
     text = f'def f(x):\n    """{docstring}"""\n'
-    spec = examples.stated(region(text), text, "m")
+    spec = examples.build_spec(region(text), text, "m")
     assert spec.cases == ()
     assert spec.doubts == (f"The documentation of f contradicts itself: {said}",)
 
@@ -179,7 +179,7 @@ def test_a_contradiction_names_both_lines_and_is_no_case(docstring, said):
 )
 def test_what_differs_in_digits_or_calls_another_function_is_no_contradiction(docstring):
     text = f'def f(x):\n    """{docstring}"""\n'
-    assert "contradicts" not in "".join(examples.stated(region(text), text, "m").doubts)
+    assert "contradicts" not in "".join(examples.build_spec(region(text), text, "m").doubts)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,8 @@ def test_what_differs_in_digits_or_calls_another_function_is_no_contradiction(do
 def test_half_a_megabyte_is_read_in_bounded_time_and_memory(piece):
     text = f"def f(x):\n    r'''{piece * (500_000 // len(piece))} '''\n"
     assert (
-        len(examples.stated(Region(path="m.py", qualname="f", start=1, end=text.count("\n")), text, "m").cases) <= 100
+        len(examples.build_spec(Region(path="m.py", qualname="f", start=1, end=text.count("\n")), text, "m").cases)
+        <= 100
     )
 
 

@@ -12,7 +12,7 @@ from greenloop.specs.kinds import hints
 
 
 def spec(text: str) -> Spec:
-    return hints.spec(Region(path="m.py", qualname="f", start=1, end=text.count("\n")), text, "m")
+    return hints.build_spec(Region(path="m.py", qualname="f", start=1, end=text.count("\n")), text, "m")
 
 
 SHOWN = 'def f(xs: list[int]) -> list[int]:\n    """Sort.\n\n    >>> f([2, 1])\n    [1, 2]\n    """\n'

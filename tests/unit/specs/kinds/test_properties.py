@@ -24,11 +24,11 @@ def region(text: str, name: str) -> Region:
 
 
 def head(text: str, name: str):
-    return signature.read(region(text, name), text)
+    return signature.read_header(region(text, name), text)
 
 
 def strategies(text: str, name: str = "f") -> dict[str, str]:
-    found, _without = value_strategies.values(head(text, name), text, "m", {})
+    found, _without = value_strategies.build_strategies(head(text, name), text, "m", {})
     return {each.name: each.strategy for each in found}
 
 
@@ -50,7 +50,7 @@ def test_the_model_sees_signature_and_docstring_and_no_body():
     ],
 )
 def test_properties_are_read_from_what_small_models_write(line, expression):
-    assert [claim.expression for claim in properties.parse(line, head(SORT, "sort"))] == [expression]
+    assert [claim.expression for claim in properties.parse_properties(line, head(SORT, "sort"))] == [expression]
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_properties_are_read_from_what_small_models_write(line, expression):
     ],
 )
 def test_lines_that_are_no_properties_are_dropped(line):
-    assert properties.parse(line, head(SORT, "sort")) == ()
+    assert properties.parse_properties(line, head(SORT, "sort")) == ()
 
 
 def test_equal_properties_count_once_and_there_are_four_at_most():
     answer = "\n".join(f"p{number}: len(result) >= {number % 6} - 9" for number in range(20))
-    assert len(properties.parse(answer, head(SORT, "sort"))) == 4
+    assert len(properties.parse_properties(answer, head(SORT, "sort"))) == 4
 
 
 def test_a_property_becomes_a_test_with_values_and_a_message_that_names_it():
-    spec = properties.spec(region(SORT, "sort"), SORT, "m", "length: len(result) == len(xs)")
+    spec = properties.build_spec(region(SORT, "sort"), SORT, "m", "length: len(result) == len(xs)")
     (text,) = spec.files.values()
     ast.parse(text)
     assert "given(xs=st.lists(st.integers(0, 1000), max_size=8))" in text
@@ -89,14 +89,14 @@ def test_a_property_becomes_a_test_with_values_and_a_message_that_names_it():
 
 def test_an_answer_without_properties_is_a_doubt():
     text = 'def f(n):\n    """Frobnicate the number."""\n'
-    spec = properties.spec(region(text, "f"), text, "m", "I am sorry, I cannot do that.")
+    spec = properties.build_spec(region(text, "f"), text, "m", "I am sorry, I cannot do that.")
     assert spec.cases == ()
     assert spec.doubts == ("No property of `f` is known or could be read from the model's answer.",)
 
 
 def test_a_parameter_for_which_there_are_no_values_is_a_doubt():
     text = 'def f(conn, query: str):\n    """Fetch rows."""\n'
-    spec = properties.spec(region(text, "f"), text, "m", "p: len(result) >= 0")
+    spec = properties.build_spec(region(text, "f"), text, "m", "p: len(result) >= 0")
     assert spec.doubts == ("No values can be made up for `conn`, so no properties are tried.",)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from greenloop.core.records.spec import Region
 from greenloop.specs.kinds import properties
-from greenloop.specs.properties.type_hints import check
+from greenloop.specs.properties.type_hints import type_check_expression
 
 NOTHING = "I do not know."
 
@@ -13,7 +13,7 @@ def found(text: str, name: str = "f", answer: str = NOTHING) -> dict[str, str]:
     """Expression by name."""
     start = next(number for number, row in enumerate(text.split("\n"), 1) if row.startswith(f"def {name}("))
     region = Region(path="m.py", qualname=name, start=start, end=len(text.split("\n")))
-    spec = properties.spec(region, text, "m", answer)
+    spec = properties.build_spec(region, text, "m", answer)
     return dict(case.source.split(": ", 1) for case in spec.cases)
 
 
@@ -125,7 +125,7 @@ def test_the_library_comes_first_and_equal_expressions_count_once():
 def test_documented_exceptions_say_that_an_input_is_none():
     text = 'def f(n: int) -> int:\n    """Half.\n\n    Raises:\n        KeyError: when odd.\n    """\n'
     region = Region(path="m.py", qualname="f", start=1, end=7)
-    (sheet,) = properties.spec(region, text, "m", "smaller: result <= n").files.values()
+    (sheet,) = properties.build_spec(region, text, "m", "smaller: result <= n").files.values()
     assert "except (ValueError, ArithmeticError, KeyError):" in sheet
 
 
@@ -145,11 +145,11 @@ def test_documented_exceptions_say_that_an_input_is_none():
     ],
 )
 def test_annotations_as_expressions(annotation, good, bad):
-    expression = check(annotation, "result")
+    expression = type_check_expression(annotation, "result")
     assert eval(expression, {"result": good})
     assert not eval(expression, {"result": bad})
 
 
 @pytest.mark.parametrize("annotation", ["Iterator[int]", "Any", "Sequence[int]", "Thing", "np.ndarray", "T"])
 def test_annotations_that_cannot_be_tested(annotation):
-    assert check(annotation, "result") == ""
+    assert type_check_expression(annotation, "result") == ""
