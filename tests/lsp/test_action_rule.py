@@ -130,9 +130,9 @@ FIRST = {
     "waiting": ["Cancel refinement: test_double"],
     "running": ["Cancel refinement: test_double", "Show attempts: test_double"],
     "landing": ["Show attempts: test_double"],
-    "offered": ["Apply refined double (verified (in bubblewrap))", "Show attempts: test_double"],
+    "offered": ["Apply refined double (verified)", "Show attempts: test_double"],
     "unsolved": ["Refine until tests pass: test_double", "Show attempts: test_double"],
-    "ahead": ["Apply refined double (not verified (1 of 2 passed, in bubblewrap))", "Show attempts: test_double"],
+    "ahead": ["Apply refined double (not verified: 1 of 2 tests pass)", "Show attempts: test_double"],
     "applied": ["Refine until tests pass: test_double", "Show attempts: test_double"],
     "refused": ["Refine until tests pass: test_double", "Run in the sandbox: test_double"],
 }
@@ -160,9 +160,9 @@ def test_who_cannot_ask_by_kind_reaches_all_that_ends_or_uses_a_run(tmp_path, mo
 def test_what_cannot_be_done_now_says_why(tmp_path, monkeypatch):
     inside = Inside(tmp_path, FILES, FULL, monkeypatch)
     for state, reasons in {
-        "waiting": ["a refinement of it is waiting"],
+        "waiting": ["its refinement is queued"],
         "running": ["it is being refined"],
-        "landing": ["it is being refined", "its result is on its way into the editor"],
+        "landing": ["it is being refined", "its result is being applied"],
     }.items():
         inside.server.runs._runs.clear()
         put(inside, state)

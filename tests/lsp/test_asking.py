@@ -143,7 +143,7 @@ async def test_cancelling_ends_the_question(editor):
     assert await editor.execute("greenloop.cancel") == 1
     assert (await editor.reply(number))["result"]["reason"] == "cancelled"
     await reply_to(editor, FIRST, answer="Yes")
-    await editor.told("Nobody waits for that answer any more.")
+    await editor.told("That question is no longer open.")
     assert titles(await editor.actions("m.py", 1))[:2] == ["Refine until tests pass: double", "Show attempts: double"]
 
 

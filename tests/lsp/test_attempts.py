@@ -96,7 +96,7 @@ async def test_the_hover_tells_of_the_shown_attempt(editor):
     assert "Best attempt:" in (await editor.hover())["value"]
     await step(editor, 1)
     value = (await editor.hover())["value"]
-    assert "Attempt 1, which is shown:" in value
+    assert "Attempt 1 (shown):" in value
     assert "+    return x * 3" in value
     assert "x * 2" not in value
 
@@ -125,7 +125,7 @@ async def test_an_attempt_that_there_is_not_is_refused(editor, attempt, why, com
 async def test_where_nothing_was_tried_that_is_said(editor):
     await editor.start()
     assert await step(editor, 1) is None
-    await editor.told("No attempts are known here.")
+    await editor.told("There are no attempts here.")
 
 
 # -- pages --------------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
     assert path.is_relative_to(tmp_path / "state")
     assert stat.S_IMODE(path.stat().st_mode) == 0o400
     text = path.read_text()
-    assert "read-only" in text.splitlines()[0]
+    assert "Read-only" in text.splitlines()[0]
     assert re.findall("^#+ .*", text, re.MULTILINE) == [
         "# `test_m.py::test_double`",
         "## Your code",
@@ -151,8 +151,8 @@ async def test_the_page_has_everything_and_is_read_only(editor, tmp_path):
         "draft by `play`: 400 tokens (370 read, 30 written), $0.0000, model 1.0 s, tests 0.1 s.",
         "+    return x * 3",
         ">       assert double(5) == 10",
-        "Feedback that was given:",
-        "Answer of the model:",
+        "Feedback to the model:",
+        "Model's answer:",
     ):
         assert expected in text
 
@@ -202,7 +202,7 @@ async def test_what_was_typed_in_the_same_lines_is_said_and_shown(editor):
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 2"))
     await compare(editor, 1)
     text = (await opened(editor)).read_text()
-    assert "`m.py` changed since in the same lines" in text
+    assert "`m.py` also changed in the same lines since" in text
     assert "-    return x + 2\n+    return x * 3\n" in text
     await compare(editor, 0)
     text = (await opened(editor, 2)).read_text()
@@ -213,7 +213,7 @@ async def test_an_attempt_that_is_in_the_text_differs_in_nothing(editor):
     editor.answers["window/showDocument"] = {"success": True}
     assert (await refined(editor))["applied"]
     await compare(editor, 2)
-    assert "Your text has all of it." in (await opened(editor)).read_text()
+    assert "Your text already contains this change." in (await opened(editor)).read_text()
 
 
 async def compare(editor, attempt):
@@ -248,7 +248,7 @@ async def test_where_it_cannot_be_opened_the_question_has_its_first_lines(editor
     assert not (await refined(editor, without(EVERYTHING, "window.showDocument"), apply="ask"))["applied"]
     message = asked(editor)[0]["message"]
     assert "-    return x + 1\n+    return x * 2" in message
-    assert "All of it is in " in message
+    assert "The full change is in " in message
     assert len(message.splitlines()) < 26
     assert titles(asked(editor)[0]) == ["Apply", "Keep"]
 
@@ -310,6 +310,6 @@ def test_a_hover_compares_long_files_once(tmp_path, monkeypatch):
     ],
 )
 def test_that_it_is_not_solved_is_said_once(why, told):
-    said = notifications.not_solved("f", why)
+    said = notifications.not_solved_text("f", why)
     assert said.startswith(told)
     assert said.lower().count("not solved") == 1

@@ -78,7 +78,7 @@ async def test_who_joins_a_run_does_not_end_it(editor):
     editor.notify("$/cancelRequest", {"id": number})
     assert (await editor.reply(number))["error"]["code"] == CANCELLED
     await editor.call("test/go")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     assert (await editor.state())["calls"] == ["test_m.py::test_double"]
 
 
@@ -165,7 +165,7 @@ async def test_without_progress_the_run_goes_on(editor):
     await editor.start(without(EVERYTHING, "window.workDoneProgress"))
     await editor.action("Refine")
     await editor.told("Refining test_double")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     assert not editor.got("$/progress")
     assert not editor.got("window/workDoneProgress/create")
 
@@ -193,7 +193,7 @@ async def test_closing_another_document_ends_nothing(editor):
     editor.close("test_m.py")
     editor.open("test_m.py")
     await editor.call("test/go")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
 
 
 async def test_a_document_that_was_not_open_when_it_was_asked_ends_nothing(editor):
@@ -318,7 +318,7 @@ async def test_cancelled_while_the_user_is_asked_the_result_is_kept(editor):
     assert (result["solved"], result["applied"]) == (True, False)
     assert (await ended_run(editor))["params"]["value"]["message"] == "cancelled, the result is kept"
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_cancelled_while_a_merge_is_verified_the_result_is_kept(editor):
@@ -327,7 +327,7 @@ async def test_cancelled_while_a_merge_is_verified_the_result_is_kept(editor):
     await editor.under_way()
     editor.change("m.py", "HOLD = 1\n" + editor.text("m.py"))
     await editor.call("test/go")
-    await editor.wait(lambda m: m.get("method") == "$/progress" and "together with what was typed" in str(m))
+    await editor.wait(lambda m: m.get("method") == "$/progress" and "merged with your edits" in str(m))
     assert await editor.execute("greenloop.cancel") == 1
     assert not (await editor.reply(number))["result"]["applied"]
     assert not editor.edits

@@ -149,7 +149,7 @@ async def landed(client, seen, number):
     client.notify("test/go")
     result = (await client.reply(number))["result"]
     assert result["solved"]
-    await client.told("m.py:2 fixed, verified" if result["applied"] else "verified")
+    await client.told("Changed m.py:2" if result["applied"] else "verified")
     if client.has("workspace.applyEdit"):
         assert result["applied"]
         (sent,) = client.edits
@@ -186,7 +186,7 @@ async def taken_back(client, seen):
     before = len(client.inbox)
     await client.choose("Apply refined double")
     if client.has("workspace.applyEdit"):
-        said = lambda m: "fixed, verified" in ((m or {}).get("params") or {}).get("message", "")  # noqa: E731
+        said = lambda m: "Fixed: " in ((m or {}).get("params") or {}).get("message", "")  # noqa: E731
         await client.wait(lambda _m: any(map(said, client.inbox[before:])), "message that it is in now")
     assert client.text("m.py") == DONE
     assert not [entry for entry in await client.offered() if entry["title"].startswith("Apply")]

@@ -86,11 +86,11 @@ async def test_the_same_line_changed_meanwhile_is_a_conflict(editor):
     editor.change("m.py", FILES["m.py"].replace("x + 1", "x + 2"))
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("changed meanwhile in the same lines")
+    await editor.told("the same lines of m.py were changed in the meantime")
     # Taken back by the user, the kept result fits again.
     editor.change("m.py", FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     assert editor.text("m.py") == FIXED
 
 
@@ -103,7 +103,7 @@ async def test_applied_true_without_a_change_is_not_believed(editor):
     await editor.told("the editor did not apply it")
     editor.answers["workspace/applyEdit"] = editor.apply
     await editor.action("Apply refined double")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     assert (editor.text("m.py"), len(editor.edits)) == (FIXED, 1)
 
 
@@ -128,7 +128,7 @@ async def test_a_change_reported_much_later_counts_too(editor):
     assert not (await refine(editor))["applied"]
     await editor.told("the editor did not apply it")
     editor.change("m.py", FIXED + "typed = 1\n")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     assert not [a for a in await editor.actions() if a["title"].startswith("Apply")]
 
 
@@ -153,7 +153,7 @@ async def test_refused_and_then_taken_it_is_told_once(editor):
     assert not (await refine(editor))["applied"]
     editor.answers["workspace/applyEdit"] = editor.apply
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     said = [*editor.got("window/showMessage"), *editor.got("window/showMessageRequest")]
     assert sum("m.py:2 fixed" in each["message"] for each in said) == 1
@@ -193,7 +193,7 @@ async def test_closed_unsaved_it_can_be_applied_again(editor, project):
     assert [a for a in await editor.actions() if a["title"].startswith("Apply")]
     editor.open("m.py", FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     assert editor.text("m.py") == FIXED
     editor.save("m.py")
@@ -223,13 +223,13 @@ async def test_an_action_in_a_file_that_the_editor_opens_for_it(editor):
     assert not (await refine(editor))["applied"]
     (carried,) = [a for a in await editor.actions() if a["title"].startswith("Apply")]
     editor.apply({"edit": {"changes": {editor.uri("m.py"): carried["edit"]["documentChanges"][0]["edits"]}}})
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_applied_where_nothing_waits(editor):
     await editor.start()
     await editor.execute("greenloop.apply", {"uri": editor.uri("m.py")})
-    await editor.told("No result waits to be applied here.")
+    await editor.told("There is no unapplied result here.")
 
 
 @pytest.mark.story("only the editor writes")
@@ -275,7 +275,7 @@ async def test_code_and_tests_land_in_one_edit_with_one_undo(editor, project):
     assert editor.text("test_m.py").startswith(FILES["test_m.py"])
     assert "def test_double_of_0" in editor.text("test_m.py")
     assert "def test_double_of_1" in editor.buffers[new][1]
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     # The undo of that one edit: the texts as they were, the new file gone.
     del editor.buffers[new]
     for name in ("m.py", "test_m.py"):
@@ -292,7 +292,7 @@ async def test_tests_typed_meanwhile_into_the_same_file_are_kept(editor):
     editor.change("test_m.py", typed)
     editor.answers["workspace/applyEdit"] = editor.apply
     await editor.action("Apply refined double", line=4)
-    await editor.told("fixed together with what you typed, verified")
+    await editor.told("together with your edits")
     assert editor.text("test_m.py").startswith(typed)
     assert "def test_double_of_0" in editor.text("test_m.py")
 
@@ -310,7 +310,7 @@ async def test_no_edits_declared_the_action_carries_it(editor):
     assert not (await refine(editor))["applied"]
     action = next(a for a in await editor.actions() if a["title"].startswith("Apply"))
     assert "command" not in action
-    said = (await editor.told("puts it in"))["params"]["message"].partition("'")[2].partition("'")[0]
+    said = (await editor.told("to apply it"))["params"]["message"].partition("'")[2].partition("'")[0]
     assert action["title"].startswith(said)
     editor.apply({"edit": action["edit"]})
     assert editor.text("m.py") == FIXED
@@ -326,7 +326,7 @@ async def test_without_edits_declared_what_is_typed_is_verified_before_the_actio
     editor.change("m.py", typed)
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("also together with what you typed")
+    await editor.told("also together with your edits")
     wanted = typed.replace("x + 1", "x * 2")
     first = {"m.py": wanted, "test_m.py": FILES["test_m.py"]}
     assert (await editor.state())["reverified"] == [first]
@@ -335,7 +335,7 @@ async def test_without_edits_declared_what_is_typed_is_verified_before_the_actio
     editor.change("test_m.py", "import sys\n" + FILES["test_m.py"])
     offered = [a["title"] for a in await editor.actions(line=4)]
     assert not [title for title in offered if title.startswith("Apply")]
-    await editor.action("Verify again, with what you typed: double", line=4)
+    await editor.action("Verify again with your edits: double", line=4)
     await editor.call("test/settled")
     assert (await editor.state())["reverified"] == [first, first | {"test_m.py": editor.text("test_m.py")}]
     (again,) = [a for a in await editor.actions(line=4) if a["title"].startswith("Apply")]
@@ -420,14 +420,14 @@ async def test_unsolved_changes_nothing_and_offers_the_best(editor):
     }
     assert not editor.edits
     await editor.action("Apply refined double (not verified")
-    await editor.told("best attempt put in, not solved")
+    await editor.told("Best attempt applied")
     assert "x * 3" in editor.text("m.py")
 
 
 async def test_already_green(editor):
     await editor.start(model="play:green")
     assert (await refine(editor))["reason"] == "already-green"
-    await editor.told("test_double is already green")
+    await editor.told("test_double already passes")
 
 
 async def test_by_test_id_and_preset(editor):
@@ -453,7 +453,7 @@ async def test_a_buffer_older_than_its_file_is_left_alone(editor, project):
     # Reloaded, and so with the other's text: that is a merge, which is verified again.
     editor.change("m.py", "# somebody else\n\n" + FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("m.py:4 fixed together with what you typed, verified")
+    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:4")
     assert editor.text("m.py") == "# somebody else\n\n" + FIXED
 
 
@@ -519,7 +519,7 @@ async def test_over_a_text_of_which_a_change_could_not_be_read_nothing_lands(edi
     # The whole text, or opening it again, is as good as knowing each change.
     editor.change("m.py", "# typed\n" + FILES["m.py"])
     await editor.action("Apply refined double")
-    await editor.told("m.py:3 fixed together with what you typed, verified")
+    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:3")
 
 
 async def test_over_a_buffer_that_could_not_be_opened_nothing_lands(editor):
@@ -530,7 +530,7 @@ async def test_over_a_buffer_that_could_not_be_opened_nothing_lands(editor):
     await editor.told("what the editor says of m.py cannot be read")
     editor.open("m.py")
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_over_a_buffer_whose_opening_was_never_told_nothing_lands(editor):
@@ -577,7 +577,7 @@ async def test_deleted_behind_an_open_buffer(editor, project):
     await editor.told("m.py was deleted on disk; save it first")
     editor.save("m.py")
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_a_closed_file_that_changed_on_disk_is_merged(editor, project):
@@ -603,7 +603,7 @@ async def test_renamed_or_deleted_meanwhile(editor, project, opened):
         editor.open("n.py")
     await editor.call("test/go")
     assert not (await editor.reply(number))["result"]["applied"]
-    await editor.told("m.py is gone")
+    await editor.told("m.py no longer exists")
     assert not editor.edits
 
 
@@ -624,7 +624,7 @@ async def test_the_best_attempt_of_an_unsolved_run_is_merged_without_asking_its_
     await refine(editor)
     editor.change("m.py", "import os\n\n\n" + FILES["m.py"])
     await editor.action("Apply refined double (not verified")
-    await editor.told("best attempt put in, not solved")
+    await editor.told("Best attempt applied")
     assert editor.text("m.py") == "import os\n\n\n" + FILES["m.py"].replace("x + 1", "x * 3")
     assert (await editor.state())["reverified"] == []
 

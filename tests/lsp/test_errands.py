@@ -33,7 +33,7 @@ async def test_the_model_is_fetched_with_megabytes_and_a_message(bare):
     await bare.execute("greenloop.pullModel")
     await begun(bare, DOWNLOAD)
     await bare.execute("greenloop.pullModel")
-    await bare.told("The embedded model is being downloaded already.")
+    await bare.told("The embedded model is already being downloaded.")
     await bare.call("test/go")
     await bare.told("The embedded model is ready.")
     await bare.call("test/settled")
@@ -44,7 +44,7 @@ async def test_the_model_is_fetched_with_megabytes_and_a_message(bare):
     assert ("1 of 1074 MB", 0) in told
     assert end["message"] == "ready"
     await bare.execute("greenloop.pullModel")
-    await bare.told("The embedded model is here already: /models/weights.gguf")
+    await bare.told("The embedded model is already installed: /models/weights.gguf")
     found = await bare.call("greenloop/choices")
     assert next(each for each in found["models"] if each["name"] == "local")["needs"] != "pull"
 
@@ -95,9 +95,9 @@ async def test_the_doctor_opens_a_read_only_page(bare):
     bare.answers["window/showDocument"] = {"success": True}
     await bare.start(able("model"), model="editor")
     await bare.execute("greenloop.doctor")
-    await begun(bare, "Examining what greenloop needs")
+    await begun(bare, "Checking the installation")
     await bare.execute("greenloop.doctor", {"uri": bare.uri("m.py")})
-    await bare.told("That is being examined already.")
+    await bare.told("A health check is already running.")
     await bare.call("test/go")
     text = (await page_of(bare)).read_text()
     assert "# greenloop doctor" in text

@@ -135,8 +135,8 @@ def test_in_each_state_of_a_run(inside, state, titles):
 
 
 def test_a_queued_run_says_how_it_stands(inside):
-    inside.run(started=None, attempts=[], status="waiting, 2 before it")
-    assert list(inside.lenses("test_m.py")[4]) == ["Cancel refinement", "waiting, 2 before it"]
+    inside.run(started=None, attempts=[], status="waiting, 2 ahead of it")
+    assert list(inside.lenses("test_m.py")[4]) == ["Cancel refinement", "waiting, 2 ahead of it"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ async def test_over_the_wire_they_are_whole_and_the_editor_is_told_of_changes(ed
     }
     (refine,) = [each["command"] for each in lenses if each["command"]["title"] == "Refine"]
     await editor.execute(refine["command"], *refine["arguments"])
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     await editor.wait(lambda m: m.get("method") == "workspace/codeLens/refresh", "a refresh")
     titles = [each["command"]["title"] for each in await editor.call("textDocument/codeLens", document)]
     assert titles == ["▶ Run", "Refine", "✓ verified"]
@@ -231,7 +231,7 @@ async def test_no_refresh_for_who_cannot_or_never_asked_for_lenses(editor, capab
     if "codeLens" not in capabilities["workspace"]:
         await editor.call("textDocument/codeLens", {"textDocument": {"uri": editor.uri("test_m.py")}})
     await editor.action("Refine")
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     await editor.stop()
     assert not editor.got("workspace/codeLens/refresh")
 

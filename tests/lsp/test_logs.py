@@ -176,7 +176,7 @@ async def test_the_client_is_told_once_it_is_initialized(editor):
     said = await editor.wait(
         lambda m: m.get("method") == "window/logMessage" and "A run failed" in m["params"]["message"], "a log message"
     )
-    assert said["params"] == {"type": 1, "message": "greenloop.lsp.features.refine: A run failed (RuntimeError)"}
+    assert said["params"] == {"type": 1, "message": "greenloop.lsp.runs.drive: A run failed (RuntimeError)"}
 
 
 async def test_a_request_that_is_cancelled_too_late_is_nothing_to_tell(editor):

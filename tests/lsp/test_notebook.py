@@ -109,7 +109,7 @@ async def test_checks_in_a_cell_mend_the_function_in_another(notebooks, tmp_path
     assert result["capabilities"]["notebookDocumentSync"]["notebookSelector"]
     await notebooks.action("Refine until tests pass: test_cell_4", **AT)
     await an_edit(notebooks)
-    await notebooks.told("nb.ipynb cell 2 row 2 fixed, verified by nb.ipynb:4")
+    await notebooks.told("Changed nb.ipynb cell 2 row 2")
     (change,) = notebooks.edits[0]["edit"]["documentChanges"]
     assert change["textDocument"] == {"uri": notebooks.uri(2), "version": 1}
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
@@ -226,7 +226,7 @@ async def test_cells_that_come_meanwhile_do_not_matter(notebooks, tmp_path):
     asked = []
 
     def wait_with_the_answer(params):
-        if "Apply it?" in params["message"]:
+        if "Apply the change?" in params["message"]:
             notebooks.insert(2, 9, "import os")
             notebooks.change(1, "%matplotlib inline\nimport math\nimport re")
             asked.append(params["message"])
@@ -236,7 +236,7 @@ async def test_cells_that_come_meanwhile_do_not_matter(notebooks, tmp_path):
     notebooks.answers["window/showMessageRequest"] = wait_with_the_answer
     await notebooks.action("Refine", **AT)
     await an_edit(notebooks)
-    await notebooks.told("together with what you typed")
+    await notebooks.told("together with your edits")
     assert asked
     assert notebooks.text(2) == BROKEN.replace("x + 1", "x * 2")
     assert [each["textDocument"]["uri"] for each in notebooks.edits[0]["edit"]["documentChanges"]] == [notebooks.uri(2)]
@@ -247,7 +247,7 @@ async def test_a_cell_that_is_gone_takes_no_edit(notebooks, tmp_path):
     await begin(notebooks, tmp_path, apply="ask")
 
     def remove_first(params):
-        if "Apply it?" in params["message"]:
+        if "Apply the change?" in params["message"]:
             notebooks.remove(2)
             return {"title": "Apply"}
         return None
@@ -373,7 +373,7 @@ async def test_all_red_checks_of_a_notebook_are_refined(notebooks, tmp_path):
     await notebooks.execute("greenloop.refineAll", {"uri": notebooks.uri(1)})
     await notebooks.told("1 of 2 tests fails; refining it.")
     await an_edit(notebooks)
-    await notebooks.told("nb.ipynb cell 2 row 2 fixed, verified by nb.ipynb:4")
+    await notebooks.told("Changed nb.ipynb cell 2 row 2")
 
 
 async def test_a_cell_that_fails_before_the_checks_is_named(notebooks, tmp_path):
@@ -402,7 +402,7 @@ async def left_waiting(editor, tmp_path):
     """Another server in the place of one that was killed over a result that nobody applied."""
     await begin(editor, tmp_path, apply="ask")
     await editor.action("Refine until tests pass: test_cell_4", **AT)
-    await editor.told("not applied by itself")
+    await editor.told("Not applied automatically")
     editor.process.kill()
     await editor.process.wait()
     async for later in served(editor.root, tmp_path, kind=Notebooks):

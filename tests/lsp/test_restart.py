@@ -119,7 +119,7 @@ async def test_a_solved_result_is_offered_again_and_lands(editor, kept):
     assert "attempt 1 is wrong" in hover
     assert not editor.shown()
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     assert editor.text("m.py") == FIXED
     await editor.call("test/settled")
     assert record(kept, number).applied
@@ -137,7 +137,7 @@ async def test_in_a_file_that_lies_in_no_folder_of_the_workspace(editor, kept):
     await editor.call("test/settled")
     assert await applies(editor)
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
 
 
 async def test_what_an_action_puts_in_by_itself_is_kept_as_applied(editor, kept):
@@ -151,7 +151,7 @@ async def test_what_an_action_puts_in_by_itself_is_kept_as_applied(editor, kept)
     editor.change("m.py", FILES["m.py"])
     (carried,) = [each for each in await editor.actions() if each["title"].startswith("Apply")]
     editor.apply({"edit": carried["edit"]})
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     assert record(kept, number).applied
 
@@ -163,7 +163,7 @@ async def test_an_action_may_put_it_into_a_file_that_is_opened_for_it(editor, ke
     await editor.call("test/settled")
     assert [title for title in await titles(editor) if title.startswith("Apply")]
     editor.open("m.py", FIXED)
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     await editor.call("test/settled")
     assert record(kept, number).applied
 
@@ -206,7 +206,7 @@ async def test_moved_on_meanwhile_it_is_merged_and_verified_again(editor, kept, 
     (project / "m.py").write_text("import os\n\n\n" + FILES["m.py"])
     await begin(editor)
     await editor.action("Apply refined double")
-    await editor.told("m.py:5 fixed together with what you typed, verified")
+    await editor.told("together with your edits. 3 related tests unchanged. Changed m.py:5")
     assert editor.text("m.py") == "import os\n\n\n" + FIXED
     assert len((await editor.state())["reverified"]) == 1
 
@@ -216,7 +216,7 @@ async def test_its_tests_are_others_now_and_are_asked_before_it_lands(editor, ke
     (project / "test_m.py").write_text(FILES["test_m.py"] + "    assert double(0) == 0\n")
     await begin(editor)
     await editor.action("Apply refined double")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     (asked,) = (await editor.state())["reverified"]
     assert asked == {"m.py": FIXED, "test_m.py": editor.text("test_m.py")}
 
@@ -305,7 +305,7 @@ async def test_an_interrupted_run_shows_its_attempts_and_offers_the_best(editor,
     assert "interrupted" in hover
     assert "Show attempts: test_double" in await titles(editor)
     await editor.action("Apply refined double (not verified")
-    await editor.told("best attempt put in, not solved")
+    await editor.told("Best attempt applied")
     assert "x * 3" in editor.text("m.py")
 
 
@@ -331,7 +331,7 @@ async def test_a_new_run_of_the_target_takes_its_place(editor, kept):
     kept(None, attempts=ATTEMPTS[:2])
     await begin(editor)
     await editor.action("Refine")
-    await editor.told("m.py:2 fixed, verified")
+    await editor.told("Changed m.py:2")
     assert not await applies(editor)
 
 

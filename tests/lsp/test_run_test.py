@@ -143,7 +143,7 @@ async def test_the_examples_of_a_function_run_with_the_tests_that_reach_it(real)
     await cleared(real, "h.py")
     assert [each["title"] for each in await lenses(real, "h.py")][-1] == "✓ 2/2"
     await real.execute("greenloop.runTest", {"uri": real.uri("h.py"), "target": "h.py::other"})
-    await real.told("No test is known to reach other.")
+    await real.told("No known test covers other.")
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ async def test_a_test_that_never_ends_is_shown_where_it_hangs(real):
     await begin(real, sandbox={"kind": "bubblewrap", "seconds": 1}, suite={"seconds": 3})
     real.change("m.py", ENDLESS)
     await real.execute("greenloop.runTest", {"uri": real.uri("test_m.py")})
-    await real.told("1 failed, 1 not run for want of time in ")
+    await real.told("1 failed, 1 not run (time limit) in ")
     [item] = await real.diagnosed(lambda items: len(items) == 1, "m.py")
     assert item["code"] == "Timeout"
     assert item["range"]["start"]["line"] in (1, 2)

@@ -63,7 +63,7 @@ async def test_a_faked_pass_is_shown_with_the_reason(editor):
     assert (case["code"], case["message"]) == ("Tampered", f"test_double: {why}")
     assert summary["relatedInformation"][1]["message"] == f"attempt 1: tampered, {why}"
     value = (await editor.hover())["value"]
-    assert "`attempt 1 tampered: test_m.py::test_double does not fail as it must.`" in value
+    assert "`attempt 1 tampered with the tests: test_m.py::test_double does not fail as it must.`" in value
     assert "| tampered " in value
     assert "Liar" not in value  # it is nobody's best attempt
     assert "verified" not in value
@@ -201,7 +201,7 @@ def refusal(editor, name="test_m.py"):
     ("model", "code", "message"),
     [
         ("play:refuse", "cannot-verify", "No sandbox can be used here. Install bubblewrap."),
-        ("play:green", "already-green", "test_double is already green."),
+        ("play:green", "already-green", "test_double already passes"),
         ("play:crash", "failed", "Refining test_double failed unexpectedly"),
     ],
 )
@@ -265,7 +265,7 @@ async def test_where_there_is_nothing_to_refine_nothing_is_shown(editor):
     await editor.start()
     params = {"uri": editor.uri("test_m.py"), "position": {"line": 1, "character": 0}}
     reply = await editor.reply(editor.request("greenloop/refine", params))
-    assert reply["error"] == {"code": -32602, "message": "There is no test and no function here."}
+    assert reply["error"] == {"code": -32602, "message": "There is no test or function here."}
     assert editor.shown() == []
 
 
@@ -295,7 +295,7 @@ async def test_hover_is_the_history(editor):
     ]
     assert "+    return x * 2" in on_function["value"]
     assert "Tests: 1 written by you." in on_function["value"]
-    assert "verified (1/1 target tests pass, no other tests affected (3 checked), in play)" in on_function["value"]
+    assert "Verified in play: 1/1 target tests pass, no other tests affected (3 checked)" in on_function["value"]
 
 
 async def test_hover_in_plain_text(editor):
@@ -313,7 +313,7 @@ async def test_hover_shows_why_an_attempt_failed(editor, missing):
     await editor.start(without(EVERYTHING, *missing), model="play:explained")
     await editor.call("greenloop/refine", target(editor))
     value = (await editor.hover())["value"]
-    _before, _title, told = value.partition("Why attempt 1 failed, says its critic:\n\n")
+    _before, _title, told = value.partition("Why attempt 1 failed, according to the model:\n\n")
     assert told.startswith("It multiplies" if missing else "```text\nIt multiplies")
     assert all(len(row) <= 100 for row in told.partition("Best attempt")[0].splitlines())
     assert re.search(r"\| 400 +\|", value), "what the critic cost counts"
@@ -363,10 +363,10 @@ async def test_what_is_to_come_stands_in_progress_and_hover_until_it_came(editor
         "about 910 tokens (400 to 3200), 14 s (8 to 55); about 7 in 10 such runs are solved, based on 34 similar runs"
     )
     await editor.wait(lambda m: m.get("method") == "$/progress" and told in (m["params"]["value"].get("message") or ""))
-    assert f"It takes {told}." in (await editor.hover())["value"]
+    assert f"Estimate: {told}." in (await editor.hover())["value"]
     await editor.call("test/go")
     await editor.reply(number)
-    assert "It takes" not in (await editor.hover())["value"]
+    assert "Estimate:" not in (await editor.hover())["value"]
 
 
 async def test_progress_is_throttled_and_ends_with_the_newest(editor):
@@ -459,8 +459,8 @@ def test_what_was_refused_unread_is_shown_only_while_there_is_hope_for_more(tmp_
     inside = Inside(tmp_path, FILES, EVERYTHING, monkeypatch)
     run = inside.run(number=3)
     run.attempts[3] = replace(run.attempts[3], finding=Finding(error_class="Repeated", message="As attempt 2."))
-    assert run.shown.number == 3
+    assert run.shown_attempt.number == 3
     run.phase = Phase.OVER
-    assert run.shown.number == 2
+    assert run.shown_attempt.number == 2
     run.view.chosen_attempt = 3
-    assert run.shown.number == 3
+    assert run.shown_attempt.number == 3

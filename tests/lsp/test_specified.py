@@ -38,12 +38,10 @@ async def test_what_only_designed_tests_speak_for_is_offered_and_never_applied_b
     assert (result["solved"], result["verified"], result["applied"]) == (True, "partially", False)
     assert not editor.edits
     apply = next(title for title in titles(await editor.actions("m.py", 1)) if title.startswith("Apply"))
-    assert (
-        apply == "Apply refined double (partially verified (no tests of your own, 2/3 generated tests pass, in play))"
-    )
-    await editor.told("not applied by itself")
+    assert apply == "Apply refined double (partially verified: no tests of your own, 2/3 generated tests pass)"
+    await editor.told("Not applied automatically")
     await editor.action("Apply refined", name="m.py", line=1)
-    await editor.told("partially verified by m.py::double: no tests of your own, 2/3 generated tests pass")
+    await editor.told("Fixed, not fully verified: double passes (no tests of your own, 2/3 generated tests pass)")
 
 
 async def test_the_hover_shows_each_test_with_whose_it_is(editor):
@@ -54,7 +52,7 @@ async def test_the_hover_shows_each_test_with_whose_it_is(editor):
     assert "- `assert double(2) == 4` written by the model, supported by votes\n" in value
     assert "- ~~`assert double(0) == 1`~~ discarded: the votes go against it" in value
     assert "In doubt: `The docstring does not say what double(None) is.`" in value
-    assert "Result: partially verified (no tests of your own, 2/3 generated tests pass" in value
+    assert "Result: Partially verified in play: no tests of your own, 2/3 generated tests pass" in value
 
 
 async def test_the_hover_in_plain_text(editor):
@@ -126,7 +124,7 @@ async def test_what_was_struck_out_is_shown_as_such(editor, tmp_path, monkeypatc
 async def test_where_the_file_cannot_be_shown_its_path_is_told(editor):
     await over(editor, without(EVERYTHING, "window.showDocument"))
     await editor.action(SHOW, name="m.py", line=1)
-    await editor.told("edit them there, then refine again")
+    await editor.told("Edit them there, then refine again")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +141,7 @@ async def test_without_tests_there_is_nothing_to_show(editor):
     await editor.start()
     assert SHOW not in titles(await editor.actions("m.py", 1))
     await editor.execute("greenloop.showTests", {"uri": editor.uri("m.py"), "target": "m.py::double"})
-    await editor.told("No tests of double are kept; refining it generates them from its docstring.")
+    await editor.told("There are no generated tests for double yet. Refine it to generate them from its docstring.")
 
 
 # -- the way in --------------------------------------------------------------------------------------------------

@@ -124,6 +124,6 @@ async def test_what_is_discarded_while_it_lands_shows_nothing(editor):
     await editor.execute("greenloop.discard")
     assert editor.shown("test_m.py") == []
     editor.send({"id": asked["id"], "result": editor.apply(asked["params"])})
-    await editor.told("best attempt put in")
+    await editor.told("Best attempt applied")
     await editor.call("test/state")
     assert editor.shown("test_m.py") == []

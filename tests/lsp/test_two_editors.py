@@ -128,7 +128,7 @@ async def test_one_dies_with_an_unsaved_result_and_the_next_offers_it(house):
     await ready(two)
     assert len(await offered(two)) == 1
     await two.action("Apply refined double")
-    await two.told("m.py:2 fixed, verified")
+    await two.told("Changed m.py:2")
     assert two.text("m.py") == FIXED
 
 
@@ -143,7 +143,7 @@ async def test_after_a_restart_the_real_engine_verifies_what_was_typed_meanwhile
     await ready(two)
     await two.action("Apply refined double")
     await two.wait(lambda m: m.get("method") == "workspace/applyEdit", "the edit", seconds=WAIT)
-    await two.told("m.py:5 fixed together with what you typed, verified")
+    await two.told("together with your edits. 3 related tests unchanged. Changed m.py:5")
     assert two.text("m.py") == "import os\n\n\n" + FIXED
 
 
@@ -214,7 +214,7 @@ async def test_diagnostics_of_others_are_never_published_again(house):
     others = [{"range": where, "message": "mine", "source": source} for source in ("Pyright", "Ruff", "pycodestyle")]
     await editor.actions(diagnostics=others)
     await editor.action("Refine", diagnostics=others)
-    await editor.told("fixed, verified")
+    await editor.told("Fixed: ")
     await editor.actions(diagnostics=others)
     shown = [each for page in editor.got("textDocument/publishDiagnostics") for each in page["diagnostics"]]
     assert shown

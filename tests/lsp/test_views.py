@@ -60,7 +60,7 @@ async def test_every_run_is_told_from_its_start_to_its_end(editor):
     await editor.reply(number)
     run = await shown(editor, lambda run: run["phase"] == "over")
     assert (run["solved"], run["applied"], run["offered"], run["result"]) == (True, True, False, 2)
-    assert run["said"] == "verified (1/1 target tests pass, no other tests affected (3 checked), in play), applied"
+    assert run["said"] == "verified, applied"
     await editor.execute("greenloop.discard", named(editor))
     await emptied(editor)
 
@@ -99,7 +99,7 @@ async def test_a_refused_and_a_cancelled_run_are_told_too(editor):
 async def test_a_green_target_is_called_so(editor):
     await editor.start(able("runs"), model="play:green")
     await editor.call("greenloop/refine", target(editor))
-    assert (await shown(editor, lambda run: run["phase"] == "over"))["said"] == "green already"
+    assert (await shown(editor, lambda run: run["phase"] == "over"))["said"] == "already passes"
 
 
 async def test_cancelling_is_told(editor):
@@ -177,7 +177,7 @@ async def test_an_attempt_that_there_is_not(editor, attempt):
 
 async def test_where_nothing_was_tried(editor):
     await editor.start(able())
-    said = "No attempts are known here."
+    said = "There are no attempts here."
     assert await refused_request(editor, "greenloop/attempt", named(editor, attempt=1)) == said
     assert await refused_request(editor, "greenloop/report", named(editor)) == said
 
@@ -260,10 +260,10 @@ async def test_what_could_not_even_begin(editor):
     assert found == {
         "uri": editor.uri("test_m.py"),
         "reason": "usage",
-        "message": "There is no test and no function here.",
+        "message": "There is no test or function here.",
         "remedy": "",
     }
-    assert "no test and no function" in await refused_request(editor, "greenloop/refine", here)
+    assert "no test or function" in await refused_request(editor, "greenloop/refine", here)
 
 
 async def test_others_get_the_message_as_ever(editor):
@@ -303,7 +303,7 @@ async def test_a_review_can_be_discarded(editor):
 async def test_what_needs_no_review_has_none(editor):
     await editor.start(able("review"), model="play:partial", apply="ask")
     await editor.call("greenloop/refine", target(editor))
-    await editor.told("not applied by itself")
+    await editor.told("Not applied automatically")
     assert editor.got("greenloop/review") == []
 
 
@@ -329,7 +329,7 @@ async def test_tests_are_run_at_a_position(editor, command):
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"position": {"line": 1, "character": 0}}, "There is no test and no function here."),
+        ({"position": {"line": 1, "character": 0}}, "There is no test or function here."),
         ({"position": {"line": "x", "character": 0}}, "line"),
         ({"position": 3}, "Expected one object"),
         ({"position": {"line": 4, "character": 0}, "target": TEST}, "At most one"),

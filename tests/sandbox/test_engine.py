@@ -439,7 +439,7 @@ async def test_without_a_wall_every_result_says_so(play):
     assert not solved.applicable
     unsolved = await play({}, "test_m.py::test_double", WRONG, attempts=1, **bare)
     assert not unsolved.solved
-    assert "It ran without a sandbox." in unsolved.message
+    assert "The tests ran without a sandbox." in unsolved.message
     green = await play({"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **bare)
     assert (green.reason, green.verified) == (StopReason.ALREADY_GREEN, Verified.UNVERIFIED)
     assert green.evidence.sandbox == "none"
@@ -455,7 +455,7 @@ async def test_with_the_network_on_every_result_says_so(play):
     green = await play(
         {"m.py": DOUBLE.replace("x + 1", "x * 2")}, "test_m.py::test_double", **{"sandbox.network": True}
     )
-    assert "It ran with network access." in green.message
+    assert "The tests had network access." in green.message
 
 
 @pytest.mark.story("a refusal is a sentence with a remedy", only=("candidate",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
@@ -13,19 +14,19 @@ from greenloop.core.records.verdict import Status
 
 # Tests that are not the user's own.
 GENERATED_PROVENANCES = (Provenance.DESIGNED, Provenance.PROPERTY)
-# How the passing cases of a provenance are counted, in the order of display.
-PHRASES = {
-    Provenance.USER: "{} target tests pass",
-    Provenance.DOCTEST: "{} doctests pass",
-    Provenance.EXAMPLE: "{} examples pass",
-    Provenance.TRACE: "{} recorded calls match",
-    Provenance.DESIGNED: "{} generated tests pass",
-    Provenance.PROPERTY: "{} properties hold",
-    Provenance.CONFIRMED: "{} confirmed tests pass",
-    Provenance.HUMAN: "{} accepted by you",
-    Provenance.SCORE: "{} scores reached",
-    Provenance.CONSTRAINT: "{} constraints met",
-    Provenance.HINT: "{} type hints hold",
+# Plural nouns for cases by provenance, in the order of display.
+LABELS = {
+    Provenance.USER: "target tests",
+    Provenance.DOCTEST: "doctests",
+    Provenance.EXAMPLE: "docstring examples",
+    Provenance.TRACE: "recorded calls",
+    Provenance.DESIGNED: "generated tests",
+    Provenance.PROPERTY: "properties",
+    Provenance.CONFIRMED: "confirmed tests",
+    Provenance.HUMAN: "of your checks",
+    Provenance.SCORE: "score limits",
+    Provenance.CONSTRAINT: "constraints",
+    Provenance.HINT: "type hint tests",
 }
 
 # Why a candidate never ran, by its error class; any other class is shown with its line.
@@ -58,36 +59,23 @@ def verification_level(evidence: Evidence) -> Verified:
 
 
 def count_cases(evidence: Evidence) -> list[str]:
-    """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1/1 confirmed tests pass`.
+    """Counts of cases by provenance: `no tests of your own`, `3/3 doctests pass`, `1 confirmed by you`.
 
     `no tests of your own` is included only where there are generated tests.
     """
-    phrases = [
-        phrase.format(f"{passed}/{total}")
-        for provenance, phrase in PHRASES.items()
-        for passed, total in [evidence.cases.get(provenance, (0, 0))]
-        if total
-    ]
-    has_generated = any(evidence.cases.get(provenance, (0, 0))[1] for provenance in GENERATED_PROVENANCES)
-    has_own = evidence.cases.get(Provenance.USER, (0, 0))[1]
-    return ["no tests of your own", *phrases] if has_generated and not has_own else phrases
-
-
-def describe_evidence(evidence: Evidence) -> list[str]:
-    """The counts of cases, of other tests, and of the proofs, as phrases."""
-    others = [f"{evidence.neighbours_unchanged} checked"]
-    if evidence.neighbours_already_failing:
-        others.append(f"{evidence.neighbours_already_failing} failed before")
-    if evidence.neighbours_left_out:
-        others.append(f"{evidence.neighbours_left_out} not run")
-    if evidence.neighbours_flaky:
-        others.append(f"{evidence.neighbours_flaky} flaky")
-    phrases = [*count_cases(evidence), f"no other tests affected ({', '.join(others)})"]
-    if evidence.canary_total:
-        phrases.append(f"tamper check {evidence.canaried}/{evidence.canary_total}")
-    if evidence.out_of_process:
-        phrases.append(f"isolated re-run {evidence.out_of_process}/{evidence.canary_total}")
-    return phrases
+    cases = evidence.cases
+    parts = []
+    for provenance, label in LABELS.items():
+        passed, total = cases.get(provenance, (0, 0))
+        if total and provenance is Provenance.CONFIRMED and passed == total:
+            parts.append(f"{total} confirmed by you")
+        elif total and provenance is Provenance.HUMAN:
+            parts.append("accepted by you" if passed == total else "not accepted by you")
+        elif total:
+            parts.append(f"{passed}/{total} {label} pass")
+        elif provenance is Provenance.USER and any(cases.get(other, (0, 0))[1] for other in GENERATED_PROVENANCES):
+            parts.append("no tests of your own")
+    return parts
 
 
 def describe_sandbox(evidence: Evidence) -> str:
@@ -99,8 +87,8 @@ def describe_sandbox(evidence: Evidence) -> str:
 def isolation_caveat(evidence: Evidence) -> str:
     """A sentence about missing isolation (no sandbox, network on); "" where isolation was complete."""
     if evidence.sandbox == "none":
-        return "It ran without a sandbox."
-    return "It ran with network access." if evidence.network else ""
+        return "The tests ran without a sandbox."
+    return "The tests had network access." if evidence.network else ""
 
 
 def attempt_label(attempt: Attempt) -> str:
@@ -109,6 +97,21 @@ def attempt_label(attempt: Attempt) -> str:
     if move is Move.RESTART or (move is Move.REFINE and attempt.parent != attempt.number - 1):
         return f"{attempt.number} ← {attempt.parent}"
     return str(attempt.number)
+
+
+def describe_related(evidence: Evidence) -> list[str]:
+    """How the related tests fared: `12 related tests unchanged`, `1 was already failing`."""
+    unchanged, failing = evidence.neighbours_unchanged, evidence.neighbours_already_failing
+    parts = []
+    if unchanged:
+        parts.append(f"{unchanged} related {'test' if unchanged == 1 else 'tests'} unchanged")
+    if failing:
+        parts.append(f"{failing} {'was' if failing == 1 else 'were'} already failing")
+    if evidence.neighbours_left_out:
+        parts.append(f"{evidence.neighbours_left_out} not run")
+    if evidence.neighbours_flaky:
+        parts.append(f"{evidence.neighbours_flaky} flaky")
+    return parts
 
 
 def attempt_result(attempt: Attempt) -> str:
@@ -140,15 +143,25 @@ def rejection(attempt: Attempt) -> str:
 
 def summarize_solved(evidence: Evidence, verified: Verified) -> str:
     """The evidence for a solved run, in one sentence."""
+    parts = count_cases(evidence)
+    checked = [f"{evidence.neighbours_unchanged} checked", *describe_related(replace(evidence, neighbours_unchanged=0))]
+    parts.append(f"no other tests affected ({', '.join(checked)})")
+    tamper_check = f"tamper check {evidence.canaried}/{evidence.canary_total}"
+    parts.append(tamper_check if evidence.canary_total else "no tamper check")
+    if evidence.out_of_process:
+        parts.append(f"isolated re-run {evidence.out_of_process}/{evidence.canary_total}")
     label = {
         Verified.VERIFIED: "Verified",
         Verified.PARTIALLY: "Partially verified",
-        Verified.UNVERIFIED: "Unverified",
+        Verified.UNVERIFIED: "Not verified",
     }[verified]
-    sandbox = describe_sandbox(evidence)
-    # Without a sandbox, that is the reason for the label; with one, its name is only one more fact.
-    heading = f"{label} ({sandbox})" if evidence.sandbox == "none" else f"{label} {sandbox}"
-    return "; ".join([f"{heading}: {', '.join(describe_evidence(evidence))}", *evidence.warnings])
+    # "Not verified: no sandbox" is the reason; with a sandbox its name is only one more fact.
+    heading = (
+        f"{label}: {describe_sandbox(evidence)}"
+        if evidence.sandbox == "none"
+        else f"{label} {describe_sandbox(evidence)}"
+    )
+    return "; ".join([f"{heading}: {', '.join(parts)}", *evidence.warnings])
 
 
 def summarize_unsolved(outcome: Outcome) -> str:

@@ -11,7 +11,6 @@ import pytest
 from greenloop.bench import report, results
 from greenloop.bench.figures import compare_pairs, compute_figures, mcnemar, transitions, wilson
 from greenloop.bench.records import BROKEN
-from greenloop.core.errors import UsageError
 
 broken = frozenset(BROKEN)
 
@@ -101,51 +100,6 @@ def test_the_file_gives_the_same_report_again(six, tmp_path):
     rows = list(csv.DictReader(io.StringIO(report.format_csv(compute_figures(again, broken)))))
     assert [row["arm"] for row in rows] == ["a", "b"]
     assert (rows[0]["solved"], rows[0]["within 2"], rows[1]["within 3"]) == ("2 (50 %)", "2", "1")
-
-
-def test_what_a_kill_cut_off_is_not_done_and_the_file_goes_on(six, tmp_path):
-    path = tmp_path / "r.jsonl"
-    for done in six[:2]:
-        results.append(path, done)
-    whole = path.read_bytes()
-    for cut in (2, 5, 12, 300, 700):
-        path.write_bytes(whole[:-cut])
-        assert [done.key for done in results.read([path])] == [six[0].key]
-        results.append(path, six[2])
-        assert [done.key for done in results.read([path])] == [six[0].key, six[2].key]
-        assert results.read([path])[1] == six_again(six[2])
-
-
-def six_again(done):
-    add = {"format": results.FORMAT}
-    return results.TaskRunResult(run={**add, **done.run}, attempts=tuple({**add, **row} for row in done.attempts))
-
-
-def test_a_later_run_takes_the_place_of_an_earlier_one(make, tmp_path):
-    path = tmp_path / "r.jsonl"
-    results.append(path, make("a", "1", reason="model"))
-    results.append(path, make("a", "1", ("", True)))
-    (done,) = results.read([path])
-    assert done.run["right"]
-    assert len(done.attempts) == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ('{"kind": "run"}\n', "format None"),
-        ('{"format": 99, "kind": "run"}\n', "format 99; this version reads format 1"),
-        ('{"task_id": 1}\n', "Line 1 .* is not a result"),
-        ("hello\n", "Line 1 .* is not a result"),
-        (None, "cannot be read"),
-    ],
-)
-def test_what_holds_no_results_is_told(text, why, tmp_path):
-    path = tmp_path / "r.jsonl"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(UsageError, match=why):
-        results.read([path])
 
 
 def test_nothing_done_is_a_sentence():

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import random
-from dataclasses import replace
 
 import pytest
 
-from greenloop.bench import mbpp, sources, tasks
+from greenloop.bench import mbpp
 from greenloop.core.errors import UsageError
 
 
@@ -102,45 +101,3 @@ def test_a_task_told_less_well_has_the_same_judge(tmp_path, level, doc, name):
     assert task.judge["test_judge.py"].count(f"assert {name}(") == 2
     assert task.id == ("mbpp-5" if level == "full" else f"mbpp-5-{level}")
     exec(task.solution["solution.py"] + task.judge["test_judge.py"].partition("\n")[2] + "\ntest_1()\ntest_2()", {})
-
-
-async def test_tasks_of_earlier_results_do_not_come_again(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    every = [row(f"def f{n}(a):\n    return a", f"assert f{n}(1) == 1", number=n) for n in range(10)]
-    path.write_text("\n".join(map(json.dumps, every)))
-    used = tmp_path / "used.jsonl"
-    used.write_text('{"task": "mbpp-3", "kind": "run"}\n{"id": "mbpp-4-half"}\n{"task": "mbpp-5"')
-    wanted = sources.TaskSelection(names=[f"mbpp:{path}"], exclude=[used])
-    found = await sources.collect_tasks(wanted, {}, lambda _text: None)
-    assert [task.id for task in found] == [f"mbpp-{n}" for n in range(10) if n not in (3, 4)]
-    with pytest.raises(UsageError, match="no task 'mbpp-3'"):
-        await sources.collect_tasks(replace(wanted, only_ids=["mbpp-3"]), {}, lambda _text: None)
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("nothing.jsonl", "There is no nothing.jsonl"),
-        ("mutants:nothing", "There is no nothing"),
-        ("mbpp:no", "cannot be read"),
-    ],
-)
-async def test_a_source_that_is_not_there_is_told(name, why):
-    with pytest.raises(UsageError, match=why):
-        await sources.collect_tasks(sources.TaskSelection(names=[name]), {}, lambda _text: None)
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ('{"id": "a"}', "it lacks the key 'kind'"),
-        ('{"id": "a", "kind": "k", "target": "t", "files": [], "cases": ["c"]}', "'files' must map"),
-        ('{"id": "a", "kind": "k", "target": "t", "files": {}, "cases": []}', "no case judges it"),
-        ('{"id": "a", "kind": "k", "target": "t", "files": {}, "cases": ["c"], "x": 1}', "unknown key 'x'"),
-    ],
-)
-def test_a_file_that_holds_no_tasks_is_told(text, why, tmp_path):
-    path = tmp_path / "tasks.jsonl"
-    path.write_text(text)
-    with pytest.raises(UsageError, match=why):
-        tasks.read(path)

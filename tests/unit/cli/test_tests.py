@@ -142,7 +142,7 @@ def test_what_only_designed_tests_speak_for_is_1_and_not_written(fake, project, 
     fake.result = solved(project, verified=Verified.PARTIALLY, evidence=evidence, message=message)
     assert main(["fix", CASE, "--apply"]) == 1
     assert (
-        "Partially verified in bubblewrap: no tests of your own, 7/8 generated tests pass, 2/2 properties hold"
+        "Partially verified in bubblewrap: no tests of your own, 7/8 generated tests pass, 2/2 properties pass"
         in capsys.readouterr().out
     )
     assert (project / "m.py").read_text() == BEFORE

@@ -20,7 +20,7 @@ from greenloop.core.summary import (
     total_usage,
     verification_level,
 )
-from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.presenters.notifications import short_verdict
 
 
 def evidence(**fields) -> Evidence:
@@ -41,23 +41,18 @@ def outcome(found: Evidence) -> Outcome:
 @pytest.mark.parametrize(
     ("found", "begins", "afterwards", "shown"),
     [
-        (
-            evidence(sandbox="bubblewrap"),
-            "Verified in bubblewrap: 1/1 target tests pass",
-            "",
-            "verified (1/1 target tests pass, ",
-        ),
+        (evidence(sandbox="bubblewrap"), "Verified in bubblewrap: 1/1 target tests pass, ", "", "verified"),
         (
             evidence(sandbox="docker", network=True),
             "Verified in docker with network access: 1/1 target tests pass",
-            "It ran with network access.",
-            "in docker with network access)",
+            "The tests had network access.",
+            "verified in docker with network access",
         ),
         (
             evidence(sandbox="none"),
-            "Unverified (no sandbox): 1/1 target tests pass",
-            "It ran without a sandbox.",
-            "unverified: no sandbox (1/1 target tests pass",
+            "Not verified: no sandbox: 1/1 target tests pass",
+            "The tests ran without a sandbox.",
+            "not verified: no sandbox",
         ),
     ],
     ids=["a wall", "network on", "no wall"],
@@ -65,7 +60,7 @@ def outcome(found: Evidence) -> Outcome:
 def test_where_it_ran_is_part_of_every_sentence(found, begins, afterwards, shown):
     assert summarize_solved(found, verification_level(found)).startswith(begins)
     assert isolation_caveat(found) == afterwards
-    assert shown in standing(outcome(found))
+    assert shown in short_verdict(outcome(found))
 
 
 def test_without_a_wall_nothing_is_verified_however_many_tests_pass():
@@ -149,12 +144,10 @@ def test_what_somebody_else_made_up_never_verifies(cases):
 
 def test_the_label_says_who_wrote_the_tests():
     found = proved({"designed": (7, 8), "doctest": (3, 3), "property": (2, 2), "confirmed": (1, 1)})
-    told = "no tests of your own, 3/3 doctests pass, 7/8 generated tests pass, 2/2 properties hold, 1/1 confirmed tests pass"
+    told = "no tests of your own, 3/3 doctests pass, 7/8 generated tests pass, 2/2 properties pass, 1 confirmed by you"
     assert summarize_solved(found, Verified.PARTIALLY).startswith(
-        f"Partially verified in bubblewrap: {told}, no other tests affected (0"
+        f"Partially verified in bubblewrap: {told}, no other tests"
     )
-    assert standing(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(
-        f"partially verified ({told}, no other"
-    )
+    assert short_verdict(replace(outcome(found), verified=Verified.PARTIALLY)).startswith(f"partially verified: {told}")
     assert "no tests of your own" not in summarize_solved(proved({"doctest": (3, 3)}), Verified.VERIFIED)
     assert "designed" not in summarize_solved(proved({"user": (1, 1)}), Verified.VERIFIED)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from greenloop.core.errors import UsageError, WorkspaceError
-from greenloop.project import sources, workspace
+from greenloop.project import workspace
 from greenloop.project.settings import SandboxSettings, Settings
 
 
@@ -101,20 +101,6 @@ def test_read_prefers_buffers_and_stays_inside(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"x = 1\n", "x = 1\n"),
-        (b"\xef\xbb\xbfx = 1\n", "x = 1\n"),
-        (b"# -*- coding: latin-1 -*-\nx = '\xe9'\n", "# -*- coding: latin-1 -*-\nx = 'é'\n"),
-        (b"x = '\xff'\n", "x = '\ufffd'\n"),
-        (b"# coding: nonsense\n", "# coding: nonsense\n"),
-    ],
-)
-def test_decode(data, text):
-    assert sources.decode(data) == text
-
-
-@pytest.mark.parametrize(
     ("path", "trusted"),
     [
         ("test_m.py", True),
@@ -150,28 +136,6 @@ def test_trusted_and_fingerprint_follow_the_tests(tmp_path):
     assert workspace.fingerprint(tmp_path) != before
     lay(tmp_path, {"pyproject.toml": "[tool.pytest.ini_options]\npython_files = ['check_*.py']\n"})
     assert workspace.trusted_files(tmp_path) == ["check_x.py", "conftest.py", "pyproject.toml"]
-
-
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("pytest.ini", "[pytest]\npython_files = check_*.py\n  spec_*.py\n"),
-        ("pyproject.toml", "[tool.pytest.ini_options]\npython_files = 'check_*.py spec_*.py'\n"),
-        ("pyproject.toml", "[tool.pytest]\npython_files = ['check_*.py', 'spec_*.py']\n"),
-        ("pytest.toml", "[pytest]\npython_files = ['check_*.py', 'spec_*.py']\n"),
-        ("tox.ini", "[pytest]\npython_files = check_*.py spec_*.py\n"),
-        ("setup.cfg", "[tool:pytest]\npython_files = check_*.py spec_*.py\n"),
-    ],
-)
-def test_patterns_are_read_from_every_place_pytest_reads(tmp_path, file, text):
-    lay(tmp_path, {file: text})
-    assert sources.file_patterns(tmp_path) == ("check_*.py", "spec_*.py")
-
-
-@pytest.mark.parametrize("text", ["[tool.pytest", "tool = 3", "[tool]\npytest = 1", "\xff"])
-def test_a_broken_configuration_means_the_defaults(tmp_path, text):
-    lay(tmp_path, {"pyproject.toml": text.encode("latin-1")})
-    assert sources.file_patterns(tmp_path) == sources.TEST_FILES
 
 
 # -- secrets --------------------------------------------------------------------------------------------------------

@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from doubling import PROBLEM
 from greenloop.core.errors import CannotVerifyError, SettingsError
-from greenloop.core.records.outcome import Evidence, Verified
-from greenloop.core.records.spec import Case, Provenance
-from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
-from greenloop.core.summary import verification_level
+from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.project.settings import SpecSettings
 from greenloop.specs import host_checks
-from greenloop.specs.kinds import human, score
-from specifying import Answers, about, tools
+from specifying import about, tools
 
 TEXT = 'def f(x):\n    """F."""\n    raise NotImplementedError\n'
 LONG = 'import os\n\n\ndef f(x):\n    """F."""\n    y = x\n    return eval("y")\n'
@@ -96,97 +91,8 @@ async def test_ruff_of_the_workspace_is_never_started(tmp_path, monkeypatch):
 
 # -- a person's word --------------------------------------------------------------------------------------------------
 
-GOOD = TEXT.replace("raise NotImplementedError", "return x")
-
-
-async def test_the_user_is_shown_the_change_and_his_words_are_the_failure(tmp_path):
-    user = Answers(human.REJECT, "It must  round\nup.")
-    verdict = await judged(tmp_path, GOOD, PASSED, final=True, user=user, human=True)
-    assert "-    raise NotImplementedError\n+    return x" in user.questions[0]
-    assert "`f`" in user.questions[0]
-    assert verdict.status is Status.FAILED
-    rejected = verdict.cases[-1]
-    assert (rejected.id, rejected.failure.type, rejected.failure.message) == (
-        "m.py::f::human", "Rejected", "It must round up.",
-    )  # fmt: skip
-
-
-async def test_an_accepted_candidate_passes_and_no_answer_leaves_it_partial(tmp_path):
-    accepted = await judged(tmp_path, GOOD, PASSED, final=True, user=Answers(human.ACCEPT), human=True)
-    assert accepted.status is Status.PASSED
-    assert accepted.cases[-1].passed
-    unanswered = await judged(tmp_path, GOOD, PASSED, final=True, human=True)
-    assert (unanswered.status, unanswered.cases[-1].outcome) == (Status.PASSED, "skipped")
-    everything = {"user": (1, 1), "human": (1, 1)}
-    assert verification_level(Evidence(sandbox="bubblewrap", cases=everything)) is Verified.VERIFIED
-    assert (
-        verification_level(Evidence(sandbox="bubblewrap", cases={**everything, "human": (0, 1)})) is Verified.PARTIALLY
-    )
-
-
-async def test_a_rejection_without_words_is_one(tmp_path):
-    verdict = await judged(tmp_path, GOOD, PASSED, final=True, user=Answers(human.REJECT, None), human=True)
-    assert verdict.status is Status.FAILED
-    assert verdict.cases[-1].failure.message == "The user did not accept it and did not say why."
-
-
-async def test_nobody_is_asked_about_what_fails_or_before_the_end(tmp_path):
-    user = Answers()
-    assert (await judged(tmp_path, GOOD, FAILED, final=True, user=user, human=True)) == FAILED
-    assert (await judged(tmp_path, GOOD, PASSED, user=user, human=True)) == PASSED
-    broken = await judged(tmp_path, LONG, PASSED, final=True, user=user, human=True, constraints=["forbid eval"])
-    assert broken.status is Status.FAILED
-    assert user.questions == []
-
-
-async def test_a_long_change_is_shown_in_part(tmp_path):
-    text = GOOD.replace("return x", "\n".join(["return x", *(f"    # {n} {'x' * 200}" for n in range(100))]))
-    rows = human.format_change(about(tmp_path, TEXT, "f"), {"m.py": text}).split("\n")
-    assert len(rows) == human.ROWS + 1
-    assert rows[-1].startswith("… and ")
-    assert max(map(len, rows)) <= human.WIDE
-
 
 # -- scores -----------------------------------------------------------------------------------------------------------
-
-
-async def test_a_scorers_number_is_the_verdicts_score():
-    case = Case(id="s", path="m.py", line=1, provenance=Provenance.SCORE)
-    failure = Failure(type="AssertionError", message="AssertionError: score 0.4\nassert 0.4 >= 1.0")
-    verdict = Verdict(status=Status.FAILED, cases=(CaseResult(id="s", outcome="failed", failure=failure),))
-    assert host_checks.with_scores(verdict, [case]).score == 0.4
-    assert host_checks.with_scores(verdict, PROBLEM.spec.cases).score == 0.0
-    raised = Failure(type="ValueError", message="score 0.9")
-    other = Verdict(status=Status.FAILED, cases=(CaseResult(id="s", outcome="failed", failure=raised),))
-    assert host_checks.with_scores(other, [case]).score == 0.0
-
-
-@pytest.mark.parametrize(
-    ("setting", "why"),
-    [
-        ("bench.py", "names no scorer"),
-        ("bench.py::f>=2", "names no scorer"),
-        ("none.py::f", "none.py, which is no file of this workspace"),
-        ("../bench.py::f", "which is no file of this workspace"),
-        ("bench.py::g", "names g, which bench.py does not define"),
-        ("broken.py::f", "broken.py, which does not parse"),
-    ],
-)
-async def test_a_scorer_that_is_none_is_named(tmp_path, setting, why):
-    (tmp_path / "bench.py").write_text("def f(target):\n    return 1\n")
-    (tmp_path / "broken.py").write_text("def f(:\n")
-    with pytest.raises(SettingsError) as caught:
-        await score.collect(about(tmp_path, TEXT, "f"), tools(score=setting))
-    assert why in str(caught.value)
-    assert caught.value.remedy == score.REMEDY
-
-
-async def test_a_score_is_one_case_of_the_users(tmp_path):
-    (tmp_path / "bench.py").write_text("def f(target):\n    return 1\n")
-    spec = await score.collect(about(tmp_path, TEXT, "f", "pkg/m.py"), tools(score="bench.py::f>=0.9"))
-    (case,) = spec.cases
-    assert (case.source, case.provenance, case.path, case.line) == ("f(f) >= 0.9", Provenance.SCORE, "pkg/m.py", 1)
-    assert ".parents[1]" in spec.files["pkg/test_greenloop_score_m.py"]
 
 
 async def test_the_settings_name_what_is_collected(tmp_path):

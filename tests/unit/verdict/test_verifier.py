@@ -228,7 +228,7 @@ async def test_an_oracle_that_shows_nothing_accuses_nobody(answer):
     play = Play(lambda run, ran: answer if run.oracle else honest(run, ran))
     verdict, evidence = await accepted(play, run_state())
     assert (verdict.status, evidence.out_of_process) == (Status.PASSED, 0)
-    assert "out of process" not in summarize_solved(evidence, verification_level(evidence))
+    assert "isolated re-run" not in summarize_solved(evidence, verification_level(evidence))
 
 
 @pytest.mark.parametrize(

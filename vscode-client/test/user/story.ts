@@ -66,7 +66,7 @@ export const story: Story = {
     await window.openFile("fibonacci.py");
     fs.writeFileSync(gate, "go");
     await window.text("return numbers[:n]").waitFor();
-    await window.notification("fixed, verified").first().waitFor();
+    await window.notification("Fixed: ").first().waitFor();
     await toast.waitFor({ state: "hidden" });
     await window.lens("✓ verified").first().waitFor();
     await window.text("return numbers[:n]").hover();

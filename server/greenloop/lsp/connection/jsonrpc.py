@@ -52,7 +52,11 @@ class Protocol(LanguageServerProtocol):
         try:
             data = json.loads(body)
         except (ValueError, RecursionError):
-            self._refuse(None, lsp.ErrorCodes.ParseError, "That is no JSON, or too long or too deep.")
+            self._refuse(
+                None,
+                lsp.ErrorCodes.ParseError,
+                "The message is not valid JSON, or it is too long or too deeply nested.",
+            )
             return
         if not isinstance(data, dict):
             self._refuse(None, lsp.ErrorCodes.InvalidRequest, "A message is one object; there are no batches.")
@@ -98,9 +102,9 @@ class Protocol(LanguageServerProtocol):
         if self._workspace is None and method not in (lsp.INITIALIZE, lsp.EXIT):
             return lsp.ErrorCodes.ServerNotInitialized, "The first request is 'initialize'."
         if self._workspace is not None and method == lsp.INITIALIZE:
-            return lsp.ErrorCodes.InvalidRequest, "The server is initialized already."
+            return lsp.ErrorCodes.InvalidRequest, "The server is already initialized."
         if number is not None and number in self._request_futures:
-            return lsp.ErrorCodes.InvalidRequest, "The request before with this id is not answered yet."
+            return lsp.ErrorCodes.InvalidRequest, "An earlier request with this id has not been answered yet."
         is_known = method in self.fm.builtin_features or method in self.fm.features or method == lsp.CANCEL_REQUEST
         if not is_known:
             return lsp.ErrorCodes.MethodNotFound, f"There is no method '{method[:100]}'."

@@ -49,7 +49,9 @@ def start(*, level: str = "", file: str = "") -> None:
     handlers: list[logging.Handler] = [console, ToClient(max(threshold, logging.INFO))]
     try:
         # The file may hold more, because the user need not look at it.
-        handlers.append(_File(Path(file).absolute() if file else _own(), threshold if requested else logging.INFO))
+        handlers.append(
+            _File(Path(file).absolute() if file else _new_log_path(), threshold if requested else logging.INFO)
+        )
     except OSError as error:
         if file:
             sentence = f"The log file {file} cannot be written: {error.strerror}."
@@ -105,7 +107,7 @@ class ToClient(logging.Handler):
         if len(self._held) == HELD:
             self._held.popleft()
             self._dropped += 1
-        self._held.append((record.levelno, _told(record, own=is_own)))
+        self._held.append((record.levelno, _format_for_client(record, is_own=is_own)))
         self._wake()
 
     def _wake(self) -> None:
@@ -173,10 +175,10 @@ class _Brief(logging.Formatter):
         return "\n".join([ei[0].__name__, *frames])
 
 
-def _told(record: logging.LogRecord, *, own: bool) -> str:
+def _format_for_client(record: logging.LogRecord, *, is_own: bool) -> str:
     """A record as one line for the client."""
     kind = _kind(record)
-    if own:
+    if is_own:
         return f"{record.name}: {record.getMessage()}" + (f" ({kind})" if kind else "")
     if record.name.startswith("pygls"):
         return f"{record.name}: {_outline(record)}"
@@ -198,7 +200,7 @@ def _number(level: str) -> int:
     return number if isinstance(number, int) else logging.WARNING
 
 
-def _own() -> Path:
+def _new_log_path() -> Path:
     """The path of a new log file in the state folder; removes the oldest files of servers that ended."""
     folder = state_folder() / "logs"
     folder.mkdir(exist_ok=True, mode=0o700)

@@ -36,7 +36,7 @@ def structure(converter: cattrs.Converter, data: dict[str, Any], kind: type[Any]
 
     def is_readable(part: Any) -> bool:
         try:
-            converter.structure(data | {"params": _over(minimal, part)}, kind)
+            converter.structure(data | {"params": _overlay(minimal, part)}, kind)
         except Exception:  # noqa: BLE001 - a converter may raise anything on wrong data
             return False
         return True
@@ -51,9 +51,9 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(part) for part in value] if isinstance(value, list) else value
 
 
-def _over(base: Any, part: Any) -> Any:
+def _overlay(base: Any, part: Any) -> Any:
     if isinstance(base, dict) and isinstance(part, dict):
-        return base | {key: _over(base.get(key), value) for key, value in part.items()}
+        return base | {key: _overlay(base.get(key), value) for key, value in part.items()}
     return part
 
 

@@ -15,10 +15,10 @@ def snapshot(texts: Mapping[str, str], root: Path) -> dict[str, bytes]:
 
     Different line ends alone do not count: editors use their own.
     """
-    return {path: encoded(text, root / path) for path, text in texts.items() if _differs(text, root / path)}
+    return {path: encode_as_saved(text, root / path) for path, text in texts.items() if _differs(text, root / path)}
 
 
-def encoded(text: str, path: Path) -> bytes:
+def encode_as_saved(text: str, path: Path) -> bytes:
     """The bytes that an editor would save, with a byte order mark where the file has one."""
     text = text.removeprefix("\ufeff")
     try:

@@ -18,11 +18,11 @@ def path_of(uri: str) -> Path | None:
     """The file that a URI names; None for one that is not a file (untitled buffers, notebook cells, nonsense)."""
     try:
         path = path_from_uri(uri) or ""
-        encoded = os.fsencode(path)
+        encode_as_saved = os.fsencode(path)
     except ValueError:
         return None
     file = Path(path)
-    return file if file.is_absolute() and b"\0" not in encoded else None
+    return file if file.is_absolute() and b"\0" not in encode_as_saved else None
 
 
 def on_disk(path: Path) -> str | None:

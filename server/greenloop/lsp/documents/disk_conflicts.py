@@ -71,7 +71,7 @@ class DiskConflicts:
     def conflict_reason(self, path: Path, name: str, text: str) -> str:
         """Why a file, or its buffer with this text, must not be changed; empty where it may be."""
         if path in self._unknown:
-            return f"what the editor says of {name} cannot be read; close it and open it again"
+            return f"a change of {name} could not be read; close and reopen the file"
         if not self.reports_saves or path not in self._hashes:
             return ""
         data = bytes_of(path)

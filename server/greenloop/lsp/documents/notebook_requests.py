@@ -108,7 +108,7 @@ def prepare_tests(notebook: Notebook, target: Target | None) -> tuple[NotebookTa
 
     cell_goals = cell_targets.list_targets(notebook)
     if not any(goal.test for goal in cell_goals):
-        raise UsageError(f"{notebook.path} checks nothing.", remedy="Write a check with assert.")
+        raise UsageError(f"{notebook.path} has no checks.", remedy="Write a check with assert.")
     if target is not None:
         prepared = adapter.prepare(notebook, _goal(target, notebook))
         single = target.kind is TargetKind.TEST

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import math
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,7 @@ from pygls.workspace import TextDocument, Workspace
 from greenloop.core.text.uris import uri_from_path
 from greenloop.lsp.connection.convert import line_range, relative_range
 from greenloop.lsp.documents import notebooks
+from greenloop.lsp.documents.change_signal import ChangeSignal
 from greenloop.lsp.documents.disk import on_disk, path_of
 from greenloop.lsp.documents.text_document import Document
 from greenloop.notebook.layout import GAP_ROWS, Notebook
@@ -40,7 +38,7 @@ class WholeFile:
     version: None = None
 
 
-class Documents(Workspace):
+class Documents(Workspace, ChangeSignal):
     """pygls' workspace with exact documents, lookup by path, and waiting for changes.
 
     A notebook is two files that do not exist on disk, its module and its tests; their documents are the cells.
@@ -52,8 +50,7 @@ class Documents(Workspace):
         super().__init__(root_uri, *args, **kwargs)
         self._notebooks_by_file: dict[Path, notebooks.OpenNotebook] = {}
         self._notebooks_by_path: dict[Path, notebooks.OpenNotebook] = {}
-        self._waiting: set[asyncio.Future[None]] = set()
-        self._changed_at = -math.inf
+        ChangeSignal.__init__(self)
 
     def begin(
         self,
@@ -279,39 +276,6 @@ class Documents(Workspace):
             self._notebooks_by_file[path] = opened = notebooks.open_notebook(path)
             self._notebooks_by_path |= dict.fromkeys(opened.paths, opened)
         return self._notebooks_by_file[path]
-
-    def notify_changed(self) -> None:
-        """Wakes all waiters."""
-        self._changed_at = time.monotonic()
-        for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
-        self._waiting.clear()
-
-    async def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Whether the condition became true within `seconds`; checked after every change of any document."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + seconds
-        while not condition():
-            future: asyncio.Future[None] = loop.create_future()
-            self._waiting.add(future)
-            try:
-                async with asyncio.timeout_at(deadline):
-                    await future
-            except TimeoutError:
-                return condition()
-            finally:
-                self._waiting.discard(future)
-        return True
-
-    async def wait_for_quiet(self, seconds: float, patience: float) -> bool:
-        """Waits until no document has changed for `seconds`; False after `patience` seconds without that."""
-        deadline = time.monotonic() + patience
-        while (remaining := self._changed_at + seconds - time.monotonic()) > 0:
-            if time.monotonic() + remaining > deadline:
-                return False
-            await asyncio.sleep(remaining)
-        return True
 
     def roots(self) -> list[Path]:
         """The workspace folders, or the root of a client without folders; the longest first."""

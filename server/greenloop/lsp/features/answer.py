@@ -24,7 +24,7 @@ def register(server: LanguageServer, client: Client, documents: Documents, runs:
         open_questions = [run.question for run in runs if run.question is not None and is_meant(run)]
         question = next((each for each in open_questions if each.text == params.question), None)
         if question is None:
-            client.show_message("Nobody waits for that answer any more.")
+            client.show_message("That question is no longer open.")
         else:
             question.close(_answer(question, params))
 
@@ -35,10 +35,10 @@ def _answer(question: Question, params: AnswerParams) -> Answer:
         if params.answer not in question.options:
             raise JsonRpcInvalidParams(f"'answer' must be one of: {', '.join(question.options) or 'none, a value'}.")
         return Answer(option=params.answer)
-    if question.options and question.typed is None:
-        raise JsonRpcInvalidParams("This question takes one of its options, no value.")
+    if question.options and question.typed_option is None:
+        raise JsonRpcInvalidParams("This question takes one of its options, not a value.")
     try:
         value = parse_literal_input(params.value or "")
     except ValueError as error:
         raise JsonRpcInvalidParams(str(error)) from error
-    return Answer(option=question.typed, value=value)
+    return Answer(option=question.typed_option, value=value)

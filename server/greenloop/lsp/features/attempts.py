@@ -21,7 +21,7 @@ from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
 from greenloop.lsp.tasks import Tasks
 
-NONE = "No attempts are known here."
+NONE = "There are no attempts here."
 
 
 def register(

@@ -50,7 +50,7 @@ def register(server: LanguageServer, client: Client, documents: Documents, setti
 
 async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
     """The models to choose from. A name that ends with a slash is a provider, to be completed with a model."""
-    choices = [await asyncio.to_thread(_embedded)]
+    choices = [await asyncio.to_thread(_embedded_choice)]
     if client.capabilities.model:
         choices.append(_choice("editor", "the language model of this editor"))
     default_model = importlib.import_module("greenloop.models.embedded.default_model")
@@ -58,28 +58,28 @@ async def _models(client: Client, settings: Settings) -> list[dict[str, str]]:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
             ollama = await default_model.ollama_models(default_model.ollama_base(os.environ))
-    choices += [_choice(f"ollama/{clean_for_display(name)}", "free, on this machine, by Ollama") for name in ollama]
+    choices += [_choice(f"ollama/{clean_for_display(name)}", "free, on this machine, with Ollama") for name in ollama]
     if settings.model not in ("", *(each["name"] for each in choices)):
-        choices.append(_choice(settings.model, "the one of the settings"))
+        choices.append(_choice(settings.model, "from your settings"))
     for variable in default_model.available_keys(os.environ):
         provider = default_model.provider_of(variable)
-        choices.append(_choice(f"{provider}/", f"a model of {provider}, whose key is in {variable}; may cost money"))
+        choices.append(_choice(f"{provider}/", f"a model of {provider} (API key in {variable}); may cost money"))
     return choices
 
 
-def _choice(name: str, about: str, needs: str = "") -> dict[str, str]:
+def _choice(name: str, description: str, needs: str = "") -> dict[str, str]:
     """One choice; `needs` is what must be done before it can be used."""
-    return {"name": name, "about": about, "needs": needs}
+    return {"name": name, "about": description, "needs": needs}
 
 
-def _embedded() -> dict[str, str]:
+def _embedded_choice() -> dict[str, str]:
     """The choice of the embedded model. Imports and reads the disk, so it belongs in a thread."""
     importlib.import_module("greenloop.models.embedded.default_model")
     hardware = importlib.import_module("greenloop.models.embedded.hardware")
     weights = importlib.import_module("greenloop.models.embedded.weights")
-    about = "embedded: free, on this machine, and nothing leaves it"
+    description = "embedded: free, runs on this machine, nothing leaves it"
     if not hardware.is_engine_installed():
-        return _choice("local", f"{about}; its engine (greenloop[local]) is not installed", "install")
+        return _choice("local", f"{description}; its engine (greenloop[local]) is not installed", "install")
     if weights.downloaded_file() is None:
-        return _choice("local", f"{about}; not fetched yet (1.1 GB)", "pull")
-    return _choice("local", about)
+        return _choice("local", f"{description}; not downloaded yet (1.1 GB)", "pull")
+    return _choice("local", description)

@@ -60,7 +60,7 @@ def register(
         return cache[root][1]
 
     def lenses(uri: str, file: locations.ProjectFile) -> Iterator[dict[str, Any]]:
-        runs_by_name = runs.by_concerned(file.root)
+        runs_by_name = runs.by_name(file.root)
         row_count = len(documents.get_text_document(uri).lines)
         for heading in locations.headings(file):
             row = heading.line - 1 - file.lines_before

@@ -20,7 +20,7 @@ from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.presenters.progress_line import ProgressLine
 from greenloop.lsp.runs.background_tasks import LongTasks
 
-TITLE = "Examining what greenloop needs"
+TITLE = "Checking the installation"
 
 
 def register(
@@ -39,7 +39,7 @@ def register(
         roots = documents.roots()
         root = file.root if file is not None else roots[0] if roots else None
         if not long_tasks.start(TITLE, lambda line: examine(client, settings, pages, root, line)):
-            client.show_message("That is being examined already.")
+            client.show_message("A health check is already running.")
 
 
 async def examine(

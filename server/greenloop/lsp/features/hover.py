@@ -53,7 +53,7 @@ def register(server: LanguageServer, client: Client, documents: Documents, runs:
         """The last result of a test, or of each test of a class; "" without any."""
         if target.kind is not TargetKind.TEST:
             return ""
-        runs_by_test, prefix = runs.by_concerned(file.root), f"{target.qualname}."
+        runs_by_test, prefix = runs.by_name(file.root), f"{target.qualname}."
         known_names = {name for path, name in runs_by_test if path == file.path}
         known_names |= results.names(file.root, file.path)
         if not any(f"{name}.".startswith(prefix) for name in known_names):
@@ -69,4 +69,4 @@ def register(server: LanguageServer, client: Client, documents: Documents, runs:
             if state:
                 rows.append(f"{heading.qualname}: {state}")
         text = "\n".join([*rows[:MOST], *([f"… {len(rows) - MOST} more"] if len(rows) > MOST else [])])
-        return hover_text.fenced(text, "text") if markdown and text else text
+        return hover_text.code_block(text, "text") if markdown and text else text

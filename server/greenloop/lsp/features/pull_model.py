@@ -24,7 +24,7 @@ def register(
     @server.command("greenloop.pullModel")
     def pull_model(*_arguments: Any) -> None:
         if not long_tasks.start(TITLE, lambda line: pull(client, documents, settings, line), percentage=0):
-            client.show_message("The embedded model is being downloaded already.")
+            client.show_message("The embedded model is already being downloaded.")
 
 
 async def pull(client: Client, documents: Documents, settings: SettingsLoader, progress_line: ProgressLine) -> str:
@@ -40,14 +40,16 @@ async def pull(client: Client, documents: Documents, settings: SettingsLoader, p
         try:
             await weights.pull(report)
         except asyncio.CancelledError:
-            client.show_message("The download of the embedded model was cancelled; what has arrived is kept.")
+            client.show_message("Download cancelled. The part downloaded so far is kept.")
             raise
-    message = "The embedded model is ready." if present is None else f"The embedded model is here already: {present}"
+    message = (
+        "The embedded model is ready." if present is None else f"The embedded model is already installed: {present}"
+    )
     roots = documents.roots()
     try:
         loaded = settings.load(roots[0] if roots else None)
         await asyncio.to_thread(hardware.check, weights.CODER.size, loaded.embedded.context)
     except GreenloopError as error:
-        message = f"The embedded model is here, but it cannot run now. {error.advice}"
+        message = f"The embedded model is installed but cannot run now. {error.advice}"
     client.show_message(message)
     return "ready"

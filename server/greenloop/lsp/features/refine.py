@@ -79,7 +79,7 @@ def register(
         if run is not None:
             tasks.spawn(driver.apply(run))
         else:
-            client.show_message("No result waits to be applied here.")
+            client.show_message("There is no unapplied result here.")
 
     @server.command("greenloop.discard")
     def discard(*arguments: Any) -> None:

@@ -39,6 +39,6 @@ def _kind(level: int) -> lsp.MessageType:
 async def _show(client: Client) -> None:
     path = logs.path()
     if path is None:
-        client.show_message("No log file can be written; start the server with --log-file FILE.")
+        client.show_message("The log file cannot be written. Start the server with --log-file FILE.")
     elif not await client.show_document(uri_from_path(path)):
-        client.show_message(f"The log is {path}")
+        client.show_message(f"The log is in {path}")

@@ -39,6 +39,10 @@ def register(server: LanguageServer, client: Client, documents: Documents, tasks
         if not tests_path.exists() and run is not None and run.progress.specified is not None:
             await asyncio.to_thread(stored_tests.write, run, file, path, name)
         if not tests_path.exists():
-            client.show_message(f"No tests of {name} are kept; refining it makes them from its docstring.")
+            client.show_message(
+                f"There are no generated tests for {name} yet. Refine it to generate them from its docstring."
+            )
         elif not await client.show_document(uri_from_path(tests_path)):
-            client.show_message(f"The tests of {name} are in {tests_path}; edit them there, then refine again.")
+            client.show_message(
+                f"The generated tests for {name} are in {tests_path}. Edit them there, then refine again."
+            )

@@ -101,7 +101,7 @@ class RunDiagnostics:
             source=f"greenloop attempt {attempt.number}/{run.limit}",
         )
         if self._client.capabilities.related_information and frames:
-            related = [self._related(run, attempt, frame, lines) for frame in frames]
+            related = [self._related_information(run, attempt, frame, lines) for frame in frames]
             item.related_information = [information for information in related if information is not None]
         return [(run.root / path, item)]
 
@@ -109,7 +109,7 @@ class RunDiagnostics:
         path = run.root / frame.path
         return case_diagnostics.is_own_frame(run.root, frame) or self._documents.notebook_at(path) is not None
 
-    def _related(
+    def _related_information(
         self, run: Run, attempt: Attempt, frame: Frame, lines: AttemptLines
     ) -> lsp.DiagnosticRelatedInformation | None:
         line, note = lines.line_of_attempt(frame.path, frame.line), frame.function
@@ -189,7 +189,7 @@ def _headline(run: Run, attempt: Attempt, name_range: lsp.Range) -> lsp.Diagnost
         code, head = "solved", f"{run.name} is solved"
     elif not run.running:
         reason = outcome.message if outcome is not None else run.result.refusal
-        head = notifications.not_solved(run.name, clean_for_display(reason))
+        head = notifications.not_solved_text(run.name, clean_for_display(reason))
         if outcome is not None and outcome.reason not in notifications.OUTSIDE:
             severity, code = lsp.DiagnosticSeverity.Warning, "unsolved"
         else:

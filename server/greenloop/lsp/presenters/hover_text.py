@@ -19,7 +19,7 @@ from greenloop.core.summary import attempt_label, fold_attempts, summarize_infil
 from greenloop.core.text.diff import unified_diff
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters.attempt_line import error_of
-from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
 from greenloop.lsp.state import attempt_texts
 from greenloop.lsp.state.run import Run
 
@@ -36,19 +36,19 @@ _DIFFS: WeakKeyDictionary[Run, dict[int, tuple[object, str]]] = WeakKeyDictionar
 
 def markdown(run: Run) -> str:
     """The hover: state, table of attempts, diff of the best or the shown attempt, origin of the tests."""
-    parts = [f"**{code(title(run))}**", *_estimate(run), *_table(run), *map(code, _tampered(run))]
+    parts = [f"**{code(title(run))}**", *_estimate(run), *_table(run), *map(code, _tampering(run))]
     if attempt := _explained_attempt(run):
-        parts += [_critic_heading(attempt), fenced(wrapped(explanation(attempt)), "text")]
+        parts += [_critic_heading(attempt), code_block(wrap(explanation(attempt)), "text")]
     heading, diff = _change(run)
-    parts += [heading, fenced(diff, "diff")] if diff else []
+    parts += [heading, code_block(diff, "diff")] if diff else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=True)])
 
 
 def plain(run: Run) -> str:
     """The same hover for editors that show plain text."""
-    parts = [title(run), *_estimate(run), *_table(run), *_tampered(run)]
+    parts = [title(run), *_estimate(run), *_table(run), *_tampering(run)]
     if attempt := _explained_attempt(run):
-        parts += [_critic_heading(attempt), wrapped(explanation(attempt))]
+        parts += [_critic_heading(attempt), wrap(explanation(attempt))]
     heading, diff = _change(run)
     parts += [heading, diff.rstrip("\n")] if diff else []
     return "\n\n".join([*parts, *provenance(run), *generated_tests(run, markup=False)])
@@ -58,18 +58,18 @@ def table(attempts: Sequence[Attempt]) -> str:
     """A Markdown table with aligned columns, so that it is also readable as plain text."""
     rows = [HEADS, *(_row(group) for group in fold_attempts(attempts))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
-    list_rows = [
+    table_lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
     ]
-    list_rows.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(list_rows)
+    table_lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(table_lines)
 
 
 def best_diff(run: Run) -> str:
     """The diff of the result, else of the best attempt so far."""
     if run.outcome is not None and run.changes:
         before, after = run.outcome.before, run.changes
-        return _cached(run, run.outcome, lambda: _unified(before, after))
+        return _cached_diff(run, run.outcome, lambda: _unified_diff(before, after))
     honest = [attempt for attempt in run.attempts if attempt.verdict.status is not Status.TAMPERED]
     with_code = [attempt for attempt in honest if attempt.candidate is not None]
     best = max(with_code, key=lambda attempt: attempt.verdict.score, default=None)
@@ -79,17 +79,17 @@ def best_diff(run: Run) -> str:
 def diff_of(run: Run, attempt: Attempt) -> str:
     """The diff of an attempt's change to the user's files."""
     return (
-        _cached(run, attempt.candidate, lambda: _unified(*attempt_texts.attempt_change(run, attempt)))
+        _cached_diff(run, attempt.candidate, lambda: _unified_diff(*attempt_texts.attempt_change(run, attempt)))
         if attempt.candidate
         else ""
     )
 
 
-def _unified(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
+def _unified_diff(before: Mapping[str, str | None], after: Mapping[str, str]) -> str:
     return "".join(unified_diff(before.get(path), text, path) for path, text in sorted(after.items()))
 
 
-def _cached(run: Run, subject: object, make: Callable[[], str]) -> str:
+def _cached_diff(run: Run, subject: object, make: Callable[[], str]) -> str:
     """The cached diff of a candidate or an outcome: it never changes, and every hover needs it."""
     cached = _DIFFS.setdefault(run, {})
     if id(subject) not in cached:
@@ -102,7 +102,7 @@ def explanation(attempt: Attempt) -> str:
     return "\n".join(str(note.fields["explanation"]) for note in attempt.notes if note.fields.get("explanation"))
 
 
-def fenced(text: str, language: str) -> str:
+def code_block(text: str, language: str) -> str:
     """A code block that its content cannot leave."""
     body = clean_for_display(text).rstrip("\n")
     longest = max((len(ticks) for ticks in re.findall(r"`+", body)), default=0)
@@ -127,22 +127,22 @@ def state(run: Run) -> str:
         )
     applied = ", applied" if run.result.applied else ", not applied" if run.changes else ""
     if run.outcome.reason is StopReason.ALREADY_GREEN:
-        return "green already"
+        return "already passes"
     if run.outcome.solved:
-        return f"{standing(run.outcome)}{applied}"
+        return f"{short_verdict(run.outcome)}{applied}"
     return f"not solved ({run.outcome.reason.value}){applied if run.result.applied else ''}"
 
 
 def _estimate(run: Run) -> list[str]:
     """The estimate of a run in progress."""
     estimate = run.started.estimate if run.started is not None and run.running else None
-    return [f"It takes {format_estimate(estimate)}."] if estimate else []
+    return [f"Estimate: {format_estimate(estimate)}."] if estimate else []
 
 
-def _tampered(run: Run) -> list[str]:
+def _tampering(run: Run) -> list[str]:
     """A line for each attempt that tampered with its tests: a table cell is too short to say how."""
     return [
-        f"attempt {attempt.number} tampered: {clean_for_display(attempt.verdict.reason)}"
+        f"attempt {attempt.number} tampered with the tests: {clean_for_display(attempt.verdict.reason)}"
         for attempt in run.attempts
         if attempt.verdict.status is Status.TAMPERED
     ]
@@ -155,17 +155,17 @@ def _explained_attempt(run: Run) -> Attempt | None:
 
 
 def _critic_heading(attempt: Attempt) -> str:
-    return f"Why attempt {attempt.number} failed, says its critic:"
+    return f"Why attempt {attempt.number} failed, according to the model:"
 
 
 def _change(run: Run) -> tuple[str, str]:
     """A heading and the diff of the attempt that the user chose, else of the best one."""
     if run.view.chosen_attempt is None or run.shown_attempt is None:
-        return "Best attempt:", _shortened(best_diff(run))
-    return f"Attempt {run.shown_attempt.number}, which is shown:", _shortened(diff_of(run, run.shown_attempt))
+        return "Best attempt:", _shorten(best_diff(run))
+    return f"Attempt {run.shown_attempt.number} (shown):", _shorten(diff_of(run, run.shown_attempt))
 
 
-def wrapped(text: str) -> str:
+def wrap(text: str) -> str:
     return "\n".join(row for line in clean_for_display(text).split("\n") for row in textwrap.wrap(line, WIDTH))
 
 
@@ -201,10 +201,10 @@ def code(text: str) -> str:
 def provenance(run: Run) -> list[str]:
     """The origin of the tests, and the result."""
     census_text = count_tests(run.spec) if run.spec is not None else ""
-    list_rows = [f"Tests: {census_text}." if census_text else ""]
+    sentences = [f"Tests: {census_text}." if census_text else ""]
     if run.outcome is not None and run.outcome.solved:
-        list_rows.append(f"Result: {standing(run.outcome)}.")
-    return [line for line in list_rows if line]
+        sentences.append(f"Result: {evidence_text(run.outcome)}.")
+    return [line for line in sentences if line]
 
 
 def generated_tests(run: Run, *, markup: bool, most: int = TESTS) -> list[str]:
@@ -237,10 +237,6 @@ def _struck_out(run: Run) -> tuple[str, ...]:
     return stored_tests.struck_lines(run.root, path, qualname)
 
 
-def _shortened(diff: str) -> str:
-    list_rows = clean_for_display(diff).splitlines()
-    return (
-        "\n".join([*list_rows[:DIFF], f"… {len(list_rows) - DIFF} more lines"])
-        if len(list_rows) > DIFF
-        else "\n".join(list_rows)
-    )
+def _shorten(diff: str) -> str:
+    lines = clean_for_display(diff).splitlines()
+    return "\n".join([*lines[:DIFF], f"… {len(lines) - DIFF} more lines"]) if len(lines) > DIFF else "\n".join(lines)

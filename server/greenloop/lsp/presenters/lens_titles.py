@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from greenloop.core.records.spec import TargetKind
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters.attempt_line import error_of
-from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.presenters.notifications import short_verdict
 from greenloop.lsp.state.results import Result
 from greenloop.lsp.state.run import Phase, Run
 
@@ -72,9 +72,9 @@ def _progress(run: Run) -> str:
 def _end(run: Run) -> str:
     if run.outcome is None:
         return "cancelled" if run.cancelled else _short(f"✗ {run.result.refusal}")
-    label = standing(run.outcome).partition(" (")[0]
+    label = short_verdict(run.outcome).partition(":")[0]
     if run.outcome.solved:
-        return f"✓ {label}" if run.result.applied else f"✓ {label}, not applied" if run.changes else "✓ green"
+        return f"✓ {label}" if run.result.applied else f"✓ {label}, not applied" if run.changes else "✓ passes"
     return _short(f"✗ not solved: {error_of(run.attempts[-1])}" if run.attempts else "✗ not solved")
 
 

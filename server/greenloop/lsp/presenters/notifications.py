@@ -5,20 +5,23 @@ from __future__ import annotations
 from lsprotocol import types as lsp
 
 from greenloop.core.errors import GreenloopError
-from greenloop.core.records.outcome import Evidence, Outcome, StopReason, Verified
-from greenloop.core.summary import describe_evidence, describe_sandbox
+from greenloop.core.records.outcome import Outcome, StopReason, Verified
+from greenloop.core.summary import count_cases, describe_related, describe_sandbox, isolation_caveat, summarize_solved
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import line_range
 from greenloop.lsp.connection.messages import REVIEW
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.attempt_line import line_of
-from greenloop.lsp.state.run import ApplyResult, Run
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Run
 from greenloop.lsp.tasks import Tasks
 from greenloop.notebook.cell_labels import label_text
 
 # Ends that say nothing about the attempts: the user must fix something before a run makes sense.
 OUTSIDE = (StopReason.ENVIRONMENT, StopReason.MODEL, StopReason.CHANGED)
+# After the label of a result that is not fully verified.
+PARTIAL = ", not fully verified"
 
 
 class RunNotifications:
@@ -30,11 +33,12 @@ class RunNotifications:
     def begin(self, run: Run) -> None:
         if not self._client.capabilities.progress:
             self._client.show_message(
-                f"Refining {run.name} until its tests pass; diagnostics and hover show how it goes."
+                f"Refining {run.name} until its tests pass. Diagnostics and hover show the progress."
             )
 
     def wait(self, run: Run) -> None:
-        self._client.show_message(f"{run.name} is refined as soon as its turn comes; {run.runs_ahead} before it.")
+        ahead = "1 refinement is" if run.runs_ahead == 1 else f"{run.runs_ahead} refinements are"
+        self._client.show_message(f"{run.name} is queued; {ahead} ahead of it.")
 
     def log_attempt(self, run: Run) -> None:
         self._client.log(line_of(run.attempts[-1]))
@@ -51,9 +55,7 @@ class RunNotifications:
 
     def fail(self, run: Run) -> None:
         result = run.result
-        result.refusal = (
-            f"Refining {run.name} failed unexpectedly; the server's log (greenloop.showLog) has the details."
-        )
+        result.refusal = f"Refining {run.name} failed unexpectedly. See the server's log (greenloop.showLog)."
         result.refusal_code = "failed"
         self._client.report_refusal(result.refusal, reason=result.refusal_code, uri=run.uri, target=run.target.selector)
 
@@ -101,56 +103,73 @@ def name_cells(documents: Documents, run: Run, text: str) -> str:
 
 
 def end_message(run: Run, outcome: Outcome, apply_result: ApplyResult | None) -> str:
-    """The end of a run that changed no text, in one or two sentences."""
+    """The end of a run that changed no text."""
     reason = apply_result.reason if apply_result else ""
-    condition = " once that is settled" if apply_result and reason and not apply_result.by_action else ""
-    subject = "it" if outcome.solved else "the best attempt"
-    apply = f" 'Apply refined {run.changed_name}' puts {subject} in{condition}." if run.changes and run.improved else ""
-    message = clean_for_display(outcome.message).strip()
     if outcome.reason is StopReason.ALREADY_GREEN:
-        return message or f"{run.name} is already green."
+        return clean_for_display(outcome.message).strip() or f"{run.name} already passes; nothing was changed."
     if outcome.solved:
-        not_applied = f"; not applied: {reason}" if reason else "; not applied by itself"
-        merge_note = ", also together with what you typed" if apply_result and apply_result.merged else ""
-        return f"{run.name}: {standing(outcome)}{merge_note}{not_applied}.{apply}"
-    return f"{not_solved(run.name, message or outcome.reason.value).rstrip('.')}.{apply}"
+        label = f"Fix found{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
+        merged = ", also together with your edits" if apply_result and apply_result.merged else ""
+        not_applied = f"Not applied: {reason}." if reason else "Not applied automatically."
+        text = f"{label}: {_passes(run, outcome)}{merged}. {not_applied}"
+    else:
+        message = clean_for_display(outcome.message).strip() or outcome.reason.value
+        text = f"{not_solved_text(run.name, message).rstrip('.')}."
+    if not run.changes or not run.improved:
+        return text
+    condition = " once that is resolved" if reason and apply_result and not apply_result.by_action else ""
+    subject = "it" if outcome.solved else "the best attempt"
+    return f"{text} Choose 'Apply refined {run.changed_name}' to apply {subject}{condition}."
 
 
 def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> str:
-    """The end of a run whose result is in the text now."""
+    """The end of a run whose result is in the text now: what happened, related tests, changed lines.
+
+    Hovers and pages have the evidence.
+    """
     lines = ", ".join(f"{path}:{line}" for path, line in apply_result.lines)
-    merged = " together with what you typed" if apply_result.merged else ""
-    evidence = f"by {run.target.selector}: {counts(outcome.evidence)}".rstrip(": ")
-    label = {Verified.VERIFIED: "verified", Verified.PARTIALLY: "partially verified"}.get(
-        outcome.verified, "not verified"
-    )
-    return (
-        f"{lines} fixed{merged}, {label} {evidence}" if outcome.solved else f"{lines}: best attempt put in, not solved"
-    )
+    if not outcome.solved:
+        return f"Best attempt applied; {run.name} is not solved. Changed {lines}."
+    label = f"Fixed{PARTIAL if outcome.verified is not Verified.VERIFIED else ''}"
+    merged = " together with your edits" if apply_result.merged else ""
+    sentences = [f"{label}: {_passes(run, outcome)}{merged}.", f"Changed {lines}."]
+    if parts := describe_related(outcome.evidence):
+        sentences.insert(1, f"{', '.join(parts)}.")
+    if outcome.evidence.network:
+        sentences.append(isolation_caveat(outcome.evidence))
+    return " ".join([*sentences, *map(clean_for_display, outcome.evidence.warnings)])
 
 
-def not_solved(name: str, reason: str) -> str:
+def _passes(run: Run, outcome: Outcome) -> str:
+    """`test_one passes`; where it is not fully verified, with the reason."""
+    if outcome.verified is Verified.VERIFIED:
+        return f"{run.name} passes"
+    reasons = [describe_sandbox(outcome.evidence)] if outcome.evidence.sandbox == "none" else []
+    return f"{run.name} passes ({', '.join([*reasons, *count_cases(outcome.evidence)])})"
+
+
+def not_solved_text(name: str, reason: str) -> str:
     """`double is not solved: …`, or `double is not solved after 2 attempts: …`."""
     if reason.startswith("Not solved "):
         return f"{name} is not{reason.removeprefix('Not')}"
     return f"{name} is not solved: {reason}" if reason else f"{name} is not solved"
 
 
-def standing(outcome: Outcome) -> str:
-    """The verdict with its evidence in brackets; for an unsolved run, how many tests its best attempt passes."""
-    labels = {Verified.PARTIALLY: "partially verified"}
-    evidence = counts(outcome.evidence)
+def short_verdict(outcome: Outcome) -> str:
+    """The result in a few words: `verified`, or less with the reason. `evidence_text` has the rest."""
+    if outcome.solved:
+        if outcome.verified is Verified.VERIFIED:
+            return f"verified {describe_sandbox(outcome.evidence)}" if outcome.evidence.network else "verified"
+        if outcome.evidence.sandbox == "none":
+            return f"not verified: {describe_sandbox(outcome.evidence)}"
+        reasons = count_cases(outcome.evidence) + [
+            f"{outcome.evidence.neighbours_left_out} related tests not run"
+        ] * bool(outcome.evidence.neighbours_left_out)
+        return f"partially verified: {', '.join(reasons)}"
     best = next((each.verdict for each in outcome.attempts if each.number == outcome.best and each.verdict.total), None)
-    if best is not None and not outcome.solved:
-        evidence = f"{best.passed} of {best.total} passed" + (f", {evidence}" if evidence else "")
-    label = labels.get(outcome.verified, outcome.verified.value) if outcome.solved else "not verified"
-    if outcome.evidence.sandbox == "none":
-        label += ": no sandbox"
-    return f"{label} ({evidence})" if evidence else label
+    return "not verified" if best is None else f"not verified: {best.passed} of {best.total} tests pass"
 
 
-def counts(evidence: Evidence) -> str:
-    parts = describe_evidence(evidence) if evidence.cases else []
-    if evidence.sandbox:
-        parts.append(describe_sandbox(evidence))
-    return ", ".join([*parts, *map(clean_for_display, evidence.warnings)])
+def evidence_text(outcome: Outcome) -> str:
+    """The evidence for a solved run, as on the command line."""
+    return clean_for_display(summarize_solved(outcome.evidence, outcome.verified))

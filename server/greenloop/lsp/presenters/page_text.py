@@ -14,15 +14,15 @@ from greenloop.core.text.diff import unified_diff, with_plain_ends
 from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.presenters import hover_text
 from greenloop.lsp.presenters.attempt_line import line_of
-from greenloop.lsp.presenters.hover_text import code, fenced
-from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.presenters.hover_text import code, code_block
+from greenloop.lsp.presenters.notifications import evidence_text, short_verdict
 from greenloop.lsp.state.attempt_texts import AttemptText
 from greenloop.lsp.state.run import Run
 
 if TYPE_CHECKING:
     from greenloop.engine.doctor.report import DoctorFinding
 
-READ_ONLY = "_Written by greenloop, read-only: nothing is read back from this page._"
+READ_ONLY = "_Written by greenloop. Read-only: changes to this page have no effect._"
 LONGEST_EXCERPT = 10_000  # maximum characters of one answer, diff or output
 LONGEST_PAGE = 1_000_000  # maximum characters of a page
 FIRST_LINES = 20  # maximum lines of a diff in a message
@@ -42,36 +42,37 @@ def attempts_page(runs: Sequence[Run]) -> str:
         parts += hover_text.generated_tests(run, markup=True, most=TESTS)
         for attempt in run.attempts:
             parts += _attempt(run, attempt)
-    return _bounded("\n\n".join(parts) + "\n")
+    return _limit_length("\n\n".join(parts) + "\n")
 
 
 def comparison_page(run: Run, attempt: Attempt, texts: Mapping[str, AttemptText]) -> str:
     """The change that an attempt would make to the user's current texts, by path."""
     parts = [
         _heading(run),
-        code(f"{_name(attempt)} and your text now"),
+        code(f"{_name(attempt)} compared with your current text"),
         READ_ONLY,
         code(line_of(attempt)),
     ]
     if not texts:
-        return "\n\n".join([*parts, "It has no code that could be compared."]) + "\n"
+        return "\n\n".join([*parts, "This attempt has no code to compare."]) + "\n"
     conflicting = [path for path, text in texts.items() if text.has_conflict]
-    parts += [f"{code(path)} changed since in the same lines, which stand here too." for path in conflicting]
+    parts += [
+        f"{code(path)} also changed in the same lines since; the comparison includes both changes."
+        for path in conflicting
+    ]
     change = diff(
         {path: text.current for path, text in texts.items()}, {path: text.text for path, text in texts.items()}
     )
-    parts.append(fenced(change, "diff") if change else "Your text has all of it.")
-    return _bounded("\n\n".join(parts) + "\n")
+    parts.append(code_block(change, "diff") if change else "Your text already contains this change.")
+    return _limit_length("\n\n".join(parts) + "\n")
 
 
 def result_page(run: Run, diff_text: str) -> str:
     """A result that is not applied yet, as a diff."""
     assert run.outcome is not None
-    return _bounded(
-        "\n\n".join(
-            [_heading(run), code(standing(run.outcome)), READ_ONLY, "Not applied yet:", fenced(diff_text, "diff")]
-        )
-        + "\n"
+    verdict = evidence_text(run.outcome) if run.outcome.solved else short_verdict(run.outcome)
+    return _limit_length(
+        "\n\n".join([_heading(run), code(verdict), READ_ONLY, "Not applied yet:", code_block(diff_text, "diff")]) + "\n"
     )
 
 
@@ -83,7 +84,7 @@ def doctor_page(rows: list[DoctorFinding]) -> str:
     for row in rows:
         cells = (code(text) if text else "" for text in (row.name, row.detail, row.remedy))
         table.append(f"| {' | '.join((status_word(row), row.part, *cells))} |")
-    return _bounded("\n\n".join(["# greenloop doctor", READ_ONLY, code(summary(rows)), "\n".join(table)]) + "\n")
+    return _limit_length("\n\n".join(["# greenloop doctor", READ_ONLY, code(summary(rows)), "\n".join(table)]) + "\n")
 
 
 def first_lines(diff_text: str) -> str:
@@ -115,15 +116,15 @@ def _attempt(run: Run, attempt: Attempt) -> list[str]:
         if case.failure is not None:
             parts.append(_excerpt(case.failure.text or case.failure.message, "text"))
     if attempt.verdict.output.strip():
-        parts += ["Output of the tests:", _excerpt(attempt.verdict.output, "text")]
+        parts += ["Test output:", _excerpt(attempt.verdict.output, "text")]
     if change := hover_text.diff_of(run, attempt):
         parts += ["Change:", _excerpt(change, "diff")]
     if attempt.answer:
-        parts += ["Answer of the model:", _excerpt(attempt.answer, "text")]
+        parts += ["Model's answer:", _excerpt(attempt.answer, "text")]
     if explanation := hover_text.explanation(attempt):
-        parts += ["Explanation of the critic:", fenced(hover_text.wrapped(explanation), "text")]
+        parts += ["Explanation by the model:", code_block(hover_text.wrap(explanation), "text")]
     feedback = "\n\n".join(note.text for note in attempt.notes if note.text.strip())
-    return [*parts, "Feedback that was given:", _excerpt(feedback, "text")] if feedback else parts
+    return [*parts, "Feedback to the model:", _excerpt(feedback, "text")] if feedback else parts
 
 
 def _facts(attempt: Attempt) -> list[str]:
@@ -143,8 +144,8 @@ def _name(attempt: Attempt) -> str:
 
 def _excerpt(text: str, language: str) -> str:
     remaining = len(text) - LONGEST_EXCERPT
-    return fenced(text[:LONGEST_EXCERPT] + f"\n… {remaining} more characters" if remaining > 0 else text, language)
+    return code_block(text[:LONGEST_EXCERPT] + f"\n… {remaining} more characters" if remaining > 0 else text, language)
 
 
-def _bounded(text: str) -> str:
+def _limit_length(text: str) -> str:
     return text if len(text) <= LONGEST_PAGE else f"{text[:LONGEST_PAGE]}\n\n… cut: the page would be too long.\n"

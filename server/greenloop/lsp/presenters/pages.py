@@ -78,7 +78,7 @@ class Pages:
         page = await _write(file, text)
         if page is None:
             self._client.show_message(
-                f"A page cannot be written into {state_folder()}; free some space there, or let it be written."
+                f"The page cannot be written to {state_folder()}. Free some space there, or make it writable."
             )
         elif not await self._client.show_document(uri_from_path(page)):
             self._client.show_message(f"{otherwise} {page}")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FindText = Callable[[str], str | None]  # a file's text by its workspace path
 
 # For a test that failed without an exception.
-NO_EXCEPTION = "failed without an exception, as an xfail(strict=True) that passes"
+NO_EXCEPTION = "failed without an exception, for example an xfail(strict=True) test that passes"
 
 # Maximum failing tests shown for one file.
 MOST = 100

@@ -27,7 +27,7 @@ class ApiKeys:
 
     async def _request(self, provider: str, variable: str) -> str | None:
         earlier_status = self._run.progress.status
-        self._runs.set_status(self._run, f"waiting for the key for {provider}")
+        self._runs.set_status(self._run, f"waiting for the API key of {provider}")
         request = asyncio.ensure_future(self._client.request(KEY, {"provider": provider, "variable": variable}))
         try:
             reply = await with_timeout(request, PERSON, "for a key")

@@ -20,13 +20,14 @@ from greenloop.core.text.redact import clean_for_display
 from greenloop.lsp.connection.client import Client, after_reply
 from greenloop.lsp.connection.convert import contains
 from greenloop.lsp.documents import notebook_requests
-from greenloop.lsp.documents.buffers import encoded
+from greenloop.lsp.documents.buffers import encode_as_saved
 from greenloop.lsp.documents.disk import on_disk
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.runs.edit_plan import EditPlanner, FileChange, new_texts
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.run import ApplyResult, Phase, Run
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Phase, Run
 
 # Seconds. A didChange was seen 1.6 s after the reply. An editor may ask its user before it replies; if that takes
 # longer, the change is noticed when it arrives.
@@ -81,7 +82,7 @@ class EditApplier:
                 if can_send:
                     return await self._send(run, changes)
                 is_merged = any(change.merged for change in changes)
-                reason = "this editor takes edits only from a code action"
+                reason = "this editor accepts edits only from a code action"
                 return ApplyResult(applied=False, merged=is_merged, reason=reason, by_action=True)
             verified_texts = planner.other_texts(run) | new_texts(changes)
             reason = await self._reverify(run, new_texts(changes))
@@ -114,21 +115,21 @@ class EditApplier:
     async def _reverify(self, run: Run, texts: dict[str, str]) -> str:
         """Why the merged texts are not verified; empty where the tests pass with them."""
         if run.started is None:
-            return "the text changed meanwhile"
-        run.progress.status = "verifying together with what was typed meanwhile"
+            return "the text changed in the meantime"
+        run.progress.status = "verifying the result merged with your edits"
         engine = await self._engines.engine()
         notebook = self._documents.notebook(run.root / run.target.path, run.root)
         current = self._unsaved_at_start(run) | self._documents.open_texts(run.root) | texts
-        files = {path: encoded(text, run.root / path) for path, text in current.items()}
+        files = {path: encode_as_saved(text, run.root / path) for path, text in current.items()}
         try:
             if notebook is not None:
                 files |= await asyncio.to_thread(notebook_requests.merged_buffers, run.target, notebook, texts)
             verdict = await engine.reverify(run.started.problem, files, settings=run.settings)
         except GreenloopError as error:
-            return f"the text changed meanwhile, and the merge could not be verified: {error}"
+            return f"the text changed in the meantime, and the merged result could not be verified: {error}"
         if verdict.status is Status.PASSED and not verdict.collateral:
             return ""
-        return "the text changed meanwhile, and together with that the tests do not pass"
+        return "the text changed in the meantime, and the merged result does not pass the tests"
 
     def _unsaved_at_start(self, run: Run) -> dict[str, str]:
         """The current texts of files that had unsaved changes when the run began."""
@@ -140,7 +141,7 @@ class EditApplier:
         documents = self._documents
         if run.running:
             run.phase = Phase.LANDING
-            self._runs.set_status(run, "putting it into the editor")
+            self._runs.set_status(run, "applying the result")
         edit = self._planner.workspace_edit(run, changes)
         # The edit being sent is reported here, not where late edits are noticed.
         run.result.sent_texts = {}

@@ -14,7 +14,7 @@ from greenloop.lsp.connection.client import Client
 from greenloop.lsp.connection.convert import command
 from greenloop.lsp.documents import locations
 from greenloop.lsp.documents.locations import ProjectFile
-from greenloop.lsp.presenters.notifications import standing
+from greenloop.lsp.presenters.notifications import short_verdict
 from greenloop.lsp.runs import stored_tests
 from greenloop.lsp.runs.apply_edit import EditApplier
 from greenloop.lsp.runs.edit_plan import EditPlanner
@@ -27,7 +27,7 @@ FILE = "source.greenloop"
 TITLE = "Refine until tests pass"
 IMPLEMENT = "Implement from docstring"
 RUN = "Run in the sandbox"
-VERIFY = "Verify again, with what you typed"
+VERIFY = "Verify again with your edits"
 # How many of a run's newest attempts have actions.
 NEWEST = 3
 
@@ -69,10 +69,10 @@ class AvailableActions:
         if run is None or not run.running:
             yield from _presets(_location_argument(uri, file, target, line), target)
         elif self._client.capabilities.disabled_actions and self._client.capabilities.action_literals:
-            reason = "a refinement of it is waiting" if run.phase is Phase.QUEUED else "it is being refined"
-            yield _disabled(refine_action(uri, file, target, line), reason)
+            reason = "its refinement is queued" if run.phase is Phase.QUEUED else "it is being refined"
+            yield _disable(refine_action(uri, file, target, line), reason)
             if not run.cancellable:
-                yield _disabled(_cancel(uri, run), "its result is on its way into the editor")
+                yield _disable(_cancel(uri, run), "its result is being applied")
 
     def _run_tests(self, uri: str, file: ProjectFile, target: Target, run: Run | None) -> list[lsp.CodeAction]:
         """The action that runs tests: for a test, and for a function with examples or known tests."""
@@ -88,7 +88,7 @@ class AvailableActions:
 
     def _apply(self, uri: str, run: Run) -> list[lsp.CodeAction]:
         assert run.outcome is not None
-        title = f"Apply refined {run.changed_name} ({standing(run.outcome)})"
+        title = f"Apply refined {run.changed_name} ({short_verdict(run.outcome)})"
         if self._client.capabilities.apply_edit:
             return [command(title, "greenloop.apply", run_argument(uri, run))]
         if self._client.capabilities.action_literals:
@@ -125,7 +125,7 @@ def _location_argument(uri: str, file: ProjectFile, target: Target, line: int) -
     return {"uri": uri, "position": {"line": target.name_line - 1 - file.lines_before, "character": 0}}
 
 
-def _disabled(action: lsp.CodeAction, reason: str) -> FurtherAction:
+def _disable(action: lsp.CodeAction, reason: str) -> FurtherAction:
     action.disabled = lsp.CodeActionDisabled(reason=reason)
     return action, MORE
 
@@ -145,7 +145,10 @@ def _answers(uri: str, run: Run) -> list[lsp.CodeAction]:
     if question is None:
         return []
     argument = {**run_argument(uri, run), "question": question.text}
-    return [command(question.title(each), "greenloop.answer", {**argument, "answer": each}) for each in question.simple]
+    return [
+        command(question.title(each), "greenloop.answer", {**argument, "answer": each})
+        for each in question.simple_options
+    ]
 
 
 def _cancel(uri: str, run: Run) -> lsp.CodeAction:

@@ -66,7 +66,7 @@ class LongTasks:
         except Exception:
             # Request boundary: the server must survive any error here.
             log.exception("%s failed", title)
-            message = f"{title} failed unexpectedly; the server's log (greenloop.showLog) has the details."
+            message = f"{title} failed unexpectedly. See the server's log (greenloop.showLog)."
             self._client.show_message(message, lsp.MessageType.Error)
         finally:
             del self._by_title[title]

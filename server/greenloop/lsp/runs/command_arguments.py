@@ -26,7 +26,7 @@ def refine_target(documents: Documents, file: locations.ProjectFile, params: Ref
     assert params.position is not None
     target = locations.target_at(file, file.line(params.position.line))
     if target is None:
-        raise JsonRpcInvalidParams("There is no test and no function here.")
+        raise JsonRpcInvalidParams("There is no test or function here.")
     return target
 
 

@@ -8,7 +8,7 @@ from greenloop.core.records.outcome import Outcome
 from greenloop.lsp.connection.client import Client
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters import page_text
-from greenloop.lsp.presenters.notifications import name_cells, standing
+from greenloop.lsp.presenters.notifications import name_cells, short_verdict
 from greenloop.lsp.presenters.pages import Pages
 from greenloop.lsp.runs.edit_plan import EditPlanner
 from greenloop.lsp.runs.runs import Runs
@@ -40,13 +40,13 @@ class ApplyConfirmation:
         is_shown, path, diff = await self._show(run)
         if not diff:
             return True
-        question = f"{run.name} is {standing(outcome)}. Apply it?"
+        question = f"{run.name} is {short_verdict(outcome)}. Apply the change?"
         while True:
             # An editor that declared support but did not open the page may do so when asked again.
             may_retry = self._client.capabilities.show_document and not is_shown
             lines = [question]
             if not is_shown:
-                lines += [page_text.first_lines(diff), f"All of it is in {path}" if path else ""]
+                lines += [page_text.first_lines(diff), f"The full change is in {path}" if path else ""]
             answer = await self._client.ask(
                 "\n\n".join(filter(None, lines)), (APPLY, SHOW, KEEP) if may_retry else (APPLY, KEEP)
             )

@@ -32,7 +32,8 @@ from greenloop.lsp.runs.editor_user import EditorUser
 from greenloop.lsp.runs.model_setup import ModelSetup
 from greenloop.lsp.runs.restore import record_applied
 from greenloop.lsp.runs.runs import Runs
-from greenloop.lsp.state.run import ApplyResult, Phase, Run, RunRequest
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Phase, Run, RunRequest
 from greenloop.lsp.tasks import Tasks
 from greenloop.project.settings import Settings
 
@@ -214,7 +215,7 @@ class RunDriver:
             return None
         if run.settings.apply != "verified" and not await self._confirmation.confirm(run, outcome):
             return None
-        run.progress.status = "putting it into the editor"
+        run.progress.status = "applying the result"
         apply_result = await self._applier.apply(run)
         if apply_result.applied:
             await record_applied(run)

@@ -17,7 +17,8 @@ from greenloop.lsp.documents.disk_conflicts import DiskConflicts
 from greenloop.lsp.documents.notebooks import cell_changes
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.documents.text_style import normalize, restore_style
-from greenloop.lsp.state.run import ApplyResult, Run
+from greenloop.lsp.state.apply_result import ApplyResult
+from greenloop.lsp.state.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +64,13 @@ class EditPlanner:
             if before is None and current is None and not self._client.capabilities.create_files:
                 return ApplyResult(applied=False, reason=f"this editor cannot create {path}")
             if before is not None and current is None:
-                return ApplyResult(applied=False, reason=f"{path} is gone")
+                return ApplyResult(applied=False, reason=f"{path} no longer exists")
             old, new, actual = normalize(before or ""), normalize(after), normalize(current or "")
             if current is not None and contains(old, new, actual):
                 continue
             merged_text = merge(old, new, actual)
             if merged_text is None:
-                return ApplyResult(applied=False, reason=f"{path} changed meanwhile in the same lines")
+                return ApplyResult(applied=False, reason=f"the same lines of {path} were changed in the meantime")
             text = restore_style(current, merged_text) if current else after
             changes.append(FileChange(path=path, current=current, new=text, merged=actual != old))
         return changes
@@ -80,7 +81,7 @@ class EditPlanner:
             path = run.root / change.path
             if (notebook := self._documents.notebook(path, run.root)) is not None:
                 if cell_changes(notebook, change.current or "", change.new) is None:
-                    return f"it would change several cells of {notebook.path} in one piece"
+                    return f"one change would span several cells of {notebook.path}"
             elif reason := self._conflicts.conflict_reason(path, change.path, change.current or ""):
                 return reason
         return ""

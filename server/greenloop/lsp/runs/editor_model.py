@@ -86,7 +86,7 @@ class EditorModel:
             await asyncio.gather(request_task, return_exceptions=True)
         text, finish = reply.get("text"), "length" if reply.get("cut") else "stop"
         if not isinstance(text, str):
-            raise ModelError("The editor's language model gave no text.", remedy=REMEDY)
+            raise ModelError("The editor's language model returned no text.", remedy=REMEDY)
         for stop in request.stop:
             text = text.partition(stop)[0]
         model = reply.get("model")
@@ -111,7 +111,7 @@ class EditorModel:
             remaining = listener.last_at + self._patience - monotonic()
             if remaining <= 0:
                 raise ModelError(
-                    f"The editor's language model gave no sign of life for {self._patience:g} seconds.",
+                    f"The editor's language model did not respond for {self._patience:g} seconds.",
                     remedy=f"Try again, or raise `api.timeout`. {REMEDY}",
                 )
             await asyncio.wait({request, listener.is_full}, timeout=remaining, return_when=asyncio.FIRST_COMPLETED)
@@ -154,7 +154,7 @@ def _problem(error: JsonRpcException) -> ModelError:
     """The error with the client's own sentence, which knows about consent, quotas and available models."""
     if error.code == lsp.LSPErrorCodes.RequestCancelled:
         return ModelError("The editor cancelled the request to its language model.", remedy=REMEDY)
-    sentence = _sentence(error.message) or "The editor's language model could not be asked"
+    sentence = _sentence(error.message) or "The editor's language model could not be used"
     sentence = sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
     if TOO_LONG.search(sentence):
         return ContextTooLongError(sentence, remedy=f"Lower `prompt.tokens`. {REMEDY}")

@@ -76,7 +76,7 @@ class EditorUser:
             return await _within(question, SHOWN)
         if not self._client.capabilities.questions:
             return await self._point_to_actions(question)
-        request = asyncio.ensure_future(self._client.choose(question.text, question.simple))
+        request = asyncio.ensure_future(self._client.choose(question.text, question.simple_options))
         request.add_done_callback(lambda done: None if done.cancelled() else done.exception())
         either: set[asyncio.Future[Any]] = {request, question.answered}
         try:

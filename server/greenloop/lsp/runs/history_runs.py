@@ -22,7 +22,7 @@ from greenloop.core.records.spec import Region, Spec, Target
 from greenloop.core.text.diff import merge, with_plain_ends
 from greenloop.core.text.encoding import decode
 from greenloop.lsp.connection.convert import contains
-from greenloop.lsp.documents.buffers import encoded
+from greenloop.lsp.documents.buffers import encode_as_saved
 from greenloop.lsp.documents.text_style import normalize
 from greenloop.lsp.runs.runs import KEPT
 from greenloop.lsp.state.run import Phase, Run, RunProgress, RunRequest, RunResult
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Seconds. Results older than a week are not restored.
 OLDEST = 7 * 24 * 3600.0
-UNFINISHED = "Its server ended in the middle of it."
+UNFINISHED = "The server stopped before this run finished."
 
 _SILENT = {StopReason.CANCELLED, StopReason.ALREADY_GREEN}
 
@@ -112,7 +112,7 @@ def restore_run(
     None where it is of no use any more: its result is in the text already, or does not fit it.
     """
     record = earlier.record
-    outcome = record.outcome if earlier.finished else _interrupted(earlier, texts)
+    outcome = record.outcome if earlier.finished else _interrupted_outcome(earlier, texts)
     if outcome is None or (earlier.finished and not _is_applicable(outcome, texts, applied=record.applied is not None)):
         return None
     root, now = Path(record.root), time.monotonic()
@@ -155,7 +155,7 @@ def _is_applicable(outcome: Outcome, texts: Mapping[str, str | None], *, applied
     return bool(is_in_text) and all(fits) and not all(is_in_text)
 
 
-def _interrupted(earlier: EarlierRun, texts: Mapping[str, str | None]) -> Outcome:
+def _interrupted_outcome(earlier: EarlierRun, texts: Mapping[str, str | None]) -> Outcome:
     """The outcome of an interrupted run: its best attempt, if the texts are still those it began with."""
     from greenloop.core.attempts import best_attempt  # noqa: PLC0415 - only runs need it, not the start
     from greenloop.core.compose import before_after  # noqa: PLC0415
@@ -196,7 +196,7 @@ def _text_as_run(earlier: EarlierRun, path: str, text: str | None) -> str | None
         return None
     digest = {**earlier.basis.files, **earlier.basis.code}.get(path)
     file = Path(earlier.record.root) / path
-    versions = [encoded(text, file)]
+    versions = [encode_as_saved(text, file)]
     try:
         disk = file.read_bytes()
         if with_plain_ends(decode(disk)[0]) == normalize(text):

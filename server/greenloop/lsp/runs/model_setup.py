@@ -17,10 +17,10 @@ from greenloop.project.settings import EDITOR, Settings, models
 
 DOWNLOAD = "Download (1.1 GB)"
 QUESTION = (
-    "greenloop has no model yet. Download the embedded one (1.1 GB, runs on this machine, nothing leaves it)? "
-    "Another can be named with the setting 'model'."
+    "greenloop has no model yet. Download the embedded model (1.1 GB)? It runs on this machine, and nothing leaves it. "
+    "To use another model, set 'model'."
 )
-REMEDY = "Run `greenloop model pull` for the embedded one (1.1 GB), or name one with the setting 'model'."
+REMEDY = "Run `greenloop model pull` to download the embedded model (1.1 GB), or set 'model'."
 
 
 class ModelSetup:
@@ -46,8 +46,8 @@ class ModelSetup:
         """Returns when a model is available. Raises `ModelError` with the remedy where none is."""
         if EDITOR in models(run.settings) and not self._client.capabilities.model:
             raise ModelError(
-                "This editor has no language model of its own that could be asked.",
-                remedy="Name another with the setting 'model', such as local.",
+                "This editor does not provide a language model.",
+                remedy="Choose another with the setting 'model', such as local.",
             )
         if run.settings.model:
             return
@@ -60,7 +60,7 @@ class ModelSetup:
         # Raises where the model could not run here, so that a useless download is not offered.
         hardware.check(weights.CODER.size, run.settings.embedded.context)
         if await self._client.ask(QUESTION, (DOWNLOAD, "Not now")) != DOWNLOAD:
-            editor_hint = " The editor's own is named `editor`." if self._client.capabilities.model else ""
+            editor_hint = " The editor's own model is called `editor`." if self._client.capabilities.model else ""
             raise ModelError("No model is configured and none was found.", remedy=REMEDY + editor_hint)
 
         def report(done: int, total: int) -> None:

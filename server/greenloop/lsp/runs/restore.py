@@ -67,7 +67,7 @@ class RunRestorer:
                 self._store.clear_leftovers(root / each)
         if run is not None and (root in self._outside or documents.root_of(root) is not None):
             self._runs.restore(run)
-            self._client.log(f"What became of {run.target.selector} before this server began is known again.")
+            self._client.log(f"Restored the earlier run of {run.target.selector}.")
 
 
 def _find_target(

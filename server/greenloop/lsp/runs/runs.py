@@ -59,7 +59,7 @@ class Runs:
         matching = [run for run in self if run.root == root and run.concerns(path, qualname)]
         return next((run for run in matching if run.running), matching[0] if matching else None)
 
-    def by_concerned(self, root: Path) -> dict[tuple[str, str], Run]:
+    def by_name(self, root: Path) -> dict[tuple[str, str], Run]:
         """The result of `find` for every function and test that the runs of this folder concern."""
         runs = [run for run in self if run.root == root]
         newest_runs: dict[tuple[str, str], Run] = {}
@@ -113,7 +113,7 @@ class Runs:
                 if has_room:
                     self._queue[run].set_result(None)
                 elif run.runs_ahead != ahead:
-                    run.runs_ahead, run.progress.status = ahead, f"waiting, {ahead} before it"
+                    run.runs_ahead, run.progress.status = ahead, f"waiting, {ahead} ahead of it"
                     self.on_waiting(run)
                     self.notify_list_changed()
                 ahead += 1

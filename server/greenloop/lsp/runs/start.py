@@ -48,7 +48,7 @@ class RunStarter:
         try:
             file = locations.locate(self._documents, params.uri)
             if file is None:
-                raise JsonRpcInvalidParams("Only files can be refined, and this is none.")
+                raise JsonRpcInvalidParams("Only files on disk can be refined.")
             target = refine_target(self._documents, file, params)
             settings = self._settings.load(file.root, preset=params.preset)
         except GreenloopError as error:

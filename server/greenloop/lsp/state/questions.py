@@ -28,12 +28,12 @@ class Question:
     answered: asyncio.Future[Answer] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     @property
-    def simple(self) -> list[str]:
+    def simple_options(self) -> list[str]:
         """The options that need no typed value."""
         return [option for option in self.options if not option.endswith(TYPED)]
 
     @property
-    def typed(self) -> str | None:
+    def typed_option(self) -> str | None:
         """The option that needs a typed value."""
         return next((option for option in self.options if option.endswith(TYPED)), None)
 

@@ -39,7 +39,7 @@ def example_of(case: str) -> str:
     return function if mark and number.isdecimal() else ""
 
 
-def grouped(cases: Iterable[CaseResult]) -> dict[tuple[str, str], Result]:
+def group_by_test(cases: Iterable[CaseResult]) -> dict[tuple[str, str], Result]:
     """The result of each test by (path, qualified name).
 
     The cases of a parametrised test, or of a docstring, are combined.

@@ -136,20 +136,6 @@ class RunResult:
     applied_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ApplyResult:
-    """Whether a result was applied, at which lines (workspace path, 1-based line), or the reason why it was not.
-
-    `merged`: together with what the user typed meanwhile. `by_action`: the editor takes edits only from a code action.
-    """
-
-    applied: bool
-    lines: tuple[tuple[str, int], ...] = ()
-    merged: bool = False
-    reason: str = ""
-    by_action: bool = False
-
-
 @dataclass(eq=False)
 class Run:
     """One request to refine one target, and its state.

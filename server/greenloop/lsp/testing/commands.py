@@ -48,7 +48,7 @@ class TestCommands:
         try:
             file = locations.locate(self._documents, argument["uri"])
             if file is None or not locations.is_testable(file):
-                raise JsonRpcInvalidParams("Only tests of Python files can be run, and this is none.")
+                raise JsonRpcInvalidParams("Only tests in Python files can be run.")
             request = self._request(file, target if line is None else _selector_at(file, line))
         except GreenloopError as error:
             raise JsonRpcInvalidParams(clean_for_display(error.advice)) from error
@@ -79,7 +79,7 @@ class TestCommands:
             self._client.show_warning(
                 f"There are no tests in {request.name}."
                 if request.selectors
-                else f"No test is known to reach {request.name}."
+                else f"No known test covers {request.name}."
             )
             return
         text = summary_text(summary.results, summary.broken, summary.out_of_time, summary.interrupted, summary.seconds)
@@ -103,7 +103,7 @@ class TestCommands:
 
         target = locations.find_target(self._documents, file.root, selector) if selector is not None else None
         if selector is not None and target is None:
-            raise JsonRpcInvalidParams(f"There is no test and no function {selector}.")
+            raise JsonRpcInvalidParams(f"There is no test or function named {selector}.")
         if file.notebook is not None:
             prepared, selectors = notebook_requests.prepare_tests(file.notebook, target)
             file_name = file.notebook.path.rpartition("/")[2]
@@ -129,5 +129,5 @@ def _selector_at(file: ProjectFile, line: int) -> str:
     """The selector of the test, class or function at a line (0-based)."""
     target = locations.target_at(file, file.line(line))
     if target is None:
-        raise JsonRpcInvalidParams("There is no test and no function here.")
+        raise JsonRpcInvalidParams("There is no test or function here.")
     return target.selector

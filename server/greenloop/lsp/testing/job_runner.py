@@ -17,7 +17,7 @@ from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.engines import Engines
 from greenloop.lsp.presenters.progress_line import ProgressLine
 from greenloop.lsp.presenters.test_diagnostics import FailingTests
-from greenloop.lsp.state.results import TestResults, grouped
+from greenloop.lsp.state.results import TestResults, group_by_test
 from greenloop.lsp.testing.coverage_map import CoverageMap
 from greenloop.lsp.testing.requests import DOCTEST, TestJob, TestRequest, select_tests, summarize
 from greenloop.project.settings import Settings
@@ -103,7 +103,7 @@ class JobRunner:
 
     def _take(self, job: TestJob, report: Report, texts: Mapping[str, str]) -> None:
         job.count(report)
-        self._results.put(job.root, grouped(report.results))
+        self._results.put(job.root, group_by_test(report.results))
         self._failing_tests.update(job.root, report, texts)
 
     def _examples(self, job: TestJob) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ class TestScheduler:
         except Exception:
             # Request boundary: the server must survive any error in a job.
             log.exception("A test job failed")
-            self._refuse(job, GreenloopError("The tests could not be run; the server's log has the details."))
+            self._refuse(job, GreenloopError("The tests could not be run. See the server's log."))
         finally:
             progress_line.end("cancelled")
             if self._jobs.get(job.root) is job:
@@ -214,10 +214,10 @@ class TestScheduler:
                     summarize(request, coverage_map, reports, job.out_of_time, job.interrupted)
                 )
         if job.saved and (job.out_of_time or job.interrupted):
-            limit = f"suite.seconds = {job.settings.suite.seconds:g}"
-            reason = limit if job.out_of_time else "pytest ended before it was done"
+            limit = f"the time limit was reached (suite.seconds = {job.settings.suite.seconds:g})"
+            reason = limit if job.out_of_time else "pytest ended early"
             number = job.out_of_time + job.interrupted
-            self._show_note(job, "not-tested", f"{number} tests that this file concerns were not run: {reason}.")
+            self._show_note(job, "not-tested", f"{number} tests affected by this file were not run: {reason}.")
 
     def _refuse(self, job: TestJob, error: GreenloopError) -> None:
         if job.is_stopped:

@@ -7,9 +7,6 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from doubling import HALF, PROBLEM, STUB, code, executed
-from greenloop.core.attempts import best_attempt
-from greenloop.core.docstrings.requirements import list_demands
-from greenloop.core.python.stubs import remark_text
 from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.model import ChatRequest, Reply
 from greenloop.core.records.problem import Problem
@@ -17,20 +14,12 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting.candidates import parse_answer
 from greenloop.drafting.feedback import raw
-from greenloop.drafting.feedback.published import code_review, requirements
+from greenloop.drafting.feedback.published import code_review
 from greenloop.drafting.prompt import assemble
 from greenloop.drafting.search import chain
 from greenloop.engine.attempt_steps import with_verdict
 from specifying import tools
 from theatre import Theatre
-
-MUSTS = '''def double(x):
-    """Twice x.
-
-    The result must be even. It must not be negative and must have the type of x.
-    """
-    raise NotImplementedError
-'''
 
 
 @dataclass
@@ -117,15 +106,6 @@ async def test_a_review_that_lacks_a_field_is_refused_and_the_runners_words_are_
 # -- a comment ----------------------------------------------------------------------------------------------------------
 
 
-def test_todo_and_review_comments_are_what_is_asked_for():
-    text = (
-        "def f(x):\n    # TODO: handle None\n    #       and NaN\n    y = x  # review: too slow\n"
-        "    # reviewed by me\n    # a note\n    # FIXME(me) use a loop\n    return '# TODO: no comment'\n"
-    )
-    assert remark_text(text) == "handle None and NaN\ntoo slow reviewed by me a note\nuse a loop"
-    assert remark_text("def f(x):\n    # preview: x\n    # reviewing is fun\n    return x\n") == ""
-
-
 def test_what_a_comment_asks_for_is_in_the_prompt():
     theatre = Theatre([HALF], problem=about(instruction="A comment asks: handle None"), preset="plain", attempts=1)
     messages = assemble(
@@ -141,63 +121,3 @@ def test_what_a_comment_asks_for_is_in_the_prompt():
 
 
 # -- what the docstring demands -------------------------------------------------------------------------------------------
-
-
-async def test_a_docstring_with_three_musts_gives_a_checklist_of_three_and_what_is_unmet_is_told_next():
-    problem = about(MUSTS)
-    items = ("The result must be even", "It must not be negative", "must have the type of x")
-    assert requirements.demands(problem) == items
-    critic = Critic(["2"])
-    note = await described(requirements, problem, critic, tried(problem))
-    assert "1. The result must be even\n2. It must not be negative\n3. must have the type of x" in critic.prompt
-    assert note.fields == {"requirements": items, "unmet": (items[1],)}
-    assert note.text.endswith("The docstring demands, and the code does not do:\n- It must not be negative")
-    newest = replace(tried(problem), notes=(note,))
-    theatre = Theatre([], problem=problem, preset="plain")
-    (draft,) = chain.plan(problem, [BASELINE, newest])
-    messages = assemble(
-        theatre.refine_run.calls.prompts, problem, (), [BASELINE, newest], draft, budget=2000, count=len
-    )
-    assert "- It must not be negative" in messages[-1].content
-
-
-@pytest.mark.parametrize(
-    ("said", "unmet"),
-    [("none", ()), ("None of these.", ()), ("1, 3", (0, 2)), ("Number 3 is not met.", (2,)), ("3. and 3.", (2,))],
-)
-def test_the_critic_answers_with_numbers(said, unmet):
-    items = ("a", "b", "c")
-    assert requirements.parsed(said, items) == tuple(items[index] for index in unmet)
-
-
-@pytest.mark.parametrize("said", ["", "It is fine.", "9", "none but 9"])
-async def test_an_answer_without_numbers_tells_the_failures_alone(said):
-    problem = about(MUSTS)
-    note = await described(requirements, problem, Critic([said]), tried(problem))
-    assert note.fields["unparsable"] == said
-    assert "demands" not in note.text
-
-
-async def test_met_demands_accept_nothing():
-    problem = about(MUSTS)
-    newest = tried(problem)
-    note = await described(requirements, problem, Critic(["none"]), newest)
-    assert (note.score, note.stop) == (None, False)
-    top = best_attempt([BASELINE, replace(newest, notes=(note,))])
-    assert (top.accepted, top.verdict.status) == (False, Status.FAILED)
-
-
-async def test_nobody_is_asked_where_nothing_is_demanded_or_nothing_ran():
-    assert (await described(requirements, about(), Critic([]), tried(about()))).fields == {}
-    assert (await described(requirements, about(MUSTS), Critic([]))).fields.keys() == {"requirements"}
-
-
-def test_sections_and_fields_demand_too_and_examples_do_not():
-    assert list_demands(
-        "Add.\n\n    :returns: the sum\n    :raises ValueError: if x is negative\n\n    >>> add(1)\n    must\n"
-    ) == ("returns the sum", "raises ValueError: if x is negative")
-    numpy = "Add.\n\n    Returns\n    -------\n    int\n        The sum.\n\n    Raises\n    ------\n    KeyError\n        If gone.\n"
-    assert list_demands(numpy) == ("returns The sum", "raises KeyError: If gone")
-    assert len(list_demands("It must. " * 50_000)) == 1
-    assert len(list_demands(" ".join(f"It must do {n}." for n in range(99)))) == 12
-    assert list_demands("") == ()

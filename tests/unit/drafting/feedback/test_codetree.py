@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -13,9 +12,7 @@ from greenloop.core.records.attempt import Attempt, Candidate, FeedbackNote, Fin
 from greenloop.core.records.model import Reply, Role
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.feedback.published import codetree, review, self_critique
-from greenloop.drafting.feedback.published._critic_prompt import bullets, named, number
-from greenloop.drafting.search.published import magicore
+from greenloop.drafting.feedback.published import codetree
 
 REGION = PROBLEM.regions[0]
 BASELINE = Attempt(number=0, verdict=unwritten(), error_class="NotImplementedError")
@@ -89,61 +86,3 @@ async def test_an_answer_that_was_not_run_costs_no_opinion():
 async def test_a_huge_answer_is_read_quickly_and_bounded():
     fields = codetree.opinion("- " + "x" * 1_000_000 + "\n" + "- y\n" * 100_000 + "score: " + "1" * 100_000)
     assert [len(each) for each in fields["reflections"]] == [200, 1]
-
-
-async def test_the_reviewer_waits_for_the_last_sample_and_looks_at_the_best():
-    samples = [BASELINE, attempt(1, "x + 1"), attempt(2, HALF), attempt(3, "x + 3"), attempt(4, "x + 4")]
-    critic = Critic("Line 2 must multiply.")
-    for last in (1, 2, 3, 4):
-        assert await review.describe(PROBLEM, samples[:last], critic.tools()) == FeedbackNote(text="")
-    note = await review.describe(PROBLEM, samples, critic.tools())
-    assert (note.fields, note.usage.tokens) == ({"review": "Line 2 must multiply.", "of": 2}, 27)
-    assert HALF in critic.asked[0].messages[0].content
-
-
-async def test_the_reviewer_is_not_asked_when_a_sample_passed():
-    samples = [BASELINE, attempt(1, "x + 1"), attempt(2, "2 * x"), attempt(3, "x + 3"), attempt(4, "x + 4")]
-    critic = Critic("Line 2 must multiply.")
-    assert await review.describe(PROBLEM, samples, critic.tools()) == FeedbackNote(text="")
-    assert critic.asked == []
-
-
-async def test_the_reviewer_judges_anew_what_is_no_worse_and_nothing_else():
-    samples = [BASELINE, attempt(1, "x + 1"), attempt(2, HALF), attempt(3, "x + 3"), attempt(4, "x + 4")]
-    critic = Critic("Line 2.")
-    assert await review.describe(PROBLEM, [*samples, attempt(5, "x + 5 + 6")], critic.tools()) == FeedbackNote(text="")
-    note = await review.describe(PROBLEM, [*samples, attempt(5, "4")], critic.tools())
-    assert note.fields["of"] == 5
-
-
-def test_search_and_reviewer_agree_on_the_number_of_samples():
-    assert review.SAMPLES == magicore.SAMPLES
-
-
-@pytest.mark.parametrize(
-    ("answer", "stop", "fields"),
-    [
-        ("CORRECT\nconfidence: 0.9", True, {"confidence": 0.9}),
-        ("- it forgets zero\nConfidence: 30%", False, {"confidence": 0.3}),
-        ("It is not CORRECT.", False, {}),
-        ("- a\nconfidence: 7", False, {"confidence": 1.0}),
-    ],
-)
-async def test_self_critique_stops_where_it_finds_nothing(answer, stop, fields):
-    note = await self_critique.describe(PROBLEM, [BASELINE, attempt(1, HALF)], Critic(answer).tools())
-    assert (note.stop, note.fields) == (stop, fields)
-
-
-async def test_self_critique_is_never_told_a_result():
-    critic = Critic("- no")
-    told = replace(attempt(1, HALF), error_class="AssertionError")
-    await self_critique.describe(PROBLEM, [BASELINE, told], critic.tools())
-    assert "assert" not in critic.asked[0].messages[0].content
-    assert await self_critique.describe(PROBLEM, [BASELINE], critic.tools()) == FeedbackNote(text="")
-    assert len(critic.asked) == 1
-
-
-def test_numbers_and_names_in_an_answer():
-    assert [number(text, 0, 5) for text in ("4", "4/5", "80 %", "1/0", "none")] == [4, 4, 4, 0, None]
-    assert named("a\n- *score*: 3\nb", "score") == "3"
-    assert bullets("```\n- a\n```", 3) == ("a",)

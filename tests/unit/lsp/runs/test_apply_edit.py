@@ -1,7 +1,6 @@
 """What an edit is planned from: texts are compared in a thread, and pipes and giants are no texts."""
 
 import asyncio
-import os
 import threading
 import time
 from pathlib import Path
@@ -16,7 +15,6 @@ from greenloop.core.records.spec import Case, Spec, Target, TargetKind
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.lsp.connection.capabilities import Capabilities
-from greenloop.lsp.documents import disk
 from greenloop.lsp.documents.disk_conflicts import DiskConflicts
 from greenloop.lsp.documents.open_documents import Documents
 from greenloop.lsp.presenters.progress import describe
@@ -54,34 +52,6 @@ async def test_comparing_texts_leaves_the_event_loop_alone(tmp_path, monkeypatch
     assert landing.applied
     assert threads
     assert threading.main_thread() not in threads
-
-
-def test_pipes_folders_and_giants_are_no_texts(tmp_path, monkeypatch):
-    os.mkfifo(tmp_path / "pipe.py")
-    (tmp_path / "long.py").write_text("x = 1\n")
-    monkeypatch.setattr(disk, "LONGEST", 3)
-    for name in ("pipe.py", "long.py", "none.py", "."):
-        assert disk.on_disk(tmp_path / name) is None
-        assert disk.bytes_of(tmp_path / name) is None
-
-
-def test_a_file_saved_is_fresh_and_one_rewritten_is_not(tmp_path):
-    file = tmp_path / "m.py"
-    file.write_text("a = 1\n")
-    fresh = DiskConflicts()
-    fresh.note_open(file)
-    file.write_text("a = 2\n")
-    # Nobody said yet that this editor tells of its saving.
-    assert fresh.conflict_reason(file, "m.py", "a = 1\n") == ""
-    fresh.reports_saves = True
-    assert fresh.conflict_reason(file, "m.py", "a = 1\n") == "m.py changed on disk; reload it first"
-    assert fresh.conflict_reason(file, "m.py", "a = 2\r\n") == ""
-    fresh.note_save(file)
-    assert fresh.conflict_reason(file, "m.py", "a = 3\n") == ""
-    file.unlink()
-    assert fresh.conflict_reason(file, "m.py", "a = 3\n") == "m.py was deleted on disk; save it first"
-    fresh.note_close(file)
-    assert fresh.conflict_reason(file, "m.py", "a = 3\n") == ""
 
 
 def test_the_progress_line_names_the_price_where_it_is_known():

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.lsp.state.results import Result, TestResults, grouped
+from greenloop.lsp.state.results import Result, TestResults, group_by_test
 
 ROOT = Path("/w")
 
 
 def test_cases_of_one_test_are_taken_together_by_the_worst():
-    found = grouped(
+    found = group_by_test(
         [
             CaseResult(id="t.py::test_a[1]", outcome="passed", seconds=1.0),
             CaseResult(
@@ -25,15 +25,17 @@ def test_cases_of_one_test_are_taken_together_by_the_worst():
 
 
 def test_an_outcome_that_nobody_knows_is_the_worst():
-    found = grouped([CaseResult(id="t.py::t[1]", outcome="error"), CaseResult(id="t.py::t[2]", outcome="strange")])
+    found = group_by_test(
+        [CaseResult(id="t.py::t[1]", outcome="error"), CaseResult(id="t.py::t[2]", outcome="strange")]
+    )
     assert found["t.py", "t"].outcome in {"error", "strange"}
 
 
 def test_the_last_result_counts_and_whoever_looks_is_told():
     results, told = TestResults(), []
     results.on_changed = lambda: told.append(1)
-    results.put(ROOT, grouped([CaseResult(id="t.py::t", outcome="failed")]))
-    results.put(ROOT, grouped([CaseResult(id="t.py::t", outcome="passed")]))
+    results.put(ROOT, group_by_test([CaseResult(id="t.py::t", outcome="failed")]))
+    results.put(ROOT, group_by_test([CaseResult(id="t.py::t", outcome="passed")]))
     assert results.get(ROOT, "t.py", "t").outcome == "passed"
     assert len(told) == 2
     results.forget(ROOT, "t.py")

@@ -497,7 +497,7 @@ async def test_a_test_that_fails_without_an_exception_says_so(house):
     _path, item = house.failing._diagnostic(
         house.root, FailingTest(id="test_m.py::test_b", outcome="failed", path="test_m.py", line=4)
     )
-    assert item.message == "test_b: failed without an exception, as an xfail(strict=True) that passes"
+    assert item.message == "test_b: failed without an exception, for example an xfail(strict=True) test that passes"
 
 
 # -- examples in docstrings ----------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import pytest
 
 from greenloop.core.records.spec import Region
 from greenloop.specs.kinds import properties
-from greenloop.specs.properties.type_hints import type_check_expression
 
 NOTHING = "I do not know."
 
@@ -127,29 +126,3 @@ def test_documented_exceptions_say_that_an_input_is_none():
     region = Region(path="m.py", qualname="f", start=1, end=7)
     (sheet,) = properties.build_spec(region, text, "m", "smaller: result <= n").files.values()
     assert "except (ValueError, ArithmeticError, KeyError):" in sheet
-
-
-@pytest.mark.parametrize(
-    ("annotation", "good", "bad"),
-    [
-        ("int", 1, "1"),
-        ("float", 1, "1"),
-        ("list[int]", [1], ["1"]),
-        ("dict[str, int]", {"a": 1}, {1: 1}),
-        ("tuple[int, str]", (1, "a"), (1, 2)),
-        ("tuple[int, ...]", (1, 2), (1, "2")),
-        ("Optional[str]", None, 1),
-        ("list[list[int]]", [[1]], [1]),
-        ("Literal['a', 'b']", "a", "c"),
-        ("set[str]", {"a"}, ["a"]),
-    ],
-)
-def test_annotations_as_expressions(annotation, good, bad):
-    expression = type_check_expression(annotation, "result")
-    assert eval(expression, {"result": good})
-    assert not eval(expression, {"result": bad})
-
-
-@pytest.mark.parametrize("annotation", ["Iterator[int]", "Any", "Sequence[int]", "Thing", "np.ndarray", "T"])
-def test_annotations_that_cannot_be_tested(annotation):
-    assert type_check_expression(annotation, "result") == ""

@@ -2,136 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from pathlib import Path
 
 import pytest
 
-from fake_engine import AFTER, BEFORE, CASE, unsolved
 from greenloop.cli.main import main
-from greenloop.core import registry
-from greenloop.core.errors import CannotVerifyError, ModelError
+from greenloop.core.errors import CannotVerifyError
 from greenloop.core.records.sandbox import Environment, Probe
 from greenloop.engine.doctor import report as doctors
 from greenloop.engine.doctor.isolation import ProbeResult
-from greenloop.engine.history.store import History
 from greenloop.project.settings import Settings
 
 # -- history -----------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_history(project, capsys):
-    assert main(["history"]) == 0
-    assert "No runs yet" in capsys.readouterr().out
-    assert main(["history", "show"]) == 2
-    assert main(["history", "apply"]) == 2
-    assert main(["history", "export"]) == 0
-
-
-def test_runs_are_listed_shown_exported(fake, capsys):
-    main(["fix", CASE])
-    fake.result = unsolved()
-    main(["fix", CASE])
-    capsys.readouterr()
-    assert main(["history"]) == 0
-    out = capsys.readouterr().out
-    assert "not solved" in out
-    assert main(["history", "show", "1"]) == 0
-    out = capsys.readouterr().out
-    assert "+    return x * 2" in out
-    assert "verified" in out
-    assert main(["history", "export"]) == 0
-    assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == [1, 2]
-    assert main(["history", "export", "2"]) == 0
-    assert json.loads(capsys.readouterr().out)["outcome"]["solved"] is False
-
-
-@pytest.mark.parametrize("words", [["show", "99"], ["apply", "99"], ["export", "99"], ["nonsense"]])
-def test_a_run_that_is_not_there_is_2(fake, words, capsys):
-    main(["fix", CASE])
-    assert main(["history", *words]) == 2
-
-
-def test_a_killed_run_is_shown_as_interrupted(project, capsys):
-    history = History.open()
-    history.start_run(project, CASE, preset="plain", model="m", sandbox="s")
-    history._connection.execute("UPDATE runs SET born = 1")
-    assert main(["history", "show"]) == 0
-    assert "interrupted" in capsys.readouterr().out
-
-
-def test_a_result_can_be_written_later_but_not_over_a_change(fake, project, capsys):
-    main(["fix", CASE])
-    assert main(["history", "apply"]) == 2  # nobody there to say yes
-    (project / "m.py").write_text("# typed\n\n\n" + BEFORE)
-    assert main(["history", "apply", "--yes"]) == 1
-    assert "m.py changed since the run" in capsys.readouterr().err
-    (project / "m.py").write_text(BEFORE)
-    assert main(["history", "apply", "--yes"]) == 0
-    assert (project / "m.py").read_text() == AFTER
-    assert main(["history", "apply", "--yes"]) == 0
-    assert main(["history"]) == 0
-    assert "written" in capsys.readouterr().out
-
-
 # -- doctor ------------------------------------------------------------------------------------------------------
-
-
-class Wall:
-    def __init__(self, name: str, result: Probe | Exception) -> None:
-        self.name, self.result = name, result
-
-    async def probe(self) -> Probe:
-        if isinstance(self.result, Exception):
-            raise self.result
-        return self.result
-
-    async def open(self, _place):
-        raise CannotVerifyError("it does not open today")
-
-
-@pytest.fixture
-def machine(project, monkeypatch):
-    """A machine with everything; a test takes away what it wants."""
-    walls = {
-        "bubblewrap": Probe(name="bubblewrap", ok=True, detail="0.11"),
-        "docker": Probe(name="docker", ok=False, detail="no engine", remedy="start it"),
-        "none": Probe(name="none", ok=False, detail="no wall", remedy="do not"),
-    }
-    place = Path("/usr")
-    environment = Environment(
-        executable=place / "python3", prefix=place, base=place, version=(3, 12), source=".venv", has_pytest=True
-    )
-    weights = project / "weights.gguf"
-    weights.write_text("w")
-    state = {"walls": walls, "environment": environment, "ollama": [], "weights": weights}
-
-    class Part:
-        def __init__(self, name: str) -> None:
-            self.name = name
-
-        def create(self, _settings):
-            return Wall(self.name, state["walls"][self.name])
-
-    async def ollama(_base):
-        return state["ollama"]
-
-    def found(_root, _settings):
-        if isinstance(state["environment"], Exception):
-            raise state["environment"]
-        return state["environment"]
-
-    monkeypatch.setattr(registry, "list_parts", lambda _part: list(state["walls"]))
-    monkeypatch.setattr(registry, "load_part", lambda _part, name: Part(name))
-    monkeypatch.setattr("greenloop.project.workspace.find_environment", found)
-    monkeypatch.setattr("greenloop.models.embedded.default_model.ollama_models", ollama)
-    monkeypatch.setattr("greenloop.models.embedded.weights.downloaded_file", lambda: state["weights"])
-    monkeypatch.setattr("greenloop.models.embedded.hardware.is_engine_installed", lambda: True)
-    monkeypatch.setattr("greenloop.models.embedded.hardware.check", lambda *_sizes: None)
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    return state
 
 
 def findings(capsys) -> dict[tuple[str, str], dict]:
@@ -322,49 +207,3 @@ def test_the_bare_word_is_the_doctor_and_what_to_do_next(machine, tmp_path, monk
 
 
 # -- model, serve, the rest --------------------------------------------------------------------------------------
-
-
-def test_pull_tells_how_far_it_is(project, monkeypatch, capsys):
-    async def pull(progress):
-        for done in (0, 500, 1000):
-            progress(done * 1_000_000, 1_000_000_000)
-        return Path("/there")
-
-    monkeypatch.setattr("greenloop.models.embedded.weights.pull", pull)
-    assert main(["model", "pull"]) == 0
-    captured = capsys.readouterr()
-    assert "500 of 1000 MB" in captured.err
-    assert "/there" in captured.out
-
-
-@pytest.mark.parametrize(("error", "code"), [(ModelError("no", remedy="r"), 3), (asyncio.CancelledError(), 130)])
-def test_a_pull_that_ends_early(project, monkeypatch, capsys, error, code):
-    async def pull(_progress):
-        raise error
-
-    monkeypatch.setattr("greenloop.models.embedded.weights.pull", pull)
-    assert main(["model", "pull"]) == code
-
-
-def test_status_stop_and_list(machine, capsys):
-    assert main(["model", "status"]) == 0
-    assert "not running" in capsys.readouterr().out
-    assert main(["model", "stop"]) == 0
-    machine["ollama"] = ["small:1b"]
-    assert main(["model", "list"]) == 0
-    out = capsys.readouterr().out
-    assert "ollama/small:1b" in out
-    assert "default: local" in out
-    assert main(["model"]) == 2
-
-
-def test_serve_is_the_language_server(project, monkeypatch):
-    monkeypatch.setattr("greenloop.lsp.server.serve", lambda **_: 7)
-    assert main(["serve", "--stdio"]) == 7
-
-
-def test_help_tells_the_exit_codes(capsys):
-    for words in (["--help"], ["fix", "--help"], ["doctor", "--help"], ["history", "show", "--help"]):
-        assert main(words) == 0
-    assert capsys.readouterr().out.count("130  cancelled") == 3
-    assert main(["--version"]) == 0
