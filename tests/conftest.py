@@ -151,15 +151,25 @@ SLOW = "processor seconds"
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """`@pytest.mark.story("a promise", only=("one id", "another"))` marks those cases of a test, not all of them."""
+    wanted: set[tuple[str, str]] = set()
+    used: set[tuple[str, str]] = set()
     for item in items:
+        function = item.nodeid.partition("[")[0]
+        if item.path.parent.name == "contract" and item.get_closest_marker("needs"):
+            item.add_marker(pytest.mark.story("every back end keeps the contract of its port"))
         for mark in item.iter_markers("story"):
             only = mark.kwargs.get("only", ())
             if len(mark.args) != 1 or not isinstance(mark.args[0], str) or not isinstance(only, tuple):
                 raise pytest.UsageError(f"{item.nodeid}: a story names its promise, and its cases in a tuple")
-            if only and not any(text in item.name for text in only):
+            meant = {(function, text) for text in only if text in item.name}
+            used |= meant
+            wanted |= {(function, text) for text in only}
+            if only and not meant:
                 item.own_markers.remove(mark)
+    if config.option.markexpr == "story" and (lost := sorted(wanted - used)):
+        raise pytest.UsageError(f"{lost[0][0]}: no case has {lost[0][1]!r} in its name, which its story wants")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -140,7 +140,7 @@ async def test_death_of_the_client_ends_everything_though_the_input_stays_open(e
     assert await editor.ended() == 1
 
 
-@pytest.mark.story("a server ends with its editor", only=("SIGTERM",))
+@pytest.mark.story("a server ends with its editor", only=("[15]",))
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_signals_clean_up_first(editor, number):
     await editor.start(model="play:hold")
