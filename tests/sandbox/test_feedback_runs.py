@@ -197,5 +197,5 @@ async def test_the_look_up_imports_nothing_of_the_workspace(tried):
     problem, _attempts, tools = await tried("def f(n):\n    return 0\n", "assert m.f(4) == 2", code)
     (problem.root / "m2.py").write_text("import math\nraise SystemExit('imported')\n")
     asked = [{"kind": "attribute", "owner": "m2", "name": "missing", "modules": ["m2"]}]
-    execution = await tools.session.run(TestRun(selectors=(docs.FILE,), files={docs.FILE: docs.inquiry(asked)}))
+    execution = await tools.session.run(TestRun(selectors=(docs.FILE,), files={docs.FILE: docs.lookup_file(asked)}))
     assert docs.case_results(execution)[0].failure.message == "{}"

@@ -18,7 +18,7 @@ SHARE = 0.8  # of the answer's token limit that whole regions may take
 OTHERS = ("system", "task", "infill", "reask")  # templates that ask for no code, or always for whole code
 
 
-def chosen(wanted: str, problem: Problem, tokens: int) -> str:
+def choose_format(setting: str, problem: Problem, tokens: int) -> str:
     """The format to ask for, given the answer's token limit.
 
     Code that does not exist yet can only be written whole. `auto` means whole functions, which small models do best, as
@@ -28,15 +28,15 @@ def chosen(wanted: str, problem: Problem, tokens: int) -> str:
     written = [text for text in texts if not is_unwritten(text)]
     if not written:
         return WHOLE
-    if wanted != AUTO:
-        return wanted
+    if setting != AUTO:
+        return setting
     return SEARCH_REPLACE if sum(map(estimate_tokens, written)) > SHARE * tokens else WHOLE
 
 
-def asking(templates: Mapping[str, str], form: Mapping[str, str]) -> dict[str, str]:
+def adapt_templates(templates: Mapping[str, str], edit_format: Mapping[str, str]) -> dict[str, str]:
     """A preset's templates, changed to ask for another edit format."""
-    adapted = dict(templates) | {"system": form["system"]}
+    adapted = dict(templates) | {"system": edit_format["system"]}
     for name in templates.keys() - set(OTHERS):
         instructions = templates[name].strip().rpartition("\n\n")[0]
-        adapted[name] = f"{instructions}\n\n{form['answer']}".strip()
+        adapted[name] = f"{instructions}\n\n{edit_format['answer']}".strip()
     return adapted

@@ -28,14 +28,14 @@ MOST_ABOUT = 1200  # characters of one excerpt
 BLANK = "<FILL>"
 
 
-def rows_of(problem: Problem, attempt: Attempt, region: Region) -> list[str]:
+def region_lines(problem: Problem, attempt: Attempt, region: Region) -> list[str]:
     """The lines of a region in an attempt, without line ends."""
     texts: Mapping[Region, str] = attempt.candidate.texts if attempt.candidate else {}
     text = texts[region] if region in texts else region_text(problem, region)
     return with_plain_ends(text).rstrip("\n").split("\n")
 
 
-def question(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> InfillRequest:
+def infill_request(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequence[Excerpt]) -> InfillRequest:
     """The request to fill the masked lines of a draft.
 
     The context excerpts come first: they are the same for every infill, so a prompt cache reads them once.
@@ -44,7 +44,7 @@ def question(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequenc
     mask = draft.masked
     if mask is None:
         raise ValueError("the draft masks no lines")
-    lines = rows_of(problem, attempt, mask.region)
+    lines = region_lines(problem, attempt, mask.region)
     before, after = lines[: mask.start - 1][-LONGEST:], lines[mask.end :][:LONGEST]
     indent = margin_of(lines, mask)
     context = "\n\n".join(excerpt.text[:MOST_ABOUT] for excerpt in excerpts if not excerpt.own)
@@ -59,15 +59,15 @@ def question(problem: Problem, attempt: Attempt, draft: Draft, excerpts: Sequenc
     )
 
 
-def as_chat(hole: InfillRequest, template: str) -> ChatRequest:
+def as_chat(request: InfillRequest, template: str) -> ChatRequest:
     """The same request for a model without a fill-in-the-middle mode; `template` uses `$code` and `$blank`."""
-    code = fenced(f"{hole.prefix}{BLANK}{hole.suffix}".strip("\n"))
+    code = fenced(f"{request.prefix}{BLANK}{request.suffix}".strip("\n"))
     return ChatRequest(
         messages=(Message(role="user", content=Template(template).substitute(code=code, blank=BLANK).strip()),),
-        role=hole.role,
-        temperature=hole.temperature,
-        max_tokens=hole.max_tokens + 20,  # a fence around it
-        seed=hole.seed,
+        role=request.role,
+        temperature=request.temperature,
+        max_tokens=request.max_tokens + 20,  # a fence around it
+        seed=request.seed,
     )
 
 
@@ -79,11 +79,11 @@ def margin_of(rows: list[str], mask: Mask) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def filled(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Candidate | Finding:
+def fill_mask(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Candidate | Finding:
     """The candidate with the masked lines filled in; the first line's indentation precedes the mask already."""
-    lines = rows_of(problem, attempt, mask.region)
+    lines = region_lines(problem, attempt, mask.region)
     line_count = max(1, mask.end - mask.start + 1)
-    blocks = code_blocks.blocks(text) if "```" in text else []
+    blocks = code_blocks.find_blocks(text) if "```" in text else []
     body = with_plain_ends(blocks[0].text if blocks else text).strip("\n").rstrip()
     if not body.strip():
         return Finding(error_class=NO_LINE, message="The hole was left empty.")
@@ -103,7 +103,7 @@ def filled(problem: Problem, attempt: Attempt, mask: Mask, text: str) -> Candida
     )
 
 
-def masks(problem: Problem, attempt: Attempt) -> list[Mask]:
+def rank_masks(problem: Problem, attempt: Attempt) -> list[Mask]:
     """Every statement of the regions, or header of one, that can be masked; the most suspicious ones first."""
     scores = problem.suspicion if attempt.candidate is None else {}
     ranked: list[tuple[float, int, Mask]] = []
@@ -115,7 +115,7 @@ def masks(problem: Problem, attempt: Attempt) -> list[Mask]:
     return [mask for _score, _order, mask in sorted(ranked, key=lambda item: item[:2])]
 
 
-def pairs(ordered: Sequence[Mask]) -> list[Mask]:
+def pair_masks(ordered: Sequence[Mask]) -> list[Mask]:
     """Masks over two adjacent statements, in the order in which either of them comes first."""
     by_start = {(mask.region, mask.start): mask for mask in ordered}
     joined: dict[Mask, None] = {}
@@ -127,14 +127,14 @@ def pairs(ordered: Sequence[Mask]) -> list[Mask]:
     return list(joined)
 
 
-def inserts(ordered: Sequence[Mask]) -> list[Mask]:
+def insertion_masks(ordered: Sequence[Mask]) -> list[Mask]:
     """Masks that insert a new line before each of the given ones, in their order."""
     return [replace(mask, end=mask.start - 1) for mask in ordered]
 
 
 def _statements(problem: Problem, attempt: Attempt, region: Region) -> list[tuple[int, int]]:
     """First and last line of each simple statement and each header of a compound one, in source order."""
-    parsed = parse_fragment("\n".join(rows_of(problem, attempt, region)))
+    parsed = parse_fragment("\n".join(region_lines(problem, attempt, region)))
     if not isinstance(parsed, Fragment):
         return []
     ranges = []

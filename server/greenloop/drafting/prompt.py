@@ -74,12 +74,14 @@ def _tail(
     refining = draft.move is Move.REFINE
     template = Template(templates[draft.prompt or (draft.move if draft.move in templates else Move.DRAFT)])
     identifiers = template.get_identifiers()
-    tried = "" if draft.move is Move.DRAFT else earlier(attempts, besides=parent.number if refining else None)
+    tried = (
+        "" if draft.move is Move.DRAFT else list_failures(attempts, except_number=parent.number if refining else None)
+    )
     values = dict.fromkeys(("names", "hint", "others", "feedback", "tried"), "") | {
         "names": names,
         "hint": truncate(draft.hint, room // 4, count),
         "tried": truncate(tried, room // 4, count),
-        "others": truncate(beside(problem, [attempts[number] for number in draft.others]), room // 4, count),
+        "others": truncate(render_attempts(problem, [attempts[number] for number in draft.others]), room // 4, count),
     }
     remaining = room - count(template.substitute({name: values[name] for name in identifiers}))
     code = truncate(answer_of(problem, parent), remaining // 2, count) if refining else ""
@@ -89,7 +91,7 @@ def _tail(
     return (Message(role="assistant", content=code), request) if refining else (request,)
 
 
-def beside(problem: Problem, attempts: Sequence[Attempt]) -> str:
+def render_attempts(problem: Problem, attempts: Sequence[Attempt]) -> str:
     """The attempts' code, each below the number of tests that it passed."""
     return "\n\n".join(
         f"{attempt.verdict.passed} of {attempt.verdict.total} tests passed:\n{answer_of(problem, attempt)}"
@@ -110,20 +112,20 @@ def _in_order(texts: Mapping[Region, str]) -> list[str]:
     return [texts[region] for region in sorted(texts, key=lambda region: (region.path, region.start))]
 
 
-def earlier(attempts: Sequence[Attempt], *, besides: int | None) -> str:
+def list_failures(attempts: Sequence[Attempt], *, except_number: int | None) -> str:
     """One line for each kind of failure of whole answers so far: error class and reason; newest kinds last."""
     kinds: dict[str, list[int]] = {}
     for attempt in attempts:
         cheap = attempt.draft is not None and attempt.draft.move in (Move.MUTATE, Move.INFILL)
-        if attempt.number in (0, besides) or cheap:
+        if attempt.number in (0, except_number) or cheap:
             continue
         reason = f" ({one_line(attempt.verdict.reason)})" if attempt.verdict.reason else ""
         kind = f"{attempt.error_class or attempt.verdict.status}{reason}"
         kinds[kind] = [*kinds.pop(kind, []), attempt.number]
-    return "\n".join(f"- {_numbered(numbers)}: {kind}" for kind, numbers in list(kinds.items())[-KINDS:])
+    return "\n".join(f"- {_attempt_numbers(numbers)}: {kind}" for kind, numbers in list(kinds.items())[-KINDS:])
 
 
-def _numbered(numbers: Sequence[int]) -> str:
+def _attempt_numbers(numbers: Sequence[int]) -> str:
     if len(numbers) > NUMBERS:
         return f"{len(numbers)} attempts"
     return f"attempt{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
@@ -148,20 +150,20 @@ def fit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
     Excerpts that only repeat others are left out as long as these fit whole, then the least valuable. Essential ones
     and the most valuable one always stay: if even these are too long, they are shortened to share the limit.
     """
-    kept = _telling(excerpts)
+    kept = _without_redundant(excerpts)
     needed = {id(excerpt) for excerpt in excerpts if excerpt.value >= ESSENTIAL}
     needed |= {id(max(excerpts, key=lambda excerpt: excerpt.value))} if excerpts else set()
     sizes = {id(excerpt): count(_render([excerpt])[: max_characters(room)]) + 1 for excerpt in excerpts}
     while sum(sizes[id(excerpt)] for excerpt in kept) > room:
         droppable = [excerpt for excerpt in kept if id(excerpt) not in needed]
         if not droppable:
-            return _shared([excerpt for excerpt in excerpts if id(excerpt) in needed], room, count)
+            return _share_limit([excerpt for excerpt in excerpts if id(excerpt) in needed], room, count)
         kept.remove(min(droppable, key=lambda excerpt: excerpt.value))
     text = _render(kept)
-    return text if count(text) <= room else _shared(kept, room, count)
+    return text if count(text) <= room else _share_limit(kept, room, count)
 
 
-def _telling(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+def _without_redundant(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
     """The excerpts without those whose lines all occur in the other ones."""
     line_sets = [{row.strip() for row in excerpt.text.split("\n")} - {""} for excerpt in excerpts]
     kept = list(range(len(excerpts)))
@@ -172,7 +174,7 @@ def _telling(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
     return [excerpts[index] for index in kept]
 
 
-def _shared(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
+def _share_limit(excerpts: Sequence[Excerpt], room: int, count: Count) -> str:
     """The excerpts cut to equal shares of the limit; what short ones leave goes to the others."""
     texts = [_render([excerpt]) for excerpt in excerpts]
     pieces: dict[int, str] = {}

@@ -18,7 +18,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.drafting import infill
 from greenloop.drafting.candidates import parse_answer
-from greenloop.drafting.candidates.gate import check, is_same_code, repetition
+from greenloop.drafting.candidates.gate import check, find_repetition, is_same_code
 from greenloop.drafting.candidates.mutate import mutants
 
 Files = Mapping[str, str]
@@ -45,9 +45,9 @@ def read_answer(problem: Problem, number: int, draft: Draft, attempts: Sequence[
         base = attempts[draft.parent].candidate if draft.move is Move.REFINE else None
         found = parse_answer.read(reply.text, problem, truncated=reply.finish == "length", base=base)
     else:
-        found = infill.filled(problem, attempts[draft.parent], draft.masked, reply.text)
+        found = infill.fill_mask(problem, attempts[draft.parent], draft.masked, reply.text)
     if isinstance(found, Candidate):
-        found = repetition(problem, found) or found  # it is asked for once more, as what cannot be read
+        found = find_repetition(problem, found) or found  # it is asked for once more, as what cannot be read
     return with_finding(blank, found) if isinstance(found, Finding) else replace(blank, candidate=found)
 
 
@@ -128,9 +128,9 @@ async def best_mutant(
         notes=(FeedbackNote(text="", fields={"tried": tried}),),
     )
     if top is None:
-        message = f"None of {tried} one-token changes passes more tests."
+        message = f"None of {tried} one-token edits passes more tests."
         return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
     if passing > MOST_PASSING:
-        message = f"More than {MOST_PASSING} one-token changes pass: the tests say too little to choose one."
+        message = f"More than {MOST_PASSING} one-token edits pass: the tests are too weak to choose one."
         return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
     return with_verdict(replace(blank, candidate=top[0]), replace(top[1], seconds=seconds))

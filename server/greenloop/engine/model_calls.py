@@ -18,8 +18,8 @@ from greenloop.core.records.problem import Excerpt, Problem
 from greenloop.core.run_state import RunState
 from greenloop.core.text.redact import redact
 from greenloop.core.text.tokens import estimate_tokens
-from greenloop.drafting.edit_format import WHOLE, asking, chosen
-from greenloop.drafting.infill import as_chat, question
+from greenloop.drafting.edit_format import WHOLE, adapt_templates, choose_format
+from greenloop.drafting.infill import as_chat, infill_request
 from greenloop.drafting.prompt import assemble
 from greenloop.engine.presets import Preset
 from greenloop.models.roles import Models, apply_sampling, count_failures
@@ -49,9 +49,9 @@ class ModelCalls:
     def __post_init__(self) -> None:
         settings = self.settings
         self.prompts = self.whole = templates.preset_templates(self.preset.prompt)
-        form = chosen(settings.answer.format, self.state.problem, settings.answer.tokens)
+        form = choose_format(settings.answer.format, self.state.problem, settings.answer.tokens)
         if form != WHOLE:
-            self.prompts = asking(self.whole, templates.preset_templates(form.replace("-", "_")))
+            self.prompts = adapt_templates(self.whole, templates.preset_templates(form.replace("-", "_")))
 
     async def drafter(self) -> Model:
         """The model that drafts; its prices count from now on. Raises `ModelError` when there is none."""
@@ -119,7 +119,7 @@ class ModelCalls:
 
     def _infill_request(self, problem: Problem, draft: Draft, attempts: Sequence[Attempt]) -> Request:
         """An infill request for a model that takes them, else the same as a chat request."""
-        hole = question(problem, attempts[draft.parent], draft, self.excerpts)
+        hole = infill_request(problem, attempts[draft.parent], draft, self.excerpts)
         hole = replace(hole, prefix=redact(hole.prefix, self.secrets), suffix=redact(hole.suffix, self.secrets))
         return (
             hole

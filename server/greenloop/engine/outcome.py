@@ -64,7 +64,7 @@ class OutcomeBuilder:
             solved=baseline.passing,
             verified=self._trusted(baseline),
             reason=StopReason.ALREADY_GREEN if baseline.passing else StopReason.ENVIRONMENT,
-            message=f"{selector} is already green; nothing was changed."
+            message=f"{selector} already passes; nothing was changed."
             if baseline.passing
             else f"{baseline.fault} {baseline.remedy}".strip(),
             attempts=(baseline.attempt,),
@@ -74,7 +74,7 @@ class OutcomeBuilder:
 
     def _unsolved(self, outcome: Outcome, problem: Problem) -> str:
         best = outcome.attempts[outcome.best] if outcome.best else None
-        by_heart = hardcoding.overfitted(best.verdict, problem.spec) if best else ""
+        by_heart = hardcoding.overfitting_warning(best.verdict, problem.spec) if best else ""
         return " ".join(filter(None, (summarize_unsolved(outcome), self.why, by_heart)))
 
     def _name_sandbox(self, outcome: Outcome) -> Outcome:

@@ -30,7 +30,7 @@ from greenloop.core.records.sandbox import TestRun, WatchedLines
 from greenloop.core.report import LineTrace, case_results, line_traces
 from greenloop.core.selectors import fit_selectors
 from greenloop.core.text.diff import diff_hunks, with_plain_ends
-from greenloop.drafting.candidates.mutate import changes
+from greenloop.drafting.candidates.mutate import one_token_changes
 from greenloop.verdict.inputs import VerificationInputs, check_sandbox
 
 MOST_MUTANTS = 60  # changes that are tried
@@ -76,7 +76,7 @@ def report_lines(strength: Strength) -> list[str]:
     """The lines that a user reads, the first of them by itself a summary."""
     many, verb = ("1 test", "notices") if strength.tests == 1 else (f"{strength.tests} tests", "notice")
     if not strength.tests:
-        return ["No test passes with this result, so that nothing can be said about their strength."]
+        return ["No test passes with this result, so nothing can be said about their strength."]
     if strength.share is None:
         rows = [f"There is no one-token change to try on {many}."]
     else:
@@ -89,7 +89,7 @@ def report_lines(strength: Strength) -> list[str]:
             rows.append(f"  and {len(strength.survivors) - SHOWN} more")
     rows += [f"No test reaches {path}:{line}." for path, line in strength.unreached[:SHOWN]]
     if strength.left:
-        rows.append(f"There was no time for {strength.left} more.")
+        rows.append(f"{strength.left} more were not tried: out of time.")
     return rows
 
 
@@ -124,7 +124,7 @@ def make_mutants(problem: Problem, candidate: Candidate) -> list[Mutant]:
     by_line: dict[tuple[str, int], list[Mutant]] = {}
     known = {tuple(sorted(whole.items()))}
     for region, text in candidate.texts.items():
-        for change in changes(with_plain_ends(text)):
+        for change in one_token_changes(with_plain_ends(text)):
             other = replace(candidate, texts={**candidate.texts, region: change.text})
             files = compose(problem, other)
             key = tuple(sorted(files.items()))

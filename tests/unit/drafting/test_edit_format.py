@@ -10,7 +10,7 @@ from doubling import PROBLEM, STUB, TESTS
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import diff_hunks
-from greenloop.drafting.edit_format import asking, chosen
+from greenloop.drafting.edit_format import adapt_templates, choose_format
 from greenloop.project import templates
 from theatre import Theatre
 
@@ -70,9 +70,9 @@ async def test_a_new_beginning_shows_no_code_and_is_written_whole():
 
 @pytest.mark.parametrize("wanted", ["auto", "search-replace", "unified-diff"])
 def test_what_is_yet_to_be_written_is_written_whole(wanted):
-    assert chosen(wanted, PROBLEM, 1024) == "whole"
+    assert choose_format(wanted, PROBLEM, 1024) == "whole"
     created = replace(WRITTEN, regions=(replace(WRITTEN.regions[0], created=True),))
-    assert chosen(wanted, created, 1024) == "whole"
+    assert choose_format(wanted, created, 1024) == "whole"
 
 
 def test_auto_asks_for_edits_where_the_whole_does_not_fit_into_an_answer():
@@ -81,14 +81,14 @@ def test_auto_asks_for_edits_where_the_whole_does_not_fit_into_an_answer():
         region = Region(path="m.py", qualname="double", start=1, end=rows + 1)
         return replace(PROBLEM, regions=(region,), files={"m.py": text})
 
-    assert [chosen("auto", sized(rows), 1024) for rows in (10, 3000)] == ["whole", "search-replace"]
-    assert chosen("whole", sized(3000), 1024) == "whole"
+    assert [choose_format("auto", sized(rows), 1024) for rows in (10, 3000)] == ["whole", "search-replace"]
+    assert choose_format("whole", sized(3000), 1024) == "whole"
 
 
 @pytest.mark.parametrize("preset", ["default", "plain", "self_critique"])
 @pytest.mark.parametrize("form", ["search_replace", "unified_diff"])
 def test_no_template_asks_for_two_forms(preset, form):
-    asked = asking(templates.preset_templates(preset), templates.preset_templates(form))
+    asked = adapt_templates(templates.preset_templates(preset), templates.preset_templates(form))
     for name, text in asked.items():
         if name not in ("task", "infill", "reask"):
             assert "code block" not in text, name
@@ -96,4 +96,4 @@ def test_no_template_asks_for_two_forms(preset, form):
 
 
 def test_a_stub_is_no_code():
-    assert chosen("unified-diff", replace(PROBLEM, files={"m.py": STUB}), 1024) == "whole"
+    assert choose_format("unified-diff", replace(PROBLEM, files={"m.py": STUB}), 1024) == "whole"

@@ -54,22 +54,24 @@ def mask(start: int, end: int) -> Mask:
 
 
 def test_every_statement_and_head_is_masked_but_not_the_docstring():
-    assert spans(infill.masks(PROBLEM, USERS)) == [(6, 6), (7, 7), (8, 8), (9, 12), (14, 14)]
+    assert spans(infill.rank_masks(PROBLEM, USERS)) == [(6, 6), (7, 7), (8, 8), (9, 12), (14, 14)]
 
 
 def test_suspected_lines_come_first():
     problem = replace(PROBLEM, suspicion={"m.py": {12: 0.9, 18: 0.5}})
-    assert spans(infill.masks(problem, USERS))[:2] == [(8, 8), (14, 14)]
+    assert spans(infill.rank_masks(problem, USERS))[:2] == [(8, 8), (14, 14)]
 
 
 def test_pairs_are_neighbours_and_inserts_are_empty():
-    ordered = infill.masks(PROBLEM, USERS)
-    assert spans(infill.pairs(ordered)) == [(6, 7), (7, 8), (8, 12)]
-    assert spans(infill.inserts(ordered))[:2] == [(6, 5), (7, 6)]
+    ordered = infill.rank_masks(PROBLEM, USERS)
+    assert spans(infill.pair_masks(ordered)) == [(6, 7), (7, 8), (8, 12)]
+    assert spans(infill.insertion_masks(ordered))[:2] == [(6, 5), (7, 6)]
 
 
 def ask(at: Mask, *excerpts: Excerpt):
-    return infill.question(PROBLEM, USERS, Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=at), excerpts)
+    return infill.infill_request(
+        PROBLEM, USERS, Draft(parent=0, move=Move.INFILL, role=Role.REFINER, masked=at), excerpts
+    )
 
 
 def test_the_hole_stands_between_what_is_before_and_after():
@@ -93,13 +95,13 @@ def test_a_model_without_the_mode_gets_a_question():
 
 @pytest.mark.parametrize("answer", ["if item > 0:", "            if item > 0:\n", "```python\nif item > 0:\n```"])
 def test_a_filled_hole_is_a_candidate(answer):
-    candidate = infill.filled(PROBLEM, USERS, mask(8, 8), answer)
+    candidate = infill.fill_mask(PROBLEM, USERS, mask(8, 8), answer)
     assert isinstance(candidate, Candidate)
     assert compose(PROBLEM, candidate)["m.py"] == SOURCE.replace("if item >= 0:", "if item > 0:")
 
 
 def test_a_new_line_has_the_margin_of_the_line_it_comes_before():
-    candidate = infill.filled(PROBLEM, USERS, mask(14, 13), "total += 1")
+    candidate = infill.fill_mask(PROBLEM, USERS, mask(14, 13), "total += 1")
     assert compose(PROBLEM, candidate)["m.py"].endswith("\n\n        total += 1\n        return total\n")
 
 
@@ -107,13 +109,13 @@ def test_a_new_line_has_the_margin_of_the_line_it_comes_before():
     ("answer", "error"), [("", "EmptyHole"), ("\n\n", "EmptyHole"), ("if item > (", "SyntaxError")]
 )
 def test_rubbish_is_a_finding(answer, error):
-    found = infill.filled(PROBLEM, USERS, mask(8, 8), answer)
+    found = infill.fill_mask(PROBLEM, USERS, mask(8, 8), answer)
     assert isinstance(found, Finding)
     assert found.error_class == error
 
 
 def test_a_long_answer_is_cut_to_the_hole():
-    candidate = infill.filled(PROBLEM, USERS, mask(6, 6), "total = 1\n" + "        total += 1\n" * 50_000)
+    candidate = infill.fill_mask(PROBLEM, USERS, mask(6, 6), "total = 1\n" + "        total += 1\n" * 50_000)
     assert compose(PROBLEM, candidate)["m.py"].count("total += 1") == 1
 
 
@@ -125,7 +127,7 @@ def test_holes_of_a_candidate_keep_what_it_brought():
             texts={REGION: "    def f(self, items):\n        return reduce(items)\n"}, imports=("import re",)
         ),
     )
-    assert spans(infill.masks(PROBLEM, parent)) == [(2, 2)]
-    candidate = infill.filled(PROBLEM, parent, mask(2, 2), "return sum(items)")
+    assert spans(infill.rank_masks(PROBLEM, parent)) == [(2, 2)]
+    candidate = infill.fill_mask(PROBLEM, parent, mask(2, 2), "return sum(items)")
     assert candidate.imports == ("import re",)
     assert candidate.texts[REGION] == "    def f(self, items):\n        return sum(items)\n"

@@ -14,7 +14,7 @@ from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
 from greenloop.core.text.tokens import estimate_tokens
 from greenloop.core.text.truncate import truncate
-from greenloop.drafting.prompt import assemble, earlier, fenced, fit
+from greenloop.drafting.prompt import assemble, fenced, fit, list_failures
 
 REGION = Region(path="m.py", qualname="f", start=1, end=2)
 PROBLEM = Problem(
@@ -164,15 +164,15 @@ def test_whatever_is_long_the_budget_holds_and_spec_and_newest_error_are_there(c
 def test_older_attempts_are_one_line_each():
     verdict = Verdict(status=Status.FAILED, reason="it\ndid\nthis " * 500)
     attempts = [replace(attempt(n, f"Error{n}"), verdict=verdict) for n in range(11)]
-    rows = earlier(attempts, besides=10).split("\n")
+    rows = list_failures(attempts, except_number=10).split("\n")
     assert [row.partition(":")[0] for row in rows] == [f"- attempt {n}" for n in range(2, 10)]
     assert all(len(row) < 160 for row in rows)
 
 
 def test_failures_of_one_kind_share_a_line():
     attempts = [attempt(n, "KeyError" if n % 2 else "Timeout") for n in range(20)]
-    assert earlier(attempts[:5], besides=None) == "- attempts 1, 3: KeyError\n- attempts 2, 4: Timeout"
-    assert earlier(attempts, besides=19) == "- 9 attempts: KeyError\n- 9 attempts: Timeout"
+    assert list_failures(attempts[:5], except_number=None) == "- attempts 1, 3: KeyError\n- attempts 2, 4: Timeout"
+    assert list_failures(attempts, except_number=19) == "- 9 attempts: KeyError\n- 9 attempts: Timeout"
 
 
 def test_filled_holes_and_one_token_changes_are_not_told():
@@ -180,7 +180,7 @@ def test_filled_holes_and_one_token_changes_are_not_told():
         replace(attempt(n, "NoGain"), draft=Draft(parent=0, move=move, role=Role.REFINER))
         for n, move in ((1, Move.MUTATE), (2, Move.INFILL))
     ]
-    assert earlier([attempt(0), *cheap, attempt(3)], besides=None) == "- attempt 3: AssertionError"
+    assert list_failures([attempt(0), *cheap, attempt(3)], except_number=None) == "- attempt 3: AssertionError"
 
 
 @pytest.mark.parametrize("count", COUNTS)

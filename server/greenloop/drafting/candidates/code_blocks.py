@@ -23,7 +23,7 @@ _CLOSE = re.compile(rf"</{_THINK}>[ \t]*", re.IGNORECASE)
 _SPECIAL = re.compile(r"<\|[A-Za-z0-9_▁]{2,40}\|>|<\uff5c[^\uff5c\n]{2,40}\uff5c>|</?s>\s*$")
 _CODE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+\w+|^[ \t]*@\w|^(?:import|from)[ \t]+[\w.]+")
 _DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
-_TRIES = 200  # parses spent on finding the ends of unfenced code
+_MAX_PARSES = 200  # parses spent on finding the ends of unfenced code
 
 _SEARCH = re.compile(r"^[ \t>]*<{5,9}[ \t]*(?:SEARCH|ORIGINAL|OLD)\b.*$", re.IGNORECASE)
 _DIVIDER = re.compile(r"^[ \t]*={5,9}[ \t]*$")
@@ -36,8 +36,8 @@ class Block:
 
     text: str
     closed: bool = True
-    known: bool = True
-    fenced: bool = True
+    is_python: bool = True
+    is_fenced: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +52,12 @@ class Edit:
     search: tuple[str, ...]
     replace: tuple[str, ...]
     closed: bool = True
-    kept: tuple[int | None, ...] = ()
+    origins: tuple[int | None, ...] = ()
     anchor: int | None = None
-    line: int = 0
+    line_hint: int = 0
 
 
-def body_of(answer: str) -> str:
+def strip_thinking(answer: str) -> str:
     r"""The answer without the model's thinking and without control tokens, with `\n` as the only line end.
 
     Thinking that never ends is kept without its tag, since some models put their answer in it.
@@ -84,15 +84,15 @@ def defined_names(text: str) -> list[str]:
     return _DEFINES.findall(text)
 
 
-def blocks(text: str) -> list[Block]:
+def find_blocks(text: str) -> list[Block]:
     """All blocks of code in an answer, in order; unfenced code where there is no fence."""
-    fenced = list(_fenced(text.split("\n")))
+    fenced = list(_fenced_blocks(text.split("\n")))
     if fenced:
         return fenced
-    return _bare(text.split("\n"))
+    return _unfenced_blocks(text.split("\n"))
 
 
-def edits(text: str) -> list[Edit]:
+def find_edits(text: str) -> list[Edit]:
     """The search/replace blocks of an answer, in order."""
     result: list[Edit] = []
     search: list[str] = []
@@ -117,7 +117,7 @@ def edits(text: str) -> list[Edit]:
     return result
 
 
-def whole_part(text: str) -> str:
+def complete_part(text: str) -> str:
     """Cut-off code without its unfinished last top-level statement; "" where nothing complete remains."""
     lines = text.split("\n")
     indentation = min((len(indentation_of(line)) for line in lines if line.strip()), default=0)
@@ -133,7 +133,7 @@ def whole_part(text: str) -> str:
     return ""
 
 
-def _fenced(lines: Sequence[str]) -> Iterator[Block]:
+def _fenced_blocks(lines: Sequence[str]) -> Iterator[Block]:
     start = 0
     while start < len(lines):
         opening = _FENCE.match(lines[start])
@@ -151,23 +151,23 @@ def _fenced(lines: Sequence[str]) -> Iterator[Block]:
         indentation = indentation_of(lines[start])
         # A docstring may contain a fence: the block ends at the first fence that makes it valid code.
         first_end = ends[0] if ends else None
-        end_line = next((one for one in ends[:8] if _sensible(lines[start + 1 : one], indentation)), first_end)
-        text = "\n".join(_unmargined(lines[start + 1 : end_line], indentation))
+        end_line = next((one for one in ends[:8] if _is_sensible(lines[start + 1 : one], indentation)), first_end)
+        text = "\n".join(_without_margin(lines[start + 1 : end_line], indentation))
         if text.strip():
-            yield Block(text=text, closed=end_line is not None, known=is_python)
+            yield Block(text=text, closed=end_line is not None, is_python=is_python)
         start = len(lines) if end_line is None else end_line + 1
 
 
-def _sensible(lines: Sequence[str], edge: str) -> bool:
-    parsed = parse_fragment("\n".join(_unmargined(lines, edge)))
+def _is_sensible(lines: Sequence[str], edge: str) -> bool:
+    parsed = parse_fragment("\n".join(_without_margin(lines, edge)))
     return isinstance(parsed, Fragment) and bool(parsed.body)
 
 
-def _unmargined(lines: Sequence[str], edge: str) -> list[str]:
+def _without_margin(lines: Sequence[str], edge: str) -> list[str]:
     return [line[len(edge) :] if edge and line.startswith(edge) else line for line in lines]
 
 
-def _bare(lines: Sequence[str]) -> list[Block]:
+def _unfenced_blocks(lines: Sequence[str]) -> list[Block]:
     """Code without fences: from each line that looks like code, as far as it parses."""
     found_blocks: list[Block] = []
     starts = [number for number, line in enumerate(lines) if _CODE.match(line)]
@@ -176,15 +176,15 @@ def _bare(lines: Sequence[str]) -> list[Block]:
         for end in range(len(lines), start, -1) if start >= taken else ():
             if end < len(lines) and lines[end].strip() and indentation_of(lines[end]) > indentation_of(lines[start]):
                 continue  # never between a line and its indented block
-            if not lines[end - 1].strip() or tries > _TRIES:
+            if not lines[end - 1].strip() or tries > _MAX_PARSES:
                 continue
             tries += 1
             text = "\n".join(lines[start:end])
             if defined_names(text) and isinstance(parse_fragment(text), Fragment):
-                found_blocks.append(Block(text=text, closed=end < len(lines), fenced=False))
+                found_blocks.append(Block(text=text, closed=end < len(lines), is_fenced=False))
                 taken = end
                 break
     rest = next((start for start in starts if start >= taken and defined_names("\n".join(lines[start:]))), None)
     if rest is not None:  # code that does not parse: the model can learn from its error
-        found_blocks.append(Block(text="\n".join(lines[rest:]), closed=False, fenced=False))
+        found_blocks.append(Block(text="\n".join(lines[rest:]), closed=False, is_fenced=False))
     return found_blocks

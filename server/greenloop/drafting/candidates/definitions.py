@@ -29,7 +29,7 @@ from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.drafting.candidates.preserve import body_margin
 
-Found = Definition | ast.Assign | ast.AnnAssign
+RegionNode = Definition | ast.Assign | ast.AnnAssign
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,25 +37,25 @@ class Choice:
     """The new code of a region: its piece of the answer, its node, and the statements around it (`siblings`)."""
 
     piece: Fragment
-    node: Found
-    holder: Sequence[ast.stmt]
+    node: RegionNode
+    siblings: Sequence[ast.stmt]
 
 
 def choose(problem: Problem, region: Region, pieces: Sequence[Fragment]) -> Choice | None:
     """The last piece with new code for a region, else the last that repeats the user's code or is a stub."""
-    user = _users_node(problem, region)
+    user = _user_node(problem, region)
     choices = [choice for source in pieces if (choice := _find(problem, region, user, source))]
-    informative = [choice for choice in choices if not _says_nothing(choice.node, user)]
+    informative = [choice for choice in choices if not _is_uninformative(choice.node, user)]
     preferred = informative or choices
     return preferred[-1] if preferred else None
 
 
-def _says_nothing(node: Found, user: Definition | None) -> bool:
+def _is_uninformative(node: RegionNode, user: Definition | None) -> bool:
     is_same = user is not None and dump_tree(node) == dump_tree(user)
     return is_same or (isinstance(node, FUNCTIONS) and is_stub(node))
 
 
-def _users_node(problem: Problem, region: Region) -> Definition | None:
+def _user_node(problem: Problem, region: Region) -> Definition | None:
     """The user's definition; None where it is a generated stub or cannot be parsed."""
     if region.created:
         return None
@@ -72,29 +72,29 @@ def _find(problem: Problem, region: Region, user: Definition | None, source: Fra
     """
     parts = plain_name(region.qualname).split(".")
     own_names = {name for name, _node in find_definitions(module_body(problem, region.path))}
-    places = list(_places(source.body))
+    places = list(_definitions_with_siblings(source.body))
     for skip in range(len(parts)):
         name = ".".join(parts[skip:])
-        matching = [place for place in places if place[0] == name and _fits(place[1], user)]
-        if choice := _by_role(source, matching, user):
+        matching = [place for place in places if place[0] == name and _is_same_kind(place[1], user)]
+        if choice := _choose_by_role(source, matching, user):
             return choice
     if len(parts) > 1:
         foreign = [
             place
             for place in places
             if place[0].count(".") == 1 and place[0].endswith(f".{parts[-1]}")
-            if place[0].partition(".")[0] not in own_names and _fits(place[1], user)
+            if place[0].partition(".")[0] not in own_names and _is_same_kind(place[1], user)
         ]
-        if choice := _by_role(source, foreign, user):
+        if choice := _choose_by_role(source, foreign, user):
             return choice
     if region.created:
         for node in reversed(source.body):
             if isinstance(node, ast.Assign | ast.AnnAssign) and parts[-1] in bound_names(node) and len(parts) == 1:
-                return Choice(piece=source, node=node, holder=source.body)
-    return _bare_methods(user, source)
+                return Choice(piece=source, node=node, siblings=source.body)
+    return _wrap_bare_methods(user, source)
 
 
-def _bare_methods(user: Definition | None, source: Fragment) -> Choice | None:
+def _wrap_bare_methods(user: Definition | None, source: Fragment) -> Choice | None:
     """For a class as the region: wraps methods that were written without their class."""
     if not isinstance(user, ast.ClassDef):
         return None
@@ -110,7 +110,7 @@ def _bare_methods(user: Definition | None, source: Fragment) -> Choice | None:
     wrapped = parse_fragment("\n".join(lines))
     if isinstance(wrapped, SyntaxError) or not isinstance(node := wrapped.body[0], ast.ClassDef):
         return None
-    return Choice(piece=wrapped, node=node, holder=wrapped.body)
+    return Choice(piece=wrapped, node=node, siblings=wrapped.body)
 
 
 def takes_self(node: ast.stmt) -> bool:
@@ -119,7 +119,9 @@ def takes_self(node: ast.stmt) -> bool:
     return bool(names) and names[0] in ("self", "cls", "mcs")
 
 
-def _places(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Definition, Sequence[ast.stmt]]]:
+def _definitions_with_siblings(
+    body: Sequence[ast.stmt], prefix: str = ""
+) -> Iterator[tuple[str, Definition, Sequence[ast.stmt]]]:
     """Every definition with its qualified name and the statements around it."""
     siblings: dict[str, Sequence[ast.stmt]] = {prefix.rstrip("."): body}
     for name, node in find_definitions(body, prefix):
@@ -127,11 +129,11 @@ def _places(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, D
         yield name, node, siblings.get(name.rpartition(".")[0], body)
 
 
-def _fits(node: Definition, user: Definition | None) -> bool:
+def _is_same_kind(node: Definition, user: Definition | None) -> bool:
     return user is None or isinstance(node, ast.ClassDef) == isinstance(user, ast.ClassDef)
 
 
-def _by_role(
+def _choose_by_role(
     source: Fragment, places: Sequence[tuple[str, Definition, Sequence[ast.stmt]]], user: Definition | None
 ) -> Choice | None:
     user_role = decorator_role(user) if user else ""
@@ -139,7 +141,7 @@ def _by_role(
     undecorated = [place for place in places if not place[1].decorator_list]
     for group in (same_role, undecorated):
         if group:
-            return Choice(piece=source, node=group[-1][1], holder=group[-1][2])
+            return Choice(piece=source, node=group[-1][1], siblings=group[-1][2])
     return None
 
 
@@ -149,7 +151,7 @@ def module_body(problem: Problem, path: str) -> Sequence[ast.stmt]:
     return [] if isinstance(parsed, SyntaxError) else parsed.body
 
 
-def margins(problem: Problem, region: Region) -> tuple[str, str]:
+def region_indentation(problem: Problem, region: Region) -> tuple[str, str]:
     """Indentation, and one step of it, that the new text of a region needs."""
     old = with_plain_ends(region_text(problem, region))
     base = indentation_of(next((line for line in old.split("\n") if line.strip()), ""))

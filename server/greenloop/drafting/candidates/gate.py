@@ -18,9 +18,9 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.text.diff import with_plain_ends
 from greenloop.core.text.encoding import declared_encoding, why_not_encodable
 from greenloop.drafting.candidates import hardcoding
-from greenloop.drafting.candidates.repetition import REPETITION, repeated
+from greenloop.drafting.candidates.repetition import REPETITION, describe_repetition
 from greenloop.drafting.candidates.risky_calls import warnings as warnings  # noqa: PLC0414
-from greenloop.drafting.candidates.signature import shape
+from greenloop.drafting.candidates.signature import check_signature
 
 UNCHANGED = "Unchanged"
 UNDEFINED = "UndefinedName"
@@ -36,29 +36,29 @@ def check(
     (equal to the user's code or to `parent`), UndefinedName, HardCoded. A finding's line counts in the composed file.
     """
     for path, text in files.items():
-        if finding := _encoding(text) or _syntax(problem, path, text):
+        if finding := _encoding_error(text) or _syntax_error(problem, path, text):
             return finding
-    if finding := repetition(problem, candidate):
+    if finding := find_repetition(problem, candidate):
         return finding
     for region in candidate.texts:
-        if finding := shape(problem, region, candidate, files):
+        if finding := check_signature(problem, region, candidate, files):
             return finding
     if is_same_code(problem, candidate, None):
         return Finding(error_class=UNCHANGED, message="The answer repeats the user's code without a change.")
     if parent is not None and is_same_code(problem, candidate, parent):
         return Finding(error_class=UNCHANGED, message="The answer repeats the code it was asked to repair.")
     for path, text in files.items():
-        if finding := _undefined(problem, path, text):
+        if finding := _undefined_name(problem, path, text):
             return finding
-    return hardcoding.finding(problem, candidate, files)
+    return hardcoding.find_hard_coding(problem, candidate, files)
 
 
-def _encoding(text: str) -> Finding | None:
+def _encoding_error(text: str) -> Finding | None:
     sentence = why_not_encodable(with_plain_ends(text), declared_encoding(text))
     return Finding(error_class=ENCODING, message=sentence) if sentence else None
 
 
-def _syntax(problem: Problem, path: str, text: str) -> Finding | None:
+def _syntax_error(problem: Problem, path: str, text: str) -> Finding | None:
     error = compile_error(with_plain_ends(text))
     if error is None or compile_error(with_plain_ends(problem.files.get(path, ""))) is not None:
         return None  # broken before, or written for a newer Python: the sandbox decides
@@ -68,19 +68,19 @@ def _syntax(problem: Problem, path: str, text: str) -> Finding | None:
     return Finding(error_class=type(error).__name__, message=message, line=line)
 
 
-def repetition(problem: Problem, candidate: Candidate) -> Finding | None:
+def find_repetition(problem: Problem, candidate: Candidate) -> Finding | None:
     """A repetition in the candidate, unless the user's own code has it too."""
     helpers = "\n\n".join(with_plain_ends(text) for text in candidate.helpers)
     for text, original in [
         *((text, region_text(problem, region)) for region, text in candidate.texts.items()),
         (helpers, ""),
     ]:
-        if (sentence := repeated(text)) and not repeated(original):
+        if (sentence := describe_repetition(text)) and not describe_repetition(original):
             return Finding(error_class=REPETITION, message=sentence)
     return None
 
 
-def _undefined(problem: Problem, path: str, text: str) -> Finding | None:
+def _undefined_name(problem: Problem, path: str, text: str) -> Finding | None:
     undefined_before = undefined_names(problem.files.get(path, ""))
     newly_undefined = {name: line for name, line in undefined_names(text).items() if name not in undefined_before}
     if not newly_undefined:

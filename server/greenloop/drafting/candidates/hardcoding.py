@@ -18,11 +18,19 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import Verdict
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.literal_tables import bound_to, computes, equal, memories, parameters, recalls, small
-from greenloop.drafting.candidates.shown_examples import Example, examples, prose, value
+from greenloop.drafting.candidates.literal_tables import (
+    are_equal,
+    bind_arguments,
+    computes_result,
+    is_answer_to,
+    is_small,
+    literal_entries,
+    parameters,
+)
+from greenloop.drafting.candidates.shown_examples import Example, docstring_prose, examples, literal_value
 
 HARD_CODED = "HardCoded"
-FEW = 3  # held-out cases that are needed to call a candidate overfitted
+MIN_HELD_OUT = 3  # held-out cases that are needed to call a candidate overfitted
 HELD_OUT = (Provenance.DESIGNED, Provenance.PROPERTY, Provenance.CONFIRMED)
 
 
@@ -31,36 +39,41 @@ class Suspicion:
     """A sign of memorised examples. `certain`: the candidate is rejected, else the user is warned."""
 
     sentence: str
-    sure: bool
+    certain: bool
     line: int
 
 
-def finding(problem: Problem, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
+def find_hard_coding(problem: Problem, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
     """A finding where a candidate certainly memorises examples, or None. `files` are its composed texts."""
     for found in _suspicions(problem, candidate, files):
-        if found.sure:
+        if found.certain:
             return Finding(error_class=HARD_CODED, message=found.sentence, line=found.line)
     return None
 
 
 def warnings(problem: Problem, candidate: Candidate, files: Mapping[str, str]) -> tuple[str, ...]:
     """Warnings about code that may memorise examples, without certainty."""
-    return tuple(found.sentence for found in _suspicions(problem, candidate, files) if not found.sure)
+    return tuple(found.sentence for found in _suspicions(problem, candidate, files) if not found.certain)
 
 
-def overfitted(verdict: Verdict, spec: Spec) -> str:
+def overfitting_warning(verdict: Verdict, spec: Spec) -> str:
     """One sentence where a candidate passes all shown examples and fails most of the others; else empty."""
     results = {case.id: case.passed for case in verdict.cases}
-    shown = [case for case in spec.cases if case.id in results and _visible(case)]
+    shown = [case for case in spec.cases if case.id in results and _is_shown(case)]
     others = [case for case in spec.cases if case.id in results and case.provenance in HELD_OUT]
     failed = sum(not results[case.id] for case in others)
-    if not shown or not all(results[case.id] for case in shown) or len(others) < FEW or failed * 2 <= len(others):
+    if (
+        not shown
+        or not all(results[case.id] for case in shown)
+        or len(others) < MIN_HELD_OUT
+        or failed * 2 <= len(others)
+    ):
         return ""
     passed = f"the {len(shown)} examples" if len(shown) > 1 else "the example"
     return f"It passes {passed} it was shown and fails {failed} of {len(others)} others: it may have learnt by heart."
 
 
-def _visible(case: Case) -> bool:
+def _is_shown(case: Case) -> bool:
     return case.provenance in (Provenance.USER, Provenance.DOCTEST, Provenance.EXAMPLE, Provenance.TRACE)
 
 
@@ -69,55 +82,60 @@ def _suspicions(problem: Problem, candidate: Candidate, files: Mapping[str, str]
         shown = examples(problem, region)
         if not shown:
             continue
-        sign = suspicion(
-            files.get(region.path, ""), region, shown, prose(with_plain_ends(region_text(problem, region)))
+        sign = find_suspicion(
+            files.get(region.path, ""), region, shown, docstring_prose(with_plain_ends(region_text(problem, region)))
         )
         # Code that the user wrote is not suspicious.
-        if sign and suspicion(problem.originals.get(region.path) or "", region, shown, "") is None:
+        if sign and find_suspicion(problem.originals.get(region.path) or "", region, shown, "") is None:
             yield sign
 
 
-def suspicion(text: str, region: Region, known: Sequence[Example], told: str) -> Suspicion | None:
+def find_suspicion(text: str, region: Region, shown_examples: Sequence[Example], prose: str) -> Suspicion | None:
     """A sign that a function of this module memorises known examples; `prose` is that of its docstring."""
     module = parse_module(with_plain_ends(text))
     function = _function(module, plain_name(region.qualname))
     if isinstance(module, SyntaxError) or function is None:
         return None
-    calls = [(each, inputs) for each in known if (inputs := bound_to(function, each)) is not None]
+    calls = [(each, inputs) for each in shown_examples if (inputs := bind_arguments(function, each)) is not None]
     if not calls or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function)):
         return None
-    if (constant := _constant(function)) is not None:
-        return _ignoring(function, constant, calls)
-    entries = list(memories(function, module))
-    large_calls = [(each, inputs) for each, inputs in calls if not all(map(small, inputs.values()))]
+    if (constant := _only_return(function)) is not None:
+        return _ignored_parameters(function, constant, calls)
+    entries = list(literal_entries(function, module))
+    large_calls = [(each, inputs) for each, inputs in calls if not all(map(is_small, inputs.values()))]
     recalled = [
-        (each, inputs, answer) for each, inputs in large_calls for answer in entries if recalls(answer, inputs, each)
+        (each, inputs, answer)
+        for each, inputs in large_calls
+        for answer in entries
+        if is_answer_to(answer, inputs, each)
     ]
     memorised = {each.shown: (each, inputs) for each, inputs, _answer in recalled}
     unrelated = [
         answer
         for answer in entries
-        if not all(map(small, answer.given.values()))
-        and not any(recalls(answer, inputs, each) for each, inputs in calls)
+        if not all(map(is_small, answer.inputs.values()))
+        and not any(is_answer_to(answer, inputs, each) for each, inputs in calls)
     ]
     if not memorised or len(unrelated) >= len(memorised):
         return None
     entry = recalled[0][2]
-    all_open = all(_open(each, inputs) for each, inputs in memorised.values())
-    if any(answer.several for _each, _given, answer in recalled) and not all_open:
+    all_open = all(_is_open_ended(each, inputs) for each, inputs in memorised.values())
+    if any(answer.is_shared for _each, _given, answer in recalled) and not all_open:
         return None  # several inputs with a common answer are a rule
-    explains_all = (len(memorised) == len(large_calls) > 1) or not computes(function, module)
+    explains_all = (len(memorised) == len(large_calls) > 1) or not computes_result(function, module)
     input_words = {
         item for _each, inputs in memorised.values() for item in inputs.values() if isinstance(item, str) and item
     }
-    listed = any(word in told for word in input_words)  # a vocabulary that the docstring lists
+    listed = any(word in prose for word in input_words)  # a vocabulary that the docstring lists
     if explains_all and all_open and not unrelated and not listed:
-        sentence = f"It returns the examples by heart: {entry.where} in line {entry.line}. Write the general rule."
-        return Suspicion(sentence=sentence, sure=True, line=entry.line)
+        sentence = f"It returns the examples by heart: {entry.code} in line {entry.line}. Write the general rule."
+        return Suspicion(sentence=sentence, certain=True, line=entry.line)
     if len(memorised) < 2:
         return None
-    sentence = f"It may give {len(memorised)} of {len(known)} examples by heart: {entry.where} in line {entry.line}."
-    return Suspicion(sentence=sentence, sure=False, line=entry.line)
+    sentence = (
+        f"It may give {len(memorised)} of {len(shown_examples)} examples by heart: {entry.code} in line {entry.line}."
+    )
+    return Suspicion(sentence=sentence, certain=False, line=entry.line)
 
 
 def _function(module: ast.Module | SyntaxError, name: str) -> Function | None:
@@ -132,7 +150,7 @@ def _function(module: ast.Module | SyntaxError, name: str) -> Function | None:
 # -- functions that ignore their parameters ---------------------------------------------------------------------
 
 
-def _constant(function: Function) -> ast.Return | None:
+def _only_return(function: Function) -> ast.Return | None:
     """The only `return` of a function that reads none of its parameters."""
     if not parameters(function) or function.args.vararg or function.args.kwarg or function.decorator_list:
         return None
@@ -145,35 +163,37 @@ def _constant(function: Function) -> ast.Return | None:
     return returns[0]
 
 
-def _ignoring(
-    function: Function, constant: ast.Return, bound: Sequence[tuple[Example, Mapping[str, Any]]]
+def _ignored_parameters(
+    function: Function, constant: ast.Return, calls: Sequence[tuple[Example, Mapping[str, Any]]]
 ) -> Suspicion | None:
     assert constant.value is not None
     try:
-        output = value(constant.value)
+        output = literal_value(constant.value)
     except ValueError:
         return None
     shown, line = f"`return {ast.unparse(constant.value)[:60]}`", constant.lineno
-    outputs = [each.expected for each, _given in bound]
+    outputs = [each.expected for each, _given in calls]
     parameter_list = ", ".join(f"`{name}`" for name in parameters(function))
-    if any(not equal(each, outputs[0]) for each in outputs):
+    if any(not are_equal(each, outputs[0]) for each in outputs):
         sentence = f"It gives the same whatever {parameter_list} is ({shown} in line {line}), and the examples differ."
-        return Suspicion(sentence=sentence, sure=True, line=line)
-    if small(output) or not equal(output, outputs[0]):
+        return Suspicion(sentence=sentence, certain=True, line=line)
+    if is_small(output) or not are_equal(output, outputs[0]):
         return None
-    if any(_open(each, given) and not all(map(small, given.values())) for each, given in bound):
+    if any(_is_open_ended(each, given) and not all(map(is_small, given.values())) for each, given in calls):
         sentence = f"It returns the example by heart: {shown} in line {line}, whatever {parameter_list} is."
-        return Suspicion(sentence=f"{sentence} Write the general rule.", sure=True, line=line)
-    return Suspicion(sentence=f"It does not look at {parameter_list}: {shown} in line {line}.", sure=False, line=line)
+        return Suspicion(sentence=f"{sentence} Write the general rule.", certain=True, line=line)
+    return Suspicion(
+        sentence=f"It does not look at {parameter_list}: {shown} in line {line}.", certain=False, line=line
+    )
 
 
-def _open(example: Example, given: Mapping[str, Any]) -> bool:
+def _is_open_ended(example: Example, inputs: Mapping[str, Any]) -> bool:
     """Are the inputs not a closed vocabulary? Containers and computed numbers are not, nor text made from the input."""
-    if any(isinstance(item, list | tuple | dict | set | float | complex) for item in given.values()):
+    if any(isinstance(item, list | tuple | dict | set | float | complex) for item in inputs.values()):
         return True
-    if all(isinstance(item, int) for item in given.values()):
+    if all(isinstance(item, int) for item in inputs.values()):
         return not any(isinstance(item, str) for item in _atoms(example.expected))
-    letters = {sign for item in given.values() if isinstance(item, str) for sign in item.lower()}
+    letters = {sign for item in inputs.values() if isinstance(item, str) for sign in item.lower()}
     texts = [item.lower() for item in _atoms(example.expected) if isinstance(item, str) and item]
     return bool(texts) and all(set(item) <= letters for item in texts)
 

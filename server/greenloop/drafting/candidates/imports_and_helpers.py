@@ -20,11 +20,11 @@ from greenloop.core.records.attempt import Candidate
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.candidates.definitions import Choice, margins
+from greenloop.drafting.candidates.definitions import Choice, region_indentation
 from greenloop.drafting.candidates.preserve import with_first_line
 
 
-def with_extras(
+def add_imports_and_helpers(
     problem: Problem, texts: dict[Region, str], choices: dict[Region, Choice], pieces: Sequence[Fragment]
 ) -> Candidate:
     """The candidate with these texts. `pieces` are the whole answer: earlier ones supply what the chosen ones lack."""
@@ -37,7 +37,7 @@ def with_extras(
     for region, plain in texts.items():
         text = plain
         module = module_bindings(problem.files[region.path])
-        offered = _offered(region.path, ordered)
+        offered = _bindings(region.path, ordered)
         region_names = {plain_name(one.qualname).split(".")[0] for one in problem.regions if one.path == region.path}
         pending, seen = sorted(free_names(text)), set(region_names)
         while pending:
@@ -48,12 +48,12 @@ def with_extras(
             place, source, node = offered[name]
             if id(node) in taken:
                 continue  # recursion
-            statement = _import_of(node, name)
-            if name in module and (not statement or _same_import(node, name, module[name])):
+            statement = _single_import(node, name)
+            if name in module and (not statement or _is_same_import(node, name, module[name])):
                 if statement and not _has_import(node, name, module[name]):
                     imports[statement] = None
             elif name in module:
-                _base, unit = margins(problem, region)
+                _base, unit = region_indentation(problem, region)
                 # At the top of the module it would rebind a name that other code uses.
                 text = with_first_line(text, statement, unit)
             elif statement:
@@ -72,12 +72,12 @@ def with_extras(
     )
 
 
-def _offered(path: str, pieces: Sequence[Fragment]) -> dict[str, tuple[int, Fragment, ast.stmt]]:
+def _bindings(path: str, pieces: Sequence[Fragment]) -> dict[str, tuple[int, Fragment, ast.stmt]]:
     """Top-level statements of the answer by the names they bind; imports of the module itself are left out."""
     result: dict[str, tuple[int, Fragment, ast.stmt]] = {}
     for place, source in enumerate(pieces):
         for node in source.body:
-            if isinstance(node, ast.ImportFrom) and _is_module(node, path):
+            if isinstance(node, ast.ImportFrom) and _imports_module_itself(node, path):
                 continue
             if isinstance(node, ast.For | ast.While | ast.With | ast.Expr | ast.Assert | ast.AugAssign | ast.Delete):
                 continue
@@ -88,7 +88,7 @@ def _offered(path: str, pieces: Sequence[Fragment]) -> dict[str, tuple[int, Frag
     return result
 
 
-def _is_module(node: ast.ImportFrom, path: str) -> bool:
+def _imports_module_itself(node: ast.ImportFrom, path: str) -> bool:
     """Does the statement import from the module at `path` itself?"""
     own_module = path.removesuffix(".py").removesuffix("/__init__").split("/")
     imported = (node.module or "").split(".")
@@ -97,7 +97,7 @@ def _is_module(node: ast.ImportFrom, path: str) -> bool:
     return imported == own_module[-len(imported) :]
 
 
-def _import_of(node: ast.stmt, name: str) -> str:
+def _single_import(node: ast.stmt, name: str) -> str:
     """The statement that imports just this name; "" for another kind of statement."""
     if isinstance(node, ast.Import):
         chosen = [item for item in node.names if (item.asname or item.name.split(".")[0]) == name]
@@ -108,16 +108,16 @@ def _import_of(node: ast.stmt, name: str) -> str:
     return ""
 
 
-def _same_import(node: ast.stmt, name: str, known: set[str]) -> bool:
+def _is_same_import(node: ast.stmt, name: str, existing: set[str]) -> bool:
     """Is the name bound to the same object already (or to its package)?"""
     key = import_keys(node)[name]
-    return key in known or (
-        isinstance(node, ast.Import) and any(one.split(".")[0] == key.split(".")[0] for one in known)
+    return key in existing or (
+        isinstance(node, ast.Import) and any(one.split(".")[0] == key.split(".")[0] for one in existing)
     )
 
 
-def _has_import(node: ast.stmt, name: str, known: set[str]) -> bool:
-    return import_keys(node)[name] in known
+def _has_import(node: ast.stmt, name: str, existing: set[str]) -> bool:
+    return import_keys(node)[name] in existing
 
 
 def _helper(problem: Problem, region: Region, source: Fragment, node: ast.stmt) -> str:

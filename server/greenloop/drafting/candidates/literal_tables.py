@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from greenloop.core.python.ast_source import Function
-from greenloop.drafting.candidates.shown_examples import Example, value
+from greenloop.drafting.candidates.shown_examples import Example, literal_value
 
 SMALL = 2  # base cases use numbers up to this one, and containers of at most one item
 
 
 @dataclass(frozen=True, kw_only=True)
-class Memory:
+class LiteralEntry:
     """A literal `output` for literal `inputs`. `code` is the expression that says so, on line `line`."""
 
-    given: Mapping[str, Any]
-    gives: Any
-    where: str
+    inputs: Mapping[str, Any]
+    output: Any
+    code: str
     line: int
-    several: bool = False  # the code has the same answer for other inputs
+    is_shared: bool = False  # the code has the same answer for other inputs
 
 
 def parameters(function: Function) -> list[str]:
@@ -30,7 +30,7 @@ def parameters(function: Function) -> list[str]:
     return names[1:] if names[:1] in (["self"], ["cls"]) else names
 
 
-def bound_to(function: Function, example: Example) -> dict[str, Any] | None:
+def bind_arguments(function: Function, example: Example) -> dict[str, Any] | None:
     """The example's arguments by the names of the function's parameters; None where there are too many."""
     names = parameters(function)
     if len(example.arguments) > len(names):
@@ -38,51 +38,51 @@ def bound_to(function: Function, example: Example) -> dict[str, Any] | None:
     return {**dict(zip(names, example.arguments, strict=False)), **example.named}
 
 
-def recalls(memory: Memory, given: Mapping[str, Any], example: Example) -> bool:
+def is_answer_to(entry: LiteralEntry, inputs: Mapping[str, Any], example: Example) -> bool:
     """Is it the answer to this example? Code that checks only some of the arguments is a rule."""
     return (
-        memory.given.keys() == given.keys()
-        and all(equal(memory.given[name], given[name]) for name in given)
-        and equal(memory.gives, example.expected)
+        entry.inputs.keys() == inputs.keys()
+        and all(are_equal(entry.inputs[name], inputs[name]) for name in inputs)
+        and are_equal(entry.output, example.expected)
     )
 
 
-def memories(function: Function, module: ast.Module) -> Iterator[Memory]:
+def literal_entries(function: Function, module: ast.Module) -> Iterator[LiteralEntry]:
     names = parameters(function)
     for node in ast.walk(function):
         if isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Return):
-            yield from _branch(node.test, node.body[0].value, names, f"`if {ast.unparse(node.test)[:60]}`")
+            yield from _branch_entries(node.test, node.body[0].value, names, f"`if {ast.unparse(node.test)[:60]}`")
         elif isinstance(node, ast.IfExp):
-            yield from _branch(node.test, node.body, names, f"`if {ast.unparse(node.test)[:60]}`")
+            yield from _branch_entries(node.test, node.body, names, f"`if {ast.unparse(node.test)[:60]}`")
         elif isinstance(node, ast.Match):
-            yield from _matched(node, names)
+            yield from _match_entries(node, names)
         elif isinstance(node, ast.Subscript):
-            yield from _table(node.value, node.slice, names, function, module)
+            yield from _table_entries(node.value, node.slice, names, function, module)
         elif (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == "get"
             and node.args
         ):
-            yield from _table(node.func.value, node.args[0], names, function, module)
+            yield from _table_entries(node.func.value, node.args[0], names, function, module)
 
 
-def _branch(test: ast.expr, result: ast.expr | None, names: Sequence[str], where: str) -> Iterator[Memory]:
+def _branch_entries(test: ast.expr, result: ast.expr | None, names: Sequence[str], code: str) -> Iterator[LiteralEntry]:
     if result is None:
         return
     try:
-        output = value(result)
-        matched = _inputs(test, names)
+        output = literal_value(result)
+        matched = _matching_inputs(test, names)
     except ValueError:
         return
     for each in matched:
-        yield Memory(given=each, gives=output, where=where, line=test.lineno, several=len(matched) > 1)
+        yield LiteralEntry(inputs=each, output=output, code=code, line=test.lineno, is_shared=len(matched) > 1)
 
 
-def _inputs(test: ast.expr, names: Sequence[str]) -> list[dict[str, Any]]:
+def _matching_inputs(test: ast.expr, names: Sequence[str]) -> list[dict[str, Any]]:
     """The inputs for which a condition holds. Raises `ValueError` for anything but equality with literals."""
     if isinstance(test, ast.BoolOp):
-        inputs = [_inputs(each, names) for each in test.values]
+        inputs = [_matching_inputs(each, names) for each in test.values]
         if isinstance(test.op, ast.Or):
             return [each for part in inputs for each in part]
         if any(len(part) != 1 for part in inputs):
@@ -92,15 +92,15 @@ def _inputs(test: ast.expr, names: Sequence[str]) -> list[dict[str, Any]]:
         raise ValueError
     left, right = test.left, test.comparators[0]
     if isinstance(test.ops[0], ast.In):
-        return [_paired(left, item, names) for item in value(right)]
+        return [_pair_inputs(left, item, names) for item in literal_value(right)]
     if type(test.ops[0]) not in (ast.Eq, ast.Is):
         raise ValueError
-    if not _keyed(left, names):
+    if not _key_parameters(left, names):
         left, right = right, left
-    return [_paired(left, value(right), names)]
+    return [_pair_inputs(left, literal_value(right), names)]
 
 
-def _keyed(node: ast.expr, names: Sequence[str]) -> list[str]:
+def _key_parameters(node: ast.expr, names: Sequence[str]) -> list[str]:
     """The parameters that an expression consists of, unchanged: `s`, `(a, b)`, `tuple(row)`."""
     if isinstance(node, ast.Name):
         return [node.id] if node.id in names else []
@@ -108,12 +108,14 @@ def _keyed(node: ast.expr, names: Sequence[str]) -> list[str]:
         found = [each.id for each in node.elts if isinstance(each, ast.Name) and each.id in names]
         return found if len(found) == len(node.elts) else []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tuple", "list", "str"):
-        return _keyed(node.args[0], names) if len(node.args) == 1 and isinstance(node.args[0], ast.Name) else []
+        return (
+            _key_parameters(node.args[0], names) if len(node.args) == 1 and isinstance(node.args[0], ast.Name) else []
+        )
     return []
 
 
-def _paired(node: ast.expr, item: Any, names: Sequence[str]) -> dict[str, Any]:
-    keys = _keyed(node, names)
+def _pair_inputs(node: ast.expr, item: Any, names: Sequence[str]) -> dict[str, Any]:
+    keys = _key_parameters(node, names)
     if isinstance(node, ast.Tuple) and keys and isinstance(item, tuple | list) and len(item) == len(keys):
         return dict(zip(keys, item, strict=True))
     if len(keys) != 1:
@@ -121,40 +123,42 @@ def _paired(node: ast.expr, item: Any, names: Sequence[str]) -> dict[str, Any]:
     return {keys[0]: item}
 
 
-def _matched(node: ast.Match, names: Sequence[str]) -> Iterator[Memory]:
+def _match_entries(node: ast.Match, names: Sequence[str]) -> Iterator[LiteralEntry]:
     for case in node.cases:
         if case.guard is None and len(case.body) == 1 and isinstance(case.body[0], ast.Return) and case.body[0].value:
             code = f"`case {ast.unparse(case.pattern)[:60]}`"
             patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
             for pattern in patterns:
                 try:
-                    item = value(ast.parse(ast.unparse(pattern), mode="eval").body)
-                    inputs, output = _paired(node.subject, item, names), value(case.body[0].value)
+                    item = literal_value(ast.parse(ast.unparse(pattern), mode="eval").body)
+                    inputs, output = _pair_inputs(node.subject, item, names), literal_value(case.body[0].value)
                 except (ValueError, SyntaxError):
                     continue
                 line = case.body[0].lineno
-                yield Memory(given=inputs, gives=output, where=code, line=line, several=len(patterns) > 1)
+                yield LiteralEntry(inputs=inputs, output=output, code=code, line=line, is_shared=len(patterns) > 1)
 
 
-def _table(
+def _table_entries(
     node: ast.expr, key: ast.expr, names: Sequence[str], function: Function, module: ast.Module
-) -> Iterator[Memory]:
+) -> Iterator[LiteralEntry]:
     """The entries of a table in which a whole input is looked up."""
     if isinstance(node, ast.Name):
-        node = _assigned(node.id, [*ast.walk(function), *module.body]) or node
-    if not isinstance(node, ast.Dict) or not _keyed(key, names):
+        node = _assigned_value(node.id, [*ast.walk(function), *module.body]) or node
+    if not isinstance(node, ast.Dict) or not _key_parameters(key, names):
         return
     for key_node, output in zip(node.keys, node.values, strict=True):
         try:
-            inputs = _paired(key, value(key_node), names) if key_node is not None else {}
+            inputs = _pair_inputs(key, literal_value(key_node), names) if key_node is not None else {}
             if inputs:
                 code = f"the table's `{ast.unparse(key_node)[:40]}: {ast.unparse(output)[:40]}`" if key_node else ""
-                yield Memory(given=inputs, gives=value(output), where=code, line=(key_node or key).lineno)
+                yield LiteralEntry(
+                    inputs=inputs, output=literal_value(output), code=code, line=(key_node or key).lineno
+                )
         except ValueError:
             continue
 
 
-def _assigned(name: str, nodes: Sequence[ast.AST]) -> ast.expr | None:
+def _assigned_value(name: str, nodes: Sequence[ast.AST]) -> ast.expr | None:
     for node in nodes:
         if isinstance(node, ast.Assign) and any(
             isinstance(each, ast.Name) and each.id == name for each in node.targets
@@ -165,7 +169,7 @@ def _assigned(name: str, nodes: Sequence[ast.AST]) -> ast.expr | None:
     return None
 
 
-def computes(function: Function, module: ast.Module) -> bool:
+def computes_result(function: Function, module: ast.Module) -> bool:
     """Is a parameter used for anything but comparisons and lookups?"""
     names = parameters(function)
     recognised: set[int] = set()
@@ -173,32 +177,32 @@ def computes(function: Function, module: ast.Module) -> bool:
         tests: list[ast.expr] = []
         if isinstance(node, ast.If | ast.IfExp):
             try:
-                tests = [node.test] if _inputs(node.test, names) else []
+                tests = [node.test] if _matching_inputs(node.test, names) else []
             except ValueError:
-                tests = [node.test] if _member(node.test, function, module) else []
+                tests = [node.test] if _is_table_lookup(node.test, function, module) else []
         elif isinstance(node, ast.Match):
             tests = [node.subject]
-        elif isinstance(node, ast.Subscript) and list(_table(node.value, node.slice, names, function, module)):
+        elif isinstance(node, ast.Subscript) and list(_table_entries(node.value, node.slice, names, function, module)):
             tests = [node.slice]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            entries = list(_table(node.func.value, node.args[0], names, function, module))
+            entries = list(_table_entries(node.func.value, node.args[0], names, function, module))
             tests = [node.args[0]] if entries else []
         recognised |= {id(inner) for part in tests for inner in ast.walk(part)}
     loads = (node for statement in function.body for node in ast.walk(statement) if isinstance(node, ast.Name))
     return any(node.id in names and id(node) not in recognised for node in loads)
 
 
-def _member(test: ast.expr, function: Function, module: ast.Module) -> bool:
+def _is_table_lookup(test: ast.expr, function: Function, module: ast.Module) -> bool:
     """Is it a test like `x in TABLE`?"""
     if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.In)):
         return False
     table = test.comparators[0]
     if isinstance(table, ast.Name):
-        table = _assigned(table.id, [*ast.walk(function), *module.body]) or table
+        table = _assigned_value(table.id, [*ast.walk(function), *module.body]) or table
     return isinstance(table, ast.Dict)
 
 
-def small(item: Any) -> bool:
+def is_small(item: Any) -> bool:
     """Is it a value that base cases use?"""
     if item is None or isinstance(item, bool):
         return True
@@ -207,8 +211,8 @@ def small(item: Any) -> bool:
     return len(item) <= 1 if hasattr(item, "__len__") else False
 
 
-def equal(one: Any, other: Any) -> bool:
+def are_equal(first: Any, second: Any) -> bool:
     """Are the values equal? Lists and tuples of the same items are (`tuple(row)` is a key); True and 1 are not."""
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return list(one) == list(other)
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return list(first) == list(second)
+    return isinstance(first, bool) == isinstance(second, bool) and bool(first == second)

@@ -46,7 +46,7 @@ class Change:
 
     line: int
     text: str
-    last: bool = False
+    try_last: bool = False
 
 
 def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
@@ -57,9 +57,9 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
     for region in problem.regions:
         text = previous.texts[region] if previous and region in previous.texts else region_text(problem, region)
         scores = problem.suspicion.get(region.path, {}) if previous is None else {}
-        for change in changes(with_plain_ends(text)):
+        for change in one_token_changes(with_plain_ends(text)):
             score = scores.get(region.start + change.line - 1, 0.0 if scores else 1.0)
-            ranked.append((change.last, -score, len(ranked), region, change))
+            ranked.append((change.try_last, -score, len(ranked), region, change))
     for _last, _score, _order, region, change in sorted(ranked, key=lambda item: item[:3])[:MOST]:
         if change.text in yielded:
             continue
@@ -71,21 +71,22 @@ def mutants(problem: Problem, attempt: Attempt) -> Iterator[Candidate]:
         )
 
 
-def changes(text: str) -> list[Change]:
+def one_token_changes(text: str) -> list[Change]:
     """Every one-token change of a function's text, in the order of its kinds; none for text that does not parse."""
     parsed = parse_fragment(text)
     if not isinstance(parsed, Fragment):
         return []
     rows = [line.encode() for line in parsed.lines]
     functions = [node for item in parsed.body for node in ast.walk(item) if isinstance(node, FUNCTIONS)]
-    nodes = [node for function in functions[:1] for node in _body(function)]
-    kinds = (_comparisons, _boundaries, _operators, _words, _orders)
+    nodes = [node for function in functions[:1] for node in _body_nodes(function)]
+    kinds = (_comparisons, _boundaries, _operators, _word_changes, _swaps)
     result = [edit for kind in kinds for node in nodes for edit in kind(node, rows)]
     for function in functions[:1]:
-        result += _names(function, nodes)
-        result += [edit for node in [function, *nodes] for edit in _left_out(node)]
+        result += _name_changes(function, nodes)
+        result += [edit for node in [function, *nodes] for edit in _deletions(node)]
     return [
-        Change(line=edit.line - parsed.shift, text=_text(rows, edit, parsed.shift), last=edit.gone) for edit in result
+        Change(line=edit.line - parsed.shift, text=_apply(rows, edit, parsed.shift), try_last=edit.is_deletion)
+        for edit in result
     ]
 
 
@@ -95,30 +96,32 @@ class _Edit:
     start: int = 0
     end: int = 0
     new: str = ""
-    gone: bool = False  # delete the whole line
+    is_deletion: bool = False  # delete the whole line
 
 
-def _text(rows: Sequence[bytes], edit: _Edit, shift: int) -> str:
+def _apply(rows: Sequence[bytes], edit: _Edit, shift: int) -> str:
     row = rows[edit.line - 1]
-    if edit.gone:
+    if edit.is_deletion:
         return b"\n".join([*rows[shift : edit.line - 1], *rows[edit.line :]]).decode()
     changed = [*rows[: edit.line - 1], row[: edit.start] + edit.new.encode() + row[edit.end :], *rows[edit.line :]]
     return b"\n".join(changed[shift:]).decode()
 
 
-def _body(function: ast.AST) -> list[ast.AST]:
+def _body_nodes(function: ast.AST) -> list[ast.AST]:
     """All nodes of the body except the docstring, those of nested functions included."""
     body = getattr(function, "body", [])
     return [node for item in body if item is not docstring_statement(function) for node in ast.walk(item)]
 
 
-def _between(rows: Sequence[bytes], left: ast.expr, right: ast.expr, known: Sequence[str]) -> tuple[int, int, int, str]:
+def _operator_between(
+    rows: Sequence[bytes], left: ast.expr, right: ast.expr, operators: Sequence[str]
+) -> tuple[int, int, int, str]:
     """Line, start, end and text of the operator between two operands; line 0 where it cannot be located."""
     line = left.end_lineno or 0
     if line != right.lineno:
         return 0, 0, 0, ""
     start, end = left.end_col_offset or 0, right.col_offset
-    longest_first = sorted(known, key=len, reverse=True)
+    longest_first = sorted(operators, key=len, reverse=True)
     match = re.search(
         rb"(?<![\w])(?:"
         + b"|".join(re.escape(word).replace(r"\ ", r"\s+").encode() for word in longest_first)
@@ -140,7 +143,7 @@ def _comparisons(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
     operands = [node.left, *node.comparators]
     for left, right, sign in zip(operands, operands[1:], node.ops, strict=False):
         is_word = isinstance(sign, ast.In | ast.NotIn | ast.Is | ast.IsNot)
-        line, start, end, text = _between(rows, left, right, words if is_word else symbols)
+        line, start, end, text = _operator_between(rows, left, right, words if is_word else symbols)
         for new in COMPARISONS.get(" ".join(text.split()), ()) if line else ():
             yield _Edit(line=line, start=start, end=end, new=new)
 
@@ -149,7 +152,7 @@ def _boundaries(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
     """Integers one up and one down; bounds of ranges and slices, subscripts and returned values off by one."""
     if isinstance(node, ast.Constant) and type(node.value) is int and abs(node.value) < 10_000:
         for value in (node.value + 1, node.value - 1):
-            yield _whole(node, f"({value})" if value < 0 and _after_operator(node, rows) else str(value))
+            yield _replace_node(node, f"({value})" if value < 0 and _after_operator(node, rows) else str(value))
     bounds: list[ast.expr | None] = []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
         bounds = list(node.args)
@@ -164,11 +167,11 @@ def _boundaries(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
             continue
         old = rows[item.lineno - 1][item.col_offset : item.end_col_offset].decode()
         for new in (f"{old} + 1", f"{old} - 1"):
-            yield _whole(item, new)
+            yield _replace_node(item, new)
         if isinstance(item, ast.BinOp) and isinstance(item.op, ast.Add | ast.Sub):
             left = item.left
             if left.lineno == left.end_lineno:
-                yield _whole(item, rows[left.lineno - 1][left.col_offset : left.end_col_offset].decode())
+                yield _replace_node(item, rows[left.lineno - 1][left.col_offset : left.end_col_offset].decode())
 
 
 def _after_operator(node: ast.Constant, rows: Sequence[bytes]) -> bool:
@@ -177,32 +180,32 @@ def _after_operator(node: ast.Constant, rows: Sequence[bytes]) -> bool:
 
 def _operators(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
     if isinstance(node, ast.BinOp):
-        line, start, end, text = _between(rows, node.left, node.right, list(OPERATORS))
+        line, start, end, text = _operator_between(rows, node.left, node.right, list(OPERATORS))
         for new in OPERATORS.get(text, ()) if line else ():
             yield _Edit(line=line, start=start, end=end, new=new)
     elif isinstance(node, ast.AugAssign):
-        line, start, end, text = _between(rows, node.target, node.value, [f"{sign}=" for sign in OPERATORS])
+        line, start, end, text = _operator_between(rows, node.target, node.value, [f"{sign}=" for sign in OPERATORS])
         for new in OPERATORS.get(text[:-1], ()) if line else ():
             yield _Edit(line=line, start=start, end=end, new=f"{new}=")
     elif isinstance(node, ast.BoolOp):
         for left, right in zip(node.values, node.values[1:], strict=False):
-            line, start, end, text = _between(rows, left, right, ["and", "or"])
+            line, start, end, text = _operator_between(rows, left, right, ["and", "or"])
             if line:
                 yield _Edit(line=line, start=start, end=end, new="or" if text == "and" else "and")
 
 
-def _words(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+def _word_changes(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
     """True for False, a dropped or an added `not`, a function replaced by its counterpart."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield _whole(node, str(not node.value))
+        yield _replace_node(node, str(not node.value))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and node.lineno == node.operand.lineno:
         spaces = re.match(rb"not\s*", rows[node.lineno - 1][node.col_offset :])
         yield _Edit(line=node.lineno, start=node.col_offset, end=node.col_offset + len(spaces[0] if spaces else b"not"))
     elif isinstance(node, ast.If | ast.While) and node.test.lineno == node.test.end_lineno:
         old = rows[node.test.lineno - 1][node.test.col_offset : node.test.end_col_offset].decode()
-        yield _whole(node.test, f"not ({old})")
+        yield _replace_node(node.test, f"not ({old})")
     elif isinstance(node, ast.Name) and node.id in TWINS:
-        yield _whole(node, TWINS[node.id])
+        yield _replace_node(node, TWINS[node.id])
     elif isinstance(node, ast.Attribute) and node.attr in TWINS and node.end_col_offset is not None:
         end = node.end_col_offset
         yield _Edit(
@@ -210,7 +213,7 @@ def _words(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
         )
 
 
-def _orders(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
+def _swaps(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
     """Swaps of adjacent arguments, of operands of `-`, `/`, `//`, `%` or `**`, and of items of a pair."""
     pairs: list[tuple[ast.expr, ast.expr]] = []
     if isinstance(node, ast.Call):
@@ -230,7 +233,7 @@ def _orders(node: ast.AST, rows: Sequence[bytes]) -> Iterator[_Edit]:
             yield _Edit(line=left.lineno, start=left.col_offset, end=right.end_col_offset or 0, new=new)
 
 
-def _names(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[_Edit]:
+def _name_changes(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[_Edit]:
     """Each name that is read, replaced by the other parameters and local names."""
     arguments = getattr(function, "args", None)
     in_scope = [item.arg for item in ast.walk(arguments) if isinstance(item, ast.arg)] if arguments else []
@@ -240,17 +243,17 @@ def _names(function: ast.AST, nodes: Sequence[ast.AST]) -> Iterator[_Edit]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in replacements:
             for replacement in replacements:
                 if replacement != node.id:
-                    yield _whole(node, replacement)
+                    yield _replace_node(node, replacement)
 
 
-def _left_out(node: ast.AST) -> Iterator[_Edit]:
+def _deletions(node: ast.AST) -> Iterator[_Edit]:
     """Deletes each simple one-line statement that is not alone in its block."""
     for block in statement_blocks(node):
         for item in block:
             simple = isinstance(item, SIMPLE) and item.lineno == item.end_lineno
             if simple and len(block) > 1 and item is not docstring_statement(node):
-                yield _Edit(line=item.lineno, gone=True)
+                yield _Edit(line=item.lineno, is_deletion=True)
 
 
-def _whole(node: ast.expr, new: str) -> _Edit:
+def _replace_node(node: ast.expr, new: str) -> _Edit:
     return _Edit(line=node.lineno, start=node.col_offset, end=node.end_col_offset or node.col_offset, new=new)

@@ -43,7 +43,7 @@ class _Parts:
 
 def keep_users_parts(text: str, user: str, unit: str) -> str:
     """The answer's definition with the user's parts; both texts have the same indentation."""
-    new, old = _first(text), _first(user)
+    new, old = _parse_definition(text), _parse_definition(user)
     if new is None or old is None or isinstance(new.node, ast.ClassDef) != isinstance(old.node, ast.ClassDef):
         return text
     result = _class(new, old, unit) if isinstance(old.node, ast.ClassDef) else _definition(new, old, unit)
@@ -74,7 +74,7 @@ def defaults(node: Function) -> dict[str, ast.expr]:
 
 def body_margin(text: str) -> str | None:
     """The indentation of a definition's body; None where the body is on the line of the header."""
-    parts = _first(text)
+    parts = _parse_definition(text)
     if parts is None or parts.inline:
         return None
     return indentation_of(parts.lines[parts.node.body[0].lineno - 1])
@@ -82,7 +82,7 @@ def body_margin(text: str) -> str | None:
 
 def with_first_line(text: str, line: str, unit: str) -> str:
     """The function with one more statement at the top of its body, below the docstring."""
-    parts = _first(text)
+    parts = _parse_definition(text)
     if parts is None:
         return text
     base = indentation_of(parts.header)
@@ -103,7 +103,7 @@ def with_first_line(text: str, line: str, unit: str) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _first(text: str) -> _Parts | None:
+def _parse_definition(text: str) -> _Parts | None:
     parsed = parse_fragment(text)
     if isinstance(parsed, SyntaxError):
         return None
@@ -111,8 +111,8 @@ def _first(text: str) -> _Parts | None:
     return _parts(parsed, node) if node else None
 
 
-def _parts(found: Fragment, node: Definition) -> _Parts:
-    lines = found.lines
+def _parts(definition: Fragment, node: Definition) -> _Parts:
+    lines = definition.lines
     row, column = _colon(lines, node)
     last = node.end_lineno or node.lineno
     header = "\n".join([*lines[node.lineno - 1 : row - 1], lines[row - 1][: column + 1]])
@@ -270,7 +270,7 @@ def _key(node: ast.stmt) -> tuple[str, str] | None:
     return (target.id, "=") if isinstance(target, ast.Name) else None
 
 
-def _keyed(body: Sequence[ast.stmt]) -> Iterator[tuple[tuple[str, str, int], ast.stmt]]:
+def _members_by_key(body: Sequence[ast.stmt]) -> Iterator[tuple[tuple[str, str, int], ast.stmt]]:
     """Members by key and number, since overloads share name and role."""
     counted: Counter[tuple[str, str]] = Counter()
     for item in body:
@@ -283,11 +283,11 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
     """The user's class with the members that the answer changes or adds; members that it omits stay."""
     if new.inline or old.inline:
         return _definition(new, old, unit)
-    members = dict(_keyed(old.node.body))
+    members = dict(_members_by_key(old.node.body))
     changes: list[tuple[int, int, list[str]]] = []
     fields: list[str] = []
     methods: list[str] = []
-    for key, item in _keyed(new.node.body):
+    for key, item in _members_by_key(new.node.body):
         text = new.lines[start_line(item, new.lines) - 1 : item.end_lineno]
         existing = members.get(key)
         if existing is None and isinstance(item, DEFINITIONS):
@@ -309,7 +309,7 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
             if isinstance(item, ast.Pass)
         ]
     if fields:
-        field_line = _place_of_fields(old)
+        field_line = _fields_line(old)
         changes.append((field_line, field_line - 1, fields))
     for begin, end, text in sorted(changes, key=lambda change: change[:2], reverse=True):
         rows[begin - 1 : end] = text
@@ -321,7 +321,7 @@ def _class(new: _Parts, old: _Parts, unit: str) -> list[str]:
     return [*decorators, *rows[old.node.lineno - 1 :], *methods]
 
 
-def _place_of_fields(old: _Parts) -> int:
+def _fields_line(old: _Parts) -> int:
     """The line before which new class attributes go: after the docstring and the existing attributes."""
     line = old.node.body[0].lineno
     for item in old.node.body:

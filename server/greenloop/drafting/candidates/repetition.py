@@ -32,11 +32,11 @@ _KEYWORD = re.compile(r"\s*(?:if|elif|else|case|return|def|for|while|assert|#|@)
 _VALUE = re.compile(r"""\d+|"[^"\\]*"|'[^'\\]*'""")
 
 
-def repeated(text: str) -> str:
+def describe_repetition(text: str) -> str:
     """One sentence about an excessive repetition in code, or empty. Takes time proportional to the text."""
     parsed = parse_fragment(text)
     if isinstance(parsed, SyntaxError):
-        return looping(text)
+        return describe_loop(text)
     inner: set[int] = set()  # ids of `elif` branches, which are checked with their first `if`
     for block in _blocks_of(parsed.body):
         for sentence in (_statements(block), _copies(block), *(_chain(node, inner) for node in block)):
@@ -45,15 +45,15 @@ def repeated(text: str) -> str:
     return ""
 
 
-def looping(text: str) -> str:
+def describe_loop(text: str) -> str:
     """One sentence if a text that does not parse ends in a loop (before it was cut off), or empty."""
     rows = [row for row in with_plain_ends(text[-100 * TAIL :]).rstrip().split("\n")[:-1] if row.strip()]
     shapes = [_VALUE.sub("0", row) if _KEYWORD.match(row) else row for row in rows]
     for size in range(1, GROUP + 1):
-        times = _times(shapes[::-1], size)
+        times = _repeat_count(shapes[::-1], size)
         if times >= LINES:
-            return f"The answer ends in a loop: the same {_counted(size, 'line')} {times} times."
-    times = _period(text.rstrip()[-TAIL:])
+            return f"The answer ends in a loop: the same {_count_phrase(size, 'line')} {times} times."
+    times = _trailing_repeats(text.rstrip()[-TAIL:])
     return f"The answer ends in a loop: the same characters {times} times." if times >= 2 * LINES else ""
 
 
@@ -74,17 +74,17 @@ def _statements(block: Sequence[ast.stmt]) -> str:
         return ""
     keys: list[Hashable] = [" ".join(dump_words([node])) for node in block]
     for size in range(1, GROUP + 1):
-        if (times := _longest(keys, size)) >= STATEMENTS:
-            return f"The answer says the same {_counted(size, 'statement')} {times} times in a row."
+        if (times := _longest_run(keys, size)) >= STATEMENTS:
+            return f"The answer says the same {_count_phrase(size, 'statement')} {times} times in a row."
     shapes = [_shape([node]) if isinstance(node, ast.If) and not node.orelse else None for node in block]
-    times = _longest(shapes, 1)
+    times = _longest_run(shapes, 1)
     return _branches("if", times) if times >= BRANCHES else ""
 
 
 def _chain(node: ast.stmt, inner: set[int]) -> str:
     """A sentence about branches of one `if` or `match` that differ only in their values."""
     if isinstance(node, ast.Match):
-        times = _longest([_shape([case]) for case in node.cases], 1) if len(node.cases) >= BRANCHES else 0
+        times = _longest_run([_shape([case]) for case in node.cases], 1) if len(node.cases) >= BRANCHES else 0
         return _branches("case", times) if times >= BRANCHES else ""
     if not isinstance(node, ast.If) or id(node) in inner:
         return ""
@@ -92,7 +92,7 @@ def _chain(node: ast.stmt, inner: set[int]) -> str:
     while len(links[-1].orelse) == 1 and isinstance(link := links[-1].orelse[0], ast.If):
         links.append(link)
         inner.add(id(link))
-    times = _longest([_shape([link.test, *link.body]) for link in links], 1) if len(links) >= BRANCHES else 0
+    times = _longest_run([_shape([link.test, *link.body]) for link in links], 1) if len(links) >= BRANCHES else 0
     return _branches("elif", times) if times >= BRANCHES else ""
 
 
@@ -125,7 +125,7 @@ def _branches(word: str, times: int) -> str:
 # -- runs -------------------------------------------------------------------------------------------------------
 
 
-def _longest(keys: Sequence[Hashable | None], size: int) -> int:
+def _longest_run(keys: Sequence[Hashable | None], size: int) -> int:
     """The most repeats in a row of a group of `size` keys; None is never equal to anything."""
     longest = length = 0
     for key, before in zip(keys[size:], keys, strict=False):
@@ -134,7 +134,7 @@ def _longest(keys: Sequence[Hashable | None], size: int) -> int:
     return longest // size + 1 if longest >= size else 1
 
 
-def _times(keys: Sequence[Hashable], size: int) -> int:
+def _repeat_count(keys: Sequence[Hashable], size: int) -> int:
     """The number of repeats in a row of the first `size` keys."""
     length = 0
     while length + size < len(keys) and keys[length + size] == keys[length]:
@@ -142,7 +142,7 @@ def _times(keys: Sequence[Hashable], size: int) -> int:
     return length // size + 1 if length >= size else 1
 
 
-def _period(text: str) -> int:
+def _trailing_repeats(text: str) -> int:
     """The number of repeats at the end of the text, by the failure function of Knuth, Morris and Pratt."""
     text = text[::-1]
     border = [0] * len(text)
@@ -158,5 +158,5 @@ def _period(text: str) -> int:
     return most
 
 
-def _counted(number: int, word: str) -> str:
+def _count_phrase(number: int, word: str) -> str:
     return word if number == 1 else f"{number} {word}s"

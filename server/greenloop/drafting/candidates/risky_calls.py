@@ -30,7 +30,7 @@ def warnings(problem: Problem, files: Mapping[str, str]) -> tuple[str, ...]:
     """Warnings for the user: modules and calls with system access that the candidate newly uses."""
     result = []
     for path, text in files.items():
-        before, after = _reach(problem.originals.get(path) or ""), _reach(text)
+        before, after = _count_risky_uses(problem.originals.get(path) or ""), _count_risky_uses(text)
         new = [name for name in after if after[name] > before[name]]
         modules = sorted({name for name in new if name.startswith("import ") and not before[name]})
         calls = sorted(name for name in new if not name.startswith("import "))
@@ -39,7 +39,7 @@ def warnings(problem: Problem, files: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def _reach(text: str) -> Counter[str]:
+def _count_risky_uses(text: str) -> Counter[str]:
     """Counts a module's imports and calls with system access."""
     module = parse_module(with_plain_ends(text))
     uses: Counter[str] = Counter()
@@ -53,13 +53,13 @@ def _reach(text: str) -> Counter[str]:
                 root = key.split(":")[0].split(".")[0]
                 if root in _RISKY_MODULES:
                     uses[f"import {root}"] += 1
-    for name in _called(module, aliases):
+    for name in _used_names(module, aliases):
         if name in _RISKY_CALLS:
             uses[name] += 1
     return uses
 
 
-def _called(module: ast.Module, aliases: Mapping[str, str]) -> Iterator[str]:
+def _used_names(module: ast.Module, aliases: Mapping[str, str]) -> Iterator[str]:
     """Dotted names that a module uses, with import aliases resolved; a use without a call counts as well."""
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

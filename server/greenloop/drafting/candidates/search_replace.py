@@ -27,11 +27,11 @@ class _Place:
 
     path: str
     start: int
-    theirs: str
-    ours: str
+    answer_margin: str
+    file_margin: str
 
 
-def patched(problem: Problem, changes: Sequence[Edit], base: Candidate | None = None) -> list[Block] | Finding:
+def apply_edits(problem: Problem, changes: Sequence[Edit], base: Candidate | None = None) -> list[Block] | Finding:
     """The changed modules as blocks of code; SearchNotFound or TruncatedAnswer where the edits cannot be applied.
 
     They are applied to the code of `base`, which the model was shown, or else to the user's own. Lines are searched in
@@ -39,19 +39,19 @@ def patched(problem: Problem, changes: Sequence[Edit], base: Candidate | None = 
     An empty search adds its code as a separate block.
     """
     if cut := next((edit for edit in changes if not edit.closed), None):
-        kind = "a hunk" if cut.kept else "a search/replace block"
+        kind = "a hunk" if cut.origins else "a search/replace block"
         return Finding(error_class="TruncatedAnswer", message=f"The answer was cut off inside {kind}.")
     missing = changes[0]
     for only_regions in (True, False):
         for candidate in (base, None) if base else (None,):
-            result = _made(*_based(problem, candidate), changes[:MOST], inside=only_regions)
+            result = _apply_all(*_base_texts(problem, candidate), changes[:MOST], only_regions=only_regions)
             if not isinstance(result, Edit):
                 return result
             missing = result
-    return _not_found(_based(problem, base)[0], missing.search)
+    return _not_found(_base_texts(problem, base)[0], missing.search)
 
 
-def _based(problem: Problem, candidate: Candidate | None) -> tuple[dict[str, list[str]], Spans]:
+def _base_texts(problem: Problem, candidate: Candidate | None) -> tuple[dict[str, list[str]], Spans]:
     """The lines of the regions' files in a candidate, and the places of its regions in them."""
     files: Mapping[str, str] = compose(problem, candidate) if candidate else {}
     texts = {
@@ -65,7 +65,9 @@ def _based(problem: Problem, candidate: Candidate | None) -> tuple[dict[str, lis
     return {path: text.split("\n") for path, text in texts.items()}, spans
 
 
-def _made(texts: dict[str, list[str]], spans: Spans, changes: Sequence[Edit], *, inside: bool) -> list[Block] | Edit:
+def _apply_all(
+    texts: dict[str, list[str]], spans: Spans, changes: Sequence[Edit], *, only_regions: bool
+) -> list[Block] | Edit:
     """The modules after all edits, or the first edit that cannot be applied; `only_regions` spares other code."""
     extra_blocks = []
     for edit in changes:
@@ -73,37 +75,41 @@ def _made(texts: dict[str, list[str]], spans: Spans, changes: Sequence[Edit], *,
             extra_blocks.append(Block(text="\n".join(edit.replace)))
             continue
         matches = (
-            (variant, place) for variant in _looser(edit) if (place := _find(texts, spans, variant, inside=inside))
+            (variant, place)
+            for variant in _relaxed_variants(edit)
+            if (place := _find(texts, spans, variant, only_regions=only_regions))
         )
         match = next(matches, None)
         if match is None:
             return edit
         variant, place = match
         rows = texts[place.path]
-        kept = variant.kept or (None,) * len(variant.replace)
+        kept = variant.origins or (None,) * len(variant.replace)
         new_lines = [
-            _moved(line, place) if old_line is None else rows[place.start + old_line]
+            _reindent_line(line, place) if old_line is None else rows[place.start + old_line]
             for line, old_line in zip(variant.replace, kept, strict=True)
         ]
         end = place.start + len(variant.search)
         rows[place.start : end] = new_lines
         spans = {
-            region: _shifted(span, place.start, end, len(new_lines)) if region.path == place.path else span
+            region: _shift_span(span, place.start, end, len(new_lines)) if region.path == place.path else span
             for region, span in spans.items()
         }
     return [*extra_blocks, *(block for path in texts for block in _blocks(path, texts[path], spans))]
 
 
-def _looser(edit: Edit) -> Iterator[Edit]:
+def _relaxed_variants(edit: Edit) -> Iterator[Edit]:
     """The edit, then variants with fewer and fewer of the unchanged lines around its change."""
     yield edit
-    if not edit.kept:
+    if not edit.origins:
         return
-    size, kept_lines = len(edit.search), set(edit.kept)
+    size, kept_lines = len(edit.search), set(edit.origins)
     changed = [n for n in range(size) if n not in kept_lines]
-    new = [n for n, old in enumerate(edit.kept) if old is None]
+    new = [n for n, old in enumerate(edit.origins) if old is None]
     context_before = min([*changed[:1], *new[:1]], default=0)
-    context_after = min([*(size - 1 - n for n in changed[-1:]), *(len(edit.kept) - 1 - n for n in new[-1:])], default=0)
+    context_after = min(
+        [*(size - 1 - n for n in changed[-1:]), *(len(edit.origins) - 1 - n for n in new[-1:])], default=0
+    )
     depths = [*range(1, min(FUZZ, max(context_before, context_after)) + 1), size]
     # Where nothing is removed, the context on one side alone must say where the new lines go.
     cuts = [cut for n in depths for cut in ([(n, n)] if changed else [(0, n), (n, 0)])]
@@ -113,9 +119,11 @@ def _looser(edit: Edit) -> Iterator[Edit]:
                 search=edit.search[head : size - foot],
                 replace=edit.replace[head : len(edit.replace) - foot],
                 closed=edit.closed,
-                kept=tuple(None if old is None else old - head for old in edit.kept[head : len(edit.kept) - foot]),
+                origins=tuple(
+                    None if old is None else old - head for old in edit.origins[head : len(edit.origins) - foot]
+                ),
                 anchor=None if edit.anchor is None else edit.anchor - head,
-                line=edit.line,
+                line_hint=edit.line_hint,
             )
 
 
@@ -130,7 +138,7 @@ def _blocks(path: str, rows: Sequence[str], spans: Spans) -> list[Block]:
     return [Block(text=one) for one in region_texts]
 
 
-def _shifted(span: tuple[int, int], start: int, end: int, count: int) -> tuple[int, int]:
+def _shift_span(span: tuple[int, int], start: int, end: int, count: int) -> tuple[int, int]:
     grown = count - (end - start)
     first, last = span
     if end <= first:
@@ -138,10 +146,10 @@ def _shifted(span: tuple[int, int], start: int, end: int, count: int) -> tuple[i
     return (first, last + grown) if start < last else span
 
 
-def _find(texts: dict[str, list[str]], spans: Spans, edit: Edit, *, inside: bool) -> _Place | None:
+def _find(texts: dict[str, list[str]], spans: Spans, edit: Edit, *, only_regions: bool) -> _Place | None:
     """The place of the searched lines: the first one, or the one nearest to the line that the edit names."""
     ranges = [(region.path, *span) for region, span in spans.items()]
-    if not inside:
+    if not only_regions:
         ranges += [(path, 0, len(rows)) for path, rows in texts.items()]
     search = edit.search
     anchor = next(n for n, line in enumerate(search) if line.strip()) if edit.anchor is None else edit.anchor
@@ -155,8 +163,8 @@ def _find(texts: dict[str, list[str]], spans: Spans, edit: Edit, *, inside: bool
                 if rows[start : start + len(searched)] == searched
             )
             start = (
-                min(starts, key=lambda start: abs(start + 1 - edit.line), default=None)
-                if edit.line
+                min(starts, key=lambda start: abs(start + 1 - edit.line_hint), default=None)
+                if edit.line_hint
                 else next(starts, None)
             )
             if start is not None:
@@ -164,17 +172,17 @@ def _find(texts: dict[str, list[str]], spans: Spans, edit: Edit, *, inside: bool
                     indentation_of(texts[path][start + anchor]),
                     indentation_of(search[anchor]),
                 )
-                if edit.kept and edit.anchor is None and len(file_indentation) - len(answer_indentation) == 1:
+                if edit.origins and edit.anchor is None and len(file_indentation) - len(answer_indentation) == 1:
                     answer_indentation = file_indentation  # the model omitted the space that marks context lines
-                return _Place(path=path, start=start, theirs=answer_indentation, ours=file_indentation)
+                return _Place(path=path, start=start, answer_margin=answer_indentation, file_margin=file_indentation)
     return None
 
 
-def _moved(line: str, place: _Place) -> str:
-    if place.theirs == place.ours or not line.strip():
+def _reindent_line(line: str, place: _Place) -> str:
+    if place.answer_margin == place.file_margin or not line.strip():
         return line
-    if line.startswith(place.theirs):
-        return place.ours + line[len(place.theirs) :]
+    if line.startswith(place.answer_margin):
+        return place.file_margin + line[len(place.answer_margin) :]
     return line
 
 

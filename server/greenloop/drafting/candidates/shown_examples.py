@@ -48,23 +48,25 @@ def examples(problem: Problem, region: Region) -> tuple[Example, ...]:
     name = plain_name(region.qualname).rpartition(".")[2]
     test_sources = [case.source for case in problem.spec.cases if case.provenance not in UNSEEN and case.source]
     equations = [
-        *_of_docstring(with_plain_ends(region_text(problem, region))),
+        *_docstring_examples(with_plain_ends(region_text(problem, region))),
         *filter(None, map(parse_equation, test_sources)),
     ]
     test_paths = {case.path for case in problem.spec.cases if case.provenance is Provenance.USER}
     for path in sorted(test_paths):
-        equations += _of_tests(with_plain_ends(problem.files.get(path) or ""), _names(problem, path))
+        equations += _test_file_examples(
+            with_plain_ends(problem.files.get(path) or ""), _target_test_names(problem, path)
+        )
     by_text = {each.shown: each for item in equations[:MOST] if (each := _example(item, name)) is not None}
     return tuple(by_text.values())
 
 
-def _names(problem: Problem, path: str) -> tuple[str, ...]:
+def _target_test_names(problem: Problem, path: str) -> tuple[str, ...]:
     """The target's test functions in a file; other tests were not shown."""
     ids = [case.id for case in problem.spec.cases if case.path == path and case.provenance is Provenance.USER]
     return tuple(sorted({case.rpartition("::")[2].partition("[")[0] for case in ids}))
 
 
-def value(node: ast.expr) -> Any:
+def literal_value(node: ast.expr) -> Any:
     """A literal's value. Raises `ValueError` where the expression is not a literal."""
     try:
         return ast.literal_eval(node)
@@ -79,9 +81,9 @@ def _example(item: Equation, name: str) -> Example | None:
         if not isinstance(call, ast.Call) or ast.unparse(call.func).rpartition(".")[2] != name:
             return None
         return Example(
-            arguments=tuple(value(each) for each in call.args),
-            named={each.arg: value(each.value) for each in call.keywords if each.arg},
-            expected=value(ast.parse(item.expected, mode="eval").body),
+            arguments=tuple(literal_value(each) for each in call.args),
+            named={each.arg: literal_value(each.value) for each in call.keywords if each.arg},
+            expected=literal_value(ast.parse(item.expected, mode="eval").body),
             shown=f"{item.call} == {item.expected}",
         )
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -89,7 +91,7 @@ def _example(item: Equation, name: str) -> Example | None:
 
 
 @lru_cache(maxsize=16)
-def _of_docstring(text: str) -> tuple[Equation, ...]:
+def _docstring_examples(text: str) -> tuple[Equation, ...]:
     """The `>>>` examples of a definition that show a value."""
     parsed = parse_fragment(text)
     if not isinstance(parsed, Fragment):
@@ -110,7 +112,7 @@ def _of_docstring(text: str) -> tuple[Equation, ...]:
     return tuple(equations)
 
 
-def prose(text: str) -> str:
+def docstring_prose(text: str) -> str:
     """A definition's docstrings without their examples."""
     parsed = parse_fragment(text)
     if not isinstance(parsed, Fragment):
@@ -121,28 +123,28 @@ def prose(text: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _of_tests(text: str, names: tuple[str, ...]) -> tuple[Equation, ...]:
+def _test_file_examples(text: str, names: tuple[str, ...]) -> tuple[Equation, ...]:
     module = parse_module(text)
     if isinstance(module, SyntaxError):
         return ()
     equations: list[Equation] = []
     for name, node in find_definitions(module.body):
         if isinstance(node, FUNCTIONS) and name.rpartition(".")[2] in names:
-            equations += _of_test(node)
+            equations += _test_examples(node)
     return tuple(equations)
 
 
-def _of_test(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Equation]:
+def _test_examples(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Equation]:
     for statement in ast.walk(node):
         if not isinstance(statement, ast.Assert | ast.Expr):
             continue
-        source = _plain(statement)
+        source = _plain_assertion(statement)
         for values in _parameters(node) or [{}]:
-            if source and (parsed := parse_equation(ast.unparse(_filled(source, values)))):
+            if source and (parsed := parse_equation(ast.unparse(_substitute(source, values)))):
                 yield parsed
 
 
-def _plain(statement: ast.Assert | ast.Expr) -> ast.stmt | None:
+def _plain_assertion(statement: ast.Assert | ast.Expr) -> ast.stmt | None:
     """The statement as a plain assertion: `self.assertEqual(a, b)` is `assert a == b`."""
     if isinstance(statement, ast.Assert):
         return statement
@@ -182,17 +184,17 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[dict[str, 
     return values
 
 
-class _Fill(ast.NodeTransformer):
-    def __init__(self, given: Mapping[str, ast.expr]) -> None:
-        self.given = given
+class _SubstituteNames(ast.NodeTransformer):
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+        self.given = values
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.given.get(node.id, node)
 
 
-def _filled(statement: ast.stmt, given: Mapping[str, ast.expr]) -> ast.stmt:
-    if not given:
+def _substitute(statement: ast.stmt, values: Mapping[str, ast.expr]) -> ast.stmt:
+    if not values:
         return statement
     copied: ast.stmt = ast.parse(ast.unparse(statement)).body[0]  # a copy, since syntax trees are shared
-    _Fill(given).visit(copied)
+    _SubstituteNames(values).visit(copied)
     return copied

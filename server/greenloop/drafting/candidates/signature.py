@@ -30,27 +30,27 @@ SIGNATURE = "SignatureChanged"
 DELETED = "RegionDeleted"
 
 
-def shape(problem: Problem, region: Region, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
+def check_signature(problem: Problem, region: Region, candidate: Candidate, files: Mapping[str, str]) -> Finding | None:
     """A finding RegionDeleted or SignatureChanged, or None. `files` are the composed texts."""
     name = plain_name(region.qualname)
     new = _definition(candidate.texts[region])
     if region.created:
-        return None if _is_bound(files[region.path], name) else _deleted(name)
+        return None if _is_bound(files[region.path], name) else _deleted_finding(name)
     old = _definition(region_text(problem, region))
     if old is None:
         return None
     if new is None or new.name != old.name:
-        return _deleted(name) if isinstance(parse_fragment(candidate.texts[region]), Fragment) else None
+        return _deleted_finding(name) if isinstance(parse_fragment(candidate.texts[region]), Fragment) else None
     line = _line_of(files[region.path], name)
     if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
-        return _signature(problem, name, old, new, line)
+        return _signature_finding(problem, name, old, new, line)
     if isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
-        return _members(problem, name, old, new, line)
+        return _members_finding(problem, name, old, new, line)
     kind = "class" if isinstance(old, ast.ClassDef) else "function"
     return Finding(error_class=SIGNATURE, message=f"`{name}` must stay a {kind}.", line=line)
 
 
-def _deleted(name: str) -> Finding:
+def _deleted_finding(name: str) -> Finding:
     return Finding(error_class=DELETED, message=f"The answer's code leaves no `{name}` in the module.")
 
 
@@ -75,40 +75,42 @@ def _line_of(text: str, name: str) -> int | None:
     return next((node.lineno for qualname, node in find_definitions(parsed.body) if qualname == name), None)
 
 
-def _members(problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef, line: int | None) -> Finding | None:
+def _members_finding(
+    problem: Problem, name: str, old: ast.ClassDef, new: ast.ClassDef, line: int | None
+) -> Finding | None:
     new_members = {(item.name, decorator_role(item)): item for item in new.body if isinstance(item, DEFINITIONS)}
     for item in old.body:
         if not isinstance(item, DEFINITIONS):
             continue
         new_member = new_members.get((item.name, decorator_role(item)))
         if new_member is None:
-            return _deleted(f"{name}.{item.name}")
+            return _deleted_finding(f"{name}.{item.name}")
         if isinstance(item, FUNCTIONS) and isinstance(new_member, FUNCTIONS):
-            finding = _signature(problem, f"{name}.{item.name}", item, new_member, line)
+            finding = _signature_finding(problem, f"{name}.{item.name}", item, new_member, line)
             if finding:
                 return finding
     return None
 
 
-def _signature(problem: Problem, name: str, old: Function, new: Function, line: int | None) -> Finding | None:
+def _signature_finding(problem: Problem, name: str, old: Function, new: Function, line: int | None) -> Finding | None:
     """A finding for a changed signature, unless it replaces a stub `(*args, **kwargs)` or the tests need the change."""
     if type(old) is not type(new):
         sentence = f"`{name}` must stay {'an async' if isinstance(old, ast.AsyncFunctionDef) else 'a plain'} function."
         return Finding(error_class=SIGNATURE, message=sentence, line=line)
-    before, after = _access(old), _access(new)
+    before, after = _access_decorators(old), _access_decorators(new)
     if before != after:
         sentence = f"`{name}` must stay {_access_name(before)}, not {_access_name(after)}."
         return Finding(error_class=SIGNATURE, message=sentence, line=line)
     takes_all = {kind for _name, kind in parameters(old)} >= {"star", "doublestar"} and is_stub(old)
     if takes_all or (parameters(old) == parameters(new) and set(defaults(old)) == set(defaults(new))):
         return None
-    if _needed(problem, name.rpartition(".")[2], old, new):
+    if _is_needed_by_tests(problem, name.rpartition(".")[2], old, new):
         return None
     sentence = f"`{name}({ast.unparse(old.args)})` became `({ast.unparse(new.args)})`; its parameters must stay."
     return Finding(error_class=SIGNATURE, message=sentence, line=line)
 
 
-def _access(node: Function) -> frozenset[str]:
+def _access_decorators(node: Function) -> frozenset[str]:
     """Decorators that determine how a function is accessed."""
     access_decorators = {
         "property",
@@ -131,7 +133,7 @@ def _access_name(names: frozenset[str]) -> str:
     return f"a {' and '.join(sorted(names))}" if names else "undecorated"
 
 
-def _needed(problem: Problem, name: str, old: Function, new: Function) -> bool:
+def _is_needed_by_tests(problem: Problem, name: str, old: Function, new: Function) -> bool:
     """Do the tests call the function in a way that only the new parameters accept?"""
     region_paths = {region.path for region in problem.regions}
     test_paths = {case.path for case in problem.spec.cases} | {
@@ -145,12 +147,12 @@ def _needed(problem: Problem, name: str, old: Function, new: Function) -> bool:
             if not isinstance(node, ast.Call):
                 continue
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called == name and not _binds(old, node) and _binds(new, node):
+            if called == name and not _accepts_call(old, node) and _accepts_call(new, node):
                 return True
     return False
 
 
-def _binds(node: Function, call: ast.Call) -> bool:
+def _accepts_call(node: Function, call: ast.Call) -> bool:
     """Do the parameters accept the call's arguments? A leading self or cls is passed by Python."""
     args = node.args
     positional = [*args.posonlyargs, *args.args]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from greenloop.core.python.ast_source import Fragment, parse_fragment
-from greenloop.drafting.candidates.code_blocks import Edit, blocks, defined_names
+from greenloop.drafting.candidates.code_blocks import Edit, defined_names, find_blocks
 
 _HUNK = re.compile(r"^@@(?:[ \t]*-(\d+)(?:,\d+)?[ \t]+\+\d+(?:,\d+)?)?.*$")
 _OLD, _NEW = re.compile(r"^--- \S"), re.compile(r"^\+\+\+ \S")
@@ -20,7 +20,7 @@ _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\w*)[ \t]*$")
 _HINT = re.compile(r"^(?:@@|--- \S|[ \t]*(?:`{3,}|~{3,})[ \t]*(?:diff|patch|udiff)\b)", re.MULTILINE)
 
 
-def edits(text: str, *, truncated: bool = False) -> list[Edit]:
+def find_edits(text: str, *, truncated: bool = False) -> list[Edit]:
     r"""The hunks of an answer as edits, in order; empty where it has no diff. Lines must end with `\n`.
 
     `truncated`: the answer was cut off, so that a last hunk without an end is not closed.
@@ -28,7 +28,7 @@ def edits(text: str, *, truncated: bool = False) -> list[Edit]:
     if not _HINT.search(text) or _has_code(text):
         return []
     hunks = [hunk for hunk in _hunks(text.split("\n")) if _changes(hunk[1])]
-    return [_edit(hint, rows, closed=ended or not truncated) for hint, rows, ended in hunks]
+    return [_as_edit(hint, rows, closed=ended or not truncated) for hint, rows, ended in hunks]
 
 
 def _hunks(lines: Sequence[str]) -> Iterator[tuple[int, list[str], bool]]:
@@ -62,7 +62,9 @@ def _hunks(lines: Sequence[str]) -> Iterator[tuple[int, list[str], bool]]:
 
 def _has_code(text: str) -> bool:
     """Is there a definition in a Python block? It takes precedence over any diff."""
-    python_blocks = (block for block in blocks(text) if block.fenced and block.known and defined_names(block.text))
+    python_blocks = (
+        block for block in find_blocks(text) if block.is_fenced and block.is_python and defined_names(block.text)
+    )
     return any(isinstance(parse_fragment(block.text), Fragment) for block in python_blocks)
 
 
@@ -70,7 +72,7 @@ def _changes(rows: Sequence[str]) -> bool:
     return any(row.startswith(("+", "-")) for row in rows)
 
 
-def _edit(hint: int, rows: Sequence[str], *, closed: bool) -> Edit:
+def _as_edit(hint: int, rows: Sequence[str], *, closed: bool) -> Edit:
     """One hunk as an edit. Blank lines at its ends belong to the prose around it."""
     search: list[str] = []
     replace: list[str] = []
@@ -96,7 +98,7 @@ def _edit(hint: int, rows: Sequence[str], *, closed: bool) -> Edit:
         search=tuple(search),
         replace=tuple(replace),
         closed=closed,
-        kept=tuple(kept),
+        origins=tuple(kept),
         anchor=next((n for n in removed if search[n].strip()), None),
-        line=hint,
+        line_hint=hint,
     )

@@ -26,18 +26,18 @@ MOST_CHARACTERS = 500_000  # of a file that is searched
 async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
     """One excerpt with a statement for each caller, below its file and function."""
     del tools
-    sites = await asyncio.to_thread(lambda: list(_few(problem)))
+    sites = await asyncio.to_thread(lambda: list(_first_calls(problem)))
     if not sites:
         return ()
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(region.qualname for region in problem.regions))
     return (Excerpt(title=f"Where {names} is called:", text="\n\n".join(sites), value=0.3),)
 
 
-def _few(problem: Problem) -> Iterator[str]:
+def _first_calls(problem: Problem) -> Iterator[str]:
     """The first call in each function that calls a region, without tests and the regions themselves."""
     shown: set[tuple[str, str]] = set()
     for region in problem.regions:
-        for path, line in (*_seen(problem), *_found(problem, region)):
+        for path, line in (*_traced_callers(problem), *_calls_by_name(problem, region)):
             text = _text(problem, path)
             caller = definitions.enclosing_definition(text, line, path)
             key = (path, caller.qualname if caller else "")
@@ -51,14 +51,14 @@ def _few(problem: Problem) -> Iterator[str]:
                 return
 
 
-def _seen(problem: Problem) -> Iterator[tuple[str, int]]:
+def _traced_callers(problem: Problem) -> Iterator[tuple[str, int]]:
     """Callers that a traced case passed through, the nearest to its test first."""
     for approach in sorted(problem.approaches.values(), key=lambda approach: approach.depth):
         if approach.caller is not None:
             yield approach.caller.path, approach.caller.line
 
 
-def _found(problem: Problem, region: Region) -> Iterator[tuple[str, int]]:
+def _calls_by_name(problem: Problem, region: Region) -> Iterator[tuple[str, int]]:
     """Calls by name: in the region's file, then in nearby files that mention the module or class of the name."""
     owner, _dot, name = region.qualname.rpartition(".")
     called = owner.rpartition(".")[2] if name == "__init__" else name
@@ -67,7 +67,7 @@ def _found(problem: Problem, region: Region) -> Iterator[tuple[str, int]]:
     call = re.compile(rf"{prefix}{re.escape(called)}[ \t]*\(")
     origins = {PurePosixPath(region.path).stem, PurePosixPath(region.path).parent.name} - {"__init__", ""}
     origins = {owner.rpartition(".")[2]} if method else origins
-    for path in _near(problem, region.path)[:MOST_FILES]:
+    for path in _nearby_files(problem, region.path)[:MOST_FILES]:
         text = _text(problem, path)
         if called not in text or len(text) > MOST_CHARACTERS:
             continue
@@ -79,7 +79,7 @@ def _found(problem: Problem, region: Region) -> Iterator[tuple[str, int]]:
                 yield path, number
 
 
-def _near(problem: Problem, path: str) -> list[str]:
+def _nearby_files(problem: Problem, path: str) -> list[str]:
     """The workspace's Python files, by the distance of their folders."""
     folders = PurePosixPath(path).parent.parts
 

@@ -25,8 +25,8 @@ _ENDS = {"", '"""', "'''"}
 async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
     """One excerpt with the examples of the regions' docstrings and of the doctests in the spec."""
     del tools
-    prompted = "\n\n".join(dict.fromkeys(block for path, text in _texts(problem) for block in examples(text)))
-    statements = "\n".join(dict.fromkeys(row for region in problem.regions for row in stated(region, problem)))
+    prompted = "\n\n".join(dict.fromkeys(block for path, text in _docstrings(problem) for block in examples(text)))
+    statements = "\n".join(dict.fromkeys(row for region in problem.regions for row in stating_lines(region, problem)))
     listing = "\n\n".join(filter(None, (prompted, statements)))
     if not listing:
         return ()
@@ -52,7 +52,7 @@ def examples(text: str) -> Iterator[str]:
             block = []
 
 
-def stated(region: Region, problem: Problem) -> Iterator[str]:
+def stating_lines(region: Region, problem: Problem) -> Iterator[str]:
     """The lines of the file that state an example; an example of several lines as code."""
     text = problem.files.get(region.path, "")
     documented = read_documentation(text, region.start, region.end)
@@ -64,7 +64,7 @@ def stated(region: Region, problem: Problem) -> Iterator[str]:
         yield check.body if _CODE.match(row) and "\n" in check.body else row
 
 
-def _texts(problem: Problem) -> Iterator[tuple[str, str]]:
+def _docstrings(problem: Problem) -> Iterator[tuple[str, str]]:
     """Path and text of each relevant docstring, and of a module's text above its definitions."""
     places = [(region.path, region.start, region.qualname) for region in problem.regions]
     cases = [case for case in problem.spec.cases if case.provenance is Provenance.DOCTEST]
@@ -74,7 +74,7 @@ def _texts(problem: Problem) -> Iterator[tuple[str, str]]:
         items = definitions.find_definitions(text, path)
         item = definitions.find_by_qualname(items, name) if name else definitions.enclosing_definition(text, line, path)
         if item is not None and item.docstring is not None:
-            yield path, _unquoted(definitions.line_span(text, *item.docstring))
+            yield path, _without_quotes(definitions.line_span(text, *item.docstring))
         elif item is None and not name:
             yield path, definitions.line_span(text, 1, min((other.start for other in items), default=line + 1) - 1)
 
@@ -82,7 +82,7 @@ def _texts(problem: Problem) -> Iterator[tuple[str, str]]:
 _OPENING = re.compile(r"""^[ \t]*[a-zA-Z]{0,2}(\"{3}|'{3}|"|')""")
 
 
-def _unquoted(source: str) -> str:
+def _without_quotes(source: str) -> str:
     """A string's source without its quotes; escapes stay as written, since the prompt shows source."""
     opening = _OPENING.match(source)
     if opening is None:

@@ -33,16 +33,16 @@ async def gather(problem: Problem, tools: Tools) -> Sequence[Excerpt]:
         excerpts.append(
             Excerpt(
                 title=f"{names} in `{path}`, {verb}:",
-                text=own(text, path, regions),
+                text=region_source(text, path, regions),
                 value=1.0,
                 own=True,
-                bare=own(text, path, regions, bare=True),
+                bare=region_source(text, path, regions, bare=True),
             )
         )
     return excerpts
 
 
-def own(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) -> str:
+def region_source(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) -> str:
     """The regions' source; methods below the head of their class, so that it is clear where they belong.
 
     `bare`: only the signature and the docstring of functions.
@@ -56,12 +56,12 @@ def own(text: str, path: str, regions: Sequence[Region], *, bare: bool = False) 
             shown_owners.add(owner.qualname)
             parts += _head(text, owner, items, regions)
         if region.created:
-            parts.append(_unwritten(region))
+            parts.append(_stub_comment(region))
         else:
             item = definitions.find_by_qualname(items, region.qualname) if bare else None
             source = definitions.line_span(text, region.start, region.end).rstrip()
             parts.append(_without_body(text, item) if item and item.kind == "function" else source)
-    return plain("\n\n".join(parts))
+    return normalise_newlines("\n\n".join(parts))
 
 
 def _without_body(text: str, item: Definition) -> str:
@@ -72,7 +72,7 @@ def _without_body(text: str, item: Definition) -> str:
     return f"{definitions.line_span(text, item.start, last).rstrip()}\n{indent[0] if indent else ''}    ..."
 
 
-def _unwritten(region: Region) -> str:
+def _stub_comment(region: Region) -> str:
     """A comment in place of the stub, which a small model would copy."""
     owner, _dot, name = region.qualname.rpartition(".")
     return f"{'    ' if owner else ''}# {name} is missing here: it does not exist yet and has to be written."
@@ -98,7 +98,7 @@ def surroundings(text: str, path: str, regions: Sequence[Region]) -> str:
             pieces.append((item.start, _signature(text, item, items)))
         elif not item.owner and item.qualname not in owners:
             pieces.append((item.start, _signature(text, item, items)))
-    return plain("\n".join(piece for _line, piece in sorted(pieces)))
+    return normalise_newlines("\n".join(piece for _line, piece in sorted(pieces)))
 
 
 def _is_short(item: Definition) -> bool:
@@ -109,19 +109,19 @@ def _within(item: Definition, region: Region) -> bool:
     return region.start <= item.start and item.end <= region.end
 
 
-def plain(text: str) -> str:
+def normalise_newlines(text: str) -> str:
     """The text with a line feed as the only line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _head(text: str, owner: Definition, found: Sequence[Definition], regions: Sequence[Region]) -> list[str]:
+def _head(text: str, owner: Definition, items: Sequence[Definition], regions: Sequence[Region]) -> list[str]:
     """The head of a class: its header, fields, and the docstring and constructor where they are short."""
     last = owner.header_end
     if owner.docstring is not None and owner.docstring[1] - owner.docstring[0] < MOST_LINES:
         last = owner.docstring[1]
-    fields = "\n".join(_fields(text, owner, found))
+    fields = "\n".join(_fields(text, owner, items))
     parts = [definitions.line_span(text, owner.start, last).rstrip() + (f"\n{fields}" if fields else "")]
-    constructor = definitions.find_by_qualname(found, f"{owner.qualname}.__init__")
+    constructor = definitions.find_by_qualname(items, f"{owner.qualname}.__init__")
     if (
         constructor is not None
         and _is_short(constructor)
@@ -131,7 +131,7 @@ def _head(text: str, owner: Definition, found: Sequence[Definition], regions: Se
     return parts
 
 
-def _signature(text: str, item: Definition, found: Iterable[Definition]) -> str:
+def _signature(text: str, item: Definition, items: Iterable[Definition]) -> str:
     """The header of a function, or of a class and its methods, and `...` for omitted bodies."""
     head = definitions.line_span(text, item.start, item.header_end).rstrip()
     if item.start <= item.header_end == item.end:
@@ -143,10 +143,10 @@ def _signature(text: str, item: Definition, found: Iterable[Definition]) -> str:
     if item.kind == "class":
         rows += [
             _signature(text, method, ())
-            for method in found
+            for method in items
             if method.owner == item.qualname and method.kind == "function"
         ]
-        rows += _fields(text, item, found)
+        rows += _fields(text, item, items)
     return "\n".join(row for row in [*rows, "" if item.kind == "class" and len(rows) > 2 else f"{inner}..."] if row)
 
 
@@ -154,17 +154,20 @@ def _first_line(text: str, item: Definition) -> str:
     """The docstring's first line with closing quotes."""
     if item.docstring is None:
         return ""
-    line = plain(definitions.line_span(text, item.docstring[0], item.docstring[0])).strip()
+    line = normalise_newlines(definitions.line_span(text, item.docstring[0], item.docstring[0])).strip()
     quotes = line[:3] if line[:3] in {'"""', "'''"} else ""
     return line if not quotes or line.count(quotes) > 1 or line == quotes else line + quotes
 
 
-def _fields(text: str, item: Definition, found: Iterable[Definition]) -> list[str]:
+def _fields(text: str, item: Definition, items: Iterable[Definition]) -> list[str]:
     """Assignments and annotations in the class body (fields of a dataclass, constants)."""
-    methods = [other for other in found if other.owner == item.qualname]
+    methods = [other for other in items if other.owner == item.qualname]
     head_end = item.docstring[1] if item.docstring else item.header_end
     first_method = min((method.start for method in methods), default=item.end + 1)
-    rows = [row.rstrip() for row in plain(definitions.line_span(text, head_end + 1, first_method - 1)).split("\n")]
+    rows = [
+        row.rstrip()
+        for row in normalise_newlines(definitions.line_span(text, head_end + 1, first_method - 1)).split("\n")
+    ]
     return [row for row in rows if re.match(r"\s+\w+\s*[:=]", row)][:MOST_LINES]
 
 
@@ -172,12 +175,12 @@ def _statements(text: str, used: set[str]) -> Iterable[tuple[int, str]]:
     """Top-level imports and constants that the regions mention."""
     for item in definitions.find_bindings(text):
         if set(item.names) & used:
-            yield item.start, shortened(definitions.line_span(text, item.start, item.end))
+            yield item.start, shorten(definitions.line_span(text, item.start, item.end))
 
 
-def shortened(statement: str) -> str:
+def shorten(statement: str) -> str:
     """A long statement (a table, a long text) without its middle."""
-    rows = textwrap.dedent(plain(statement)).rstrip("\n").split("\n")
+    rows = textwrap.dedent(normalise_newlines(statement)).rstrip("\n").split("\n")
     if len(rows) <= MOST_LINES:
         return "\n".join(rows)
     return "\n".join([*rows[: MOST_LINES - 2], "    # ... more of the same", rows[-1]])

@@ -20,7 +20,7 @@ _PROMPTS = (">>>", "...")
 Sources = Mapping[str, str]
 
 
-def sources(problem: Problem, attempt: Attempt) -> dict[str, str]:
+def attempt_sources(problem: Problem, attempt: Attempt) -> dict[str, str]:
     """Every known file as it was when the attempt ran, with line feeds only."""
     texts = {path: text for path, text in problem.originals.items() if text is not None}
     texts |= {**problem.files, **problem.spec.files}
@@ -29,7 +29,7 @@ def sources(problem: Problem, attempt: Attempt) -> dict[str, str]:
     return {path: with_plain_ends(text) for path, text in texts.items()}
 
 
-def asserted(problem: Problem, case: CaseResult, texts: Sources) -> str:
+def failed_statement(problem: Problem, case: CaseResult, texts: Sources) -> str:
     """The test's statement that failed, such as `assert f(1) == 2`; "" where it is unknown."""
     if case.failure is None:
         return ""
@@ -38,7 +38,7 @@ def asserted(problem: Problem, case: CaseResult, texts: Sources) -> str:
     return source or _printed(case.failure)
 
 
-def raised(problem: Problem, failure: Failure, texts: Sources) -> str:
+def raising_line(problem: Problem, failure: Failure, texts: Sources) -> str:
     """The candidate's innermost line in the traceback, without indentation."""
     paths = {region.path for region in problem.regions}
     names = {region.qualname.split(".")[-1] for region in problem.regions}

@@ -10,7 +10,7 @@ CHARACTERS = 6000  # of one failing case
 MOST = 20  # failing cases; the rest are counted
 
 
-def rendered(problem: Problem, attempt: Attempt) -> str:  # noqa: ARG001 - the signature that all describers share
+def render_output(problem: Problem, attempt: Attempt) -> str:  # noqa: ARG001 - the signature that all describers share
     """The runner's text of every failing case; of a long one the end is kept."""
     verdict = attempt.verdict
     failing = [case for case in (*verdict.cases, *verdict.collateral) if case.failure]

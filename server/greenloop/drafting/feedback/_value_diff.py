@@ -9,7 +9,7 @@ WIDTH = 400  # maximum characters of one value
 MOST = 20_000  # characters of both values together, beyond which they are not compared
 
 
-def short(text: str, width: int = WIDTH) -> str:
+def shorten(text: str, width: int = WIDTH) -> str:
     """The text in one row of at most `width` characters; a cut one ends with the length of the whole text."""
     squeezed = " ".join(text[: 4 * width].split())
     if len(squeezed) <= width and len(text) <= 4 * width:
@@ -25,10 +25,10 @@ def first_difference(expected: str, observed: str) -> str:
         left, right = ast.literal_eval(expected), ast.literal_eval(observed)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return ""
-    return _between(left, right)
+    return _first_difference(left, right)
 
 
-def _between(left: object, right: object) -> str:
+def _first_difference(left: object, right: object) -> str:
     if type(left) is not type(right):
         return f"expected {type(left).__name__}, observed {type(right).__name__}"
     if isinstance(left, dict) and isinstance(right, dict):
@@ -63,5 +63,9 @@ def _in_sequence(left: Sequence[object], right: Sequence[object]) -> str:
 
 def _inner(left: object, right: object) -> str:
     """The place in nested containers; other values are shown whole."""
-    nested = _between(left, right) if isinstance(left, (list, tuple, dict, set)) and type(left) is type(right) else ""
+    nested = (
+        _first_difference(left, right)
+        if isinstance(left, (list, tuple, dict, set)) and type(left) is type(right)
+        else ""
+    )
     return nested or f"expected {left!r}, observed {right!r}"

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._refused_answers import told
+from greenloop.drafting.feedback._case_rows import list_cases
+from greenloop.drafting.feedback._rejected_answers import describe_newest
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
     """The newest attempt's cases, failing ones with the values they got."""
-    return FeedbackNote(text=told(problem, attempts, listed))
+    return FeedbackNote(text=describe_newest(problem, attempts, list_cases))

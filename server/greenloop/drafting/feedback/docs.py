@@ -21,8 +21,8 @@ from greenloop.core.records.sandbox import TestRun
 from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult, Failure
 from greenloop.core.report import case_results
-from greenloop.drafting.feedback._failing_lines import Sources, sources
-from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback._failing_lines import Sources, attempt_sources
+from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.sandboxes import payload
 
 MOST = 3  # maximum questions about one attempt
@@ -48,27 +48,27 @@ _CALL = re.compile(r"^([\w.<>]+)\(\) |for ([\w.<>]+)\(\)$")
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The real API for names that the newest attempt got wrong; an empty note where it got none wrong."""
-    lookups = questions(problem, attempts[-1])
+    lookups = find_questions(problem, attempts[-1])
     if not lookups:
         return FeedbackNote(text="")
-    run = TestRun(selectors=(FILE,), files={**problem.buffers, FILE: inquiry(lookups)}, seconds=SECONDS)
+    run = TestRun(selectors=(FILE,), files={**problem.buffers, FILE: lookup_file(lookups)}, seconds=SECONDS)
     execution = await tools.session.run(run)
     results = {} if execution.broken else {result.id: result for result in case_results(execution)}
     lines = []
     for number, question in enumerate(lookups):
-        lines += _said(question, _answer(results.get(f"{FILE}::Inquiry::test_{number}")))
+        lines += _answer_rows(question, _answer(results.get(f"{FILE}::Inquiry::test_{number}")))
     return FeedbackNote(text="\n".join(dict.fromkeys(lines)), usage=Usage(test_seconds=execution.seconds))
 
 
-def inquiry(asked: Sequence[Question]) -> bytes:
+def lookup_file(questions: Sequence[Question]) -> bytes:
     """The test file that answers these questions, each with the message of a failing test."""
-    tail = f"\n\nInquiry = case(json.loads({json.dumps(list(asked))!r}))\n"
+    tail = f"\n\nInquiry = case(json.loads({json.dumps(list(questions))!r}))\n"
     return payload.sources()["api_lookup.py"] + tail.encode()
 
 
-def questions(problem: Problem, attempt: Attempt) -> list[Question]:
+def find_questions(problem: Problem, attempt: Attempt) -> list[Question]:
     """The questions that an attempt's failure messages raise; none for failed assertions."""
-    texts = sources(problem, attempt)
+    texts = attempt_sources(problem, attempt)
     by_key: dict[str, Question] = {}
     finding = attempt.finding
     if finding and finding.error_class == "UndefinedName":
@@ -80,14 +80,14 @@ def questions(problem: Problem, attempt: Attempt) -> list[Question]:
         paths = [frame.path for frame in failure.frames if frame.path in texts]
         paths = [*dict.fromkeys(reversed(paths)), *(region.path for region in problem.regions)]
         text = texts.get(paths[0], "") if paths else ""
-        for question in _asked(failure, text, texts):
+        for question in _questions_about(failure, text, texts):
             by_key.setdefault(json.dumps(question), {**question, "modules": _modules(text)})
     return list(by_key.values())[:MOST]
 
 
-def _asked(failure: Failure, text: str, texts: Sources) -> Iterator[Question]:
+def _questions_about(failure: Failure, text: str, texts: Sources) -> Iterator[Question]:
     kind, message = failure.type.rpartition(".")[2], failure.message[:LINE]
-    defined = _own(text)
+    defined = _defined_names(text)
     if kind == "AttributeError":
         match = _MODULE.match(message) or _TYPE.match(message)
         if match and match[1] != "NoneType" and match[1].split(".")[-1] not in defined:
@@ -101,20 +101,22 @@ def _asked(failure: Failure, text: str, texts: Sources) -> Iterator[Question]:
         if match := _NAME.match(message):
             yield _question("name", "", match[1])
     elif kind == "TypeError" and (match := _CALL.search(message)):
-        yield from _called(match[1] or match[2], failure, text, defined, texts)
+        yield from _call_questions(match[1] or match[2], failure, text, defined, texts)
 
 
-def _called(name: str, failure: Failure, text: str, own: set[str], texts: Sources) -> Iterator[Question]:
+def _call_questions(
+    name: str, failure: Failure, text: str, defined_names: set[str], texts: Sources
+) -> Iterator[Question]:
     """The library function that was called, by its name in the message or by the call on the failing line."""
     parts = [part for part in name.split(".") if part not in ("__init__", "__new__")]
-    if parts and (parts[0] in own or "<locals>" in name):
+    if parts and (parts[0] in defined_names or "<locals>" in name):
         return
     line = next((frame.line for frame in reversed(failure.frames) if texts.get(frame.path) == text), 0)
     calls, imports, yielded = _calls(text, line), _imports(text), 0
     matching = [call for call in calls if call.rpartition(".")[2] == parts[-1]] if parts else []
     for call in (matching or calls)[:CALLS]:
         head, _dot, rest = call.partition(".")
-        if head in imports or (head in BUILTINS and head not in own):
+        if head in imports or (head in BUILTINS and head not in defined_names):
             yield _question("call", f"{imports.get(head, head)}.{rest}".rstrip("."), "")
             yielded += 1
     if parts and not (matching and yielded):
@@ -159,7 +161,7 @@ def _modules(text: str) -> list[str]:
     return list(dict.fromkeys([*origins, *(name.rpartition(".")[0] for name in origins if "." in name)]))[:MODULES]
 
 
-def _own(text: str) -> set[str]:
+def _defined_names(text: str) -> set[str]:
     """Names of functions and classes that the text defines."""
     module = parse_module(text)
     nodes = ast.walk(module) if isinstance(module, ast.Module) else ()
@@ -185,15 +187,15 @@ def _answer(result: CaseResult | None) -> Mapping[str, Any]:
     return answer if all(isinstance(each, list) for each in lists) else {}
 
 
-def _said(question: Question, told: Mapping[str, Any]) -> list[str]:
-    items = [item for item in told.get("names", ()) if isinstance(item, dict)]
-    lines = [_line(item) for item in items]
+def _answer_rows(question: Question, answer: Mapping[str, Any]) -> list[str]:
+    items = [item for item in answer.get("names", ()) if isinstance(item, dict)]
+    lines = [_object_row(item) for item in items]
     if question["kind"] == "call":
         return [f"Library: {line}" for line in lines]
-    missing = ".".join(filter(None, (str(told.get("owner", "")) or question["owner"], question["name"])))
-    if told.get("exists"):
+    missing = ".".join(filter(None, (str(answer.get("owner", "")) or question["owner"], question["name"])))
+    if answer.get("exists"):
         return []
-    all_names = ", ".join(str(name) for name in told.get("all", ()))
+    all_names = ", ".join(str(name) for name in answer.get("all", ()))
     if question["kind"] == "name":
         return [f"`{missing}` is not defined here. There is:", *lines] if lines else []
     if not lines and not all_names:
@@ -204,7 +206,7 @@ def _said(question: Question, told: Mapping[str, Any]) -> list[str]:
     return [f"{head} Nearest:", *lines] if lines else []
 
 
-def _line(item: Mapping[str, Any]) -> str:
+def _object_row(item: Mapping[str, Any]) -> str:
     head = f"{item.get('name', '')}{item.get('signature', '')}"
     doc = item.get("doc") or ""
-    return short(f"{head}: {doc}" if doc else head, LINE)
+    return shorten(f"{head}: {doc}" if doc else head, LINE)

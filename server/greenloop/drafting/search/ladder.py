@@ -17,44 +17,44 @@ from greenloop.core.records.attempt import Attempt, Draft, Mask, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import ErrorGroup
-from greenloop.drafting.infill import inserts, masks, pairs
-from greenloop.drafting.search._progress import SAMPLED
+from greenloop.drafting.infill import insertion_masks, pair_masks, rank_masks
+from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES
 
 SIDE_BY_SIDE = 4
-HOLES, RANGES, LINES = 12, 8, 8  # statements, pairs of them and new lines to fill in one attempt
+INFILLS, PAIRS, INSERTS = 12, 8, 8  # statements, pairs of them and new lines to fill in one attempt
 CORRECTED = (0.0, 0.7)
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """The next drafts of the first rung that is not exhausted; empty when all are."""
     tried = [attempt.draft for attempt in attempts if attempt.draft]
-    for rung in _repairing(problem, attempts) if _written(problem) else _writing(problem, attempts):
-        if untried := _left(rung, tried):
+    for rung in _repair_rungs(problem, attempts) if _is_written(problem) else _writing_rungs(problem, attempts):
+        if untried := _untried(rung, tried):
             return untried[:SIDE_BY_SIDE]
     return []
 
 
-def _repairing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+def _repair_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
     """Rungs for code that exists and is wrong somewhere; they start from it, or from a better attempt."""
     best = best_attempt(attempts)
     base = best if best and best.verdict.score > attempts[0].verdict.score else attempts[0]
     yield [_mutate(base)]
-    ordered = masks(problem, base)
-    yield _holes(base, ordered[:SIDE_BY_SIDE])
+    ordered = rank_masks(problem, base)
+    yield _infills(base, ordered[:SIDE_BY_SIDE])
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    yield _holes(base, ordered[SIDE_BY_SIDE:HOLES])
+    yield _infills(base, ordered[SIDE_BY_SIDE:INFILLS])
     yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER)]
-    yield _holes(base, pairs(ordered)[:RANGES])
-    yield _holes(base, inserts(ordered)[:LINES])
+    yield _infills(base, pair_masks(ordered)[:PAIRS])
+    yield _infills(base, insertion_masks(ordered)[:INSERTS])
     yield from _samples(attempts)
 
 
-def _writing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
+def _writing_rungs(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
     """Rungs for code that is yet to be written: the first one is a whole answer."""
     yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
+    yield [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
     if problem.spec.open:  # more answers are more votes; small changes would only fit tests that may be wrong
-        yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
+        yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
         return
     if base := best_attempt(attempts):
         if sum(case.executed for case in problem.spec.cases) > 1:  # a single case is passed too easily
@@ -63,7 +63,7 @@ def _writing(problem: Problem, attempts: Sequence[Attempt]) -> Iterator[list[Dra
 
 
 def _samples(attempts: Sequence[Attempt]) -> Iterator[list[Draft]]:
-    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLED]
+    yield [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=heat) for heat in SAMPLE_TEMPERATURES]
     samples = [attempt for attempt in attempts if attempt.draft and attempt.draft.move in (Move.DRAFT, Move.RESTART)]
     if best := best_attempt(samples):
         yield _corrections(best)
@@ -86,16 +86,16 @@ def _mutate(base: Attempt) -> Draft:
     return Draft(parent=base.number, move=Move.MUTATE, role=Role.REFINER)
 
 
-def _holes(base: Attempt, chosen: Sequence[Mask]) -> list[Draft]:
+def _infills(base: Attempt, chosen: Sequence[Mask]) -> list[Draft]:
     return [Draft(parent=base.number, move=Move.INFILL, role=Role.REFINER, masked=mask) for mask in chosen]
 
 
-def _left(rung: Sequence[Draft], done: Sequence[Draft]) -> list[Draft]:
+def _untried(rung: Sequence[Draft], done: Sequence[Draft]) -> list[Draft]:
     """The drafts of a rung that were not tried yet."""
     return [draft for draft in rung if draft not in done]
 
 
-def _written(problem: Problem) -> bool:
+def _is_written(problem: Problem) -> bool:
     """Is there code to repair? Stubs, and code that Python cannot parse, are written anew."""
     texts = [region_text(problem, region) for region in problem.regions if not region.created]
     return any(not is_unwritten(text) and not isinstance(parse_fragment(text), SyntaxError) for text in texts)

@@ -12,7 +12,7 @@ from greenloop.core.records.attempt import Attempt, Move
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.edit_format import WHOLE, chosen
+from greenloop.drafting.edit_format import WHOLE, choose_format
 from greenloop.drafting.search import ladder
 from greenloop.localize import regions
 
@@ -82,7 +82,7 @@ def test_search_regions_and_the_form_of_answers_agree(body):
     problem = Problem(root=PROBLEM.root, spec=Spec(), regions=(region,), originals={"m.py": text}, files={"m.py": text})
     baseline = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
     assert regions.is_unwritten(region, problem.files.get) == is_unwritten(text)
-    assert (chosen("search-replace", problem, 1000) == WHOLE) == is_unwritten(text)
+    assert (choose_format("search-replace", problem, 1000) == WHOLE) == is_unwritten(text)
     if body != "return x +":
         assert (ladder.plan(problem, [baseline])[0].move is Move.DRAFT) == is_unwritten(text)
 

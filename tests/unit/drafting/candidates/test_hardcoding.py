@@ -12,7 +12,7 @@ from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance, Region, Spec
 from greenloop.core.records.verdict import CaseResult, Status, Verdict
 from greenloop.drafting.candidates.gate import check
-from greenloop.drafting.candidates.hardcoding import HARD_CODED, overfitted, warnings
+from greenloop.drafting.candidates.hardcoding import HARD_CODED, overfitting_warning, warnings
 
 
 def problem(head: str, *examples: str, prose: str = "Does it.", tests: str = "") -> Problem:
@@ -179,8 +179,8 @@ def test_examples_passed_and_others_failed_is_told():
         )
         return Verdict(status=Status.FAILED, cases=rows)
 
-    told = overfitted(verdict(*(f"h{n}" for n in range(6))), spec)
+    told = overfitting_warning(verdict(*(f"h{n}" for n in range(6))), spec)
     assert told == "It passes the 2 examples it was shown and fails 6 of 7 others: it may have learnt by heart."
-    assert overfitted(verdict("h0", "h1", "h2"), spec) == ""
-    assert overfitted(verdict("d0", *(f"h{n}" for n in range(6))), spec) == ""
-    assert overfitted(verdict(*(f"h{n}" for n in range(6))), replace(spec, cases=tuple(shown))) == ""
+    assert overfitting_warning(verdict("h0", "h1", "h2"), spec) == ""
+    assert overfitting_warning(verdict("d0", *(f"h{n}" for n in range(6))), spec) == ""
+    assert overfitting_warning(verdict(*(f"h{n}" for n in range(6))), replace(spec, cases=tuple(shown))) == ""

@@ -14,7 +14,7 @@ from greenloop.core.records.attempt import Attempt
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Region, Spec
 from greenloop.core.records.verdict import Status, Verdict
-from greenloop.drafting.candidates.mutate import MOST, changes, mutants
+from greenloop.drafting.candidates.mutate import MOST, mutants, one_token_changes
 
 SOURCE = """class C:
     def f(self, items):
@@ -35,7 +35,10 @@ USERS = Attempt(number=0, verdict=Verdict(status=Status.FAILED))
 
 
 def rows(body: str) -> list[str]:
-    return [change.text.split("\n")[change.line - 1].strip() for change in changes(f"def f(a, b, c):\n    {body}\n")]
+    return [
+        change.text.split("\n")[change.line - 1].strip()
+        for change in one_token_changes(f"def f(a, b, c):\n    {body}\n")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -72,23 +75,23 @@ def test_every_change_parses_and_changes_one_line():
     source = ast.unparse(
         ast.parse("def f(a, b):\n    for i in range(1, b):\n        a[i] += g(a, b) % 2\n    return a[-1:] or not b")
     )
-    found = changes(source)
+    found = one_token_changes(source)
     assert len(found) > 30
     for change in found:
         ast.parse(change.text)
         different = [row for row in difflib.ndiff(source.split("\n"), change.text.split("\n")) if row[0] in "+-"]
-        assert len(different) == (1 if change.last else 2)
+        assert len(different) == (1 if change.try_last else 2)
 
 
 def test_comments_docstrings_and_layout_stay():
     source = 'def f(a):\n    """a < 1"""\n    return a < 1  # a < 1\n'
-    for change in (change for change in changes(source) if not change.last):
+    for change in (change for change in one_token_changes(source) if not change.try_last):
         assert change.text.startswith('def f(a):\n    """a < 1"""\n')
         assert change.text.endswith("# a < 1\n")
 
 
 def test_broken_code_has_no_changes():
-    assert changes("def f(:") == []
+    assert one_token_changes("def f(:") == []
 
 
 def test_candidates_come_suspected_first_and_are_bounded():
@@ -101,8 +104,8 @@ def test_candidates_come_suspected_first_and_are_bounded():
 def test_a_statement_is_left_out_after_all_else_and_never_the_only_one_of_its_block():
     left_out = [
         change
-        for change in changes("def f(a):\n    return 1\n    if a:\n        a += 1\n    return a\n")
-        if change.last
+        for change in one_token_changes("def f(a):\n    return 1\n    if a:\n        a += 1\n    return a\n")
+        if change.try_last
     ]
     assert [change.text for change in left_out] == [
         "def f(a):\n    if a:\n        a += 1\n    return a\n",

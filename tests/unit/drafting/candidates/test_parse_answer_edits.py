@@ -180,7 +180,7 @@ def test_code_that_looks_like_a_diff_is_code(problem, code):
     case = problem(MODULE, "Sums.upto")
     candidate = read(f"```python\n{code}\n```", case)
     assert isinstance(candidate, Candidate), candidate
-    assert unified_diff.edits(f"```python\n{code}\n```") == []
+    assert unified_diff.find_edits(f"```python\n{code}\n```") == []
 
 
 def test_a_huge_diff_is_bounded(problem):

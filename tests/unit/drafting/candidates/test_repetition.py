@@ -10,7 +10,7 @@ from greenloop.core.compose import compose
 from greenloop.core.records.attempt import Candidate, Finding
 from greenloop.drafting.candidates.gate import check
 from greenloop.drafting.candidates.parse_answer import read
-from greenloop.drafting.candidates.repetition import looping, repeated
+from greenloop.drafting.candidates.repetition import describe_loop, describe_repetition
 
 MODULE = "def f(x):\n    return x\n"
 CHAIN = "def f(x):\n    if x == 0:\n        return 0\n" + "".join(
@@ -61,7 +61,7 @@ def test_what_repeats_is_refused_before_the_sandbox(problem, name):
 
 @pytest.mark.parametrize("name", HONEST)
 def test_honest_code_is_not_accused(name):
-    assert repeated(HONEST[name]) == ""
+    assert describe_repetition(HONEST[name]) == ""
 
 
 def test_what_the_user_repeats_may_stay(problem):
@@ -106,7 +106,7 @@ def test_an_answer_that_ends_in_a_loop_has_that_name(problem, answer):
     ],
 )
 def test_what_is_only_cut_off_does_not_loop(text):
-    assert looping(text) == ""
+    assert describe_loop(text) == ""
 
 
 def test_the_standard_library_is_honest():
@@ -116,7 +116,7 @@ def test_the_standard_library_is_honest():
     accused = {
         path.name: sentence
         for path in sample
-        if (sentence := repeated(path.read_text(encoding="utf-8", errors="replace")))
+        if (sentence := describe_repetition(path.read_text(encoding="utf-8", errors="replace")))
     }
     assert accused == {}
 
@@ -136,7 +136,7 @@ def test_the_standard_library_is_honest():
     ],
 )
 def test_huge_texts_have_an_outcome(text, accused):
-    assert bool(repeated(text)) is accused
+    assert bool(describe_repetition(text)) is accused
 
 
 DEEP = "def f(x):\n    return " + " + ".join(["x"] * 1500) + "\n"  # the parser takes it, Python's stack does not

@@ -6,7 +6,7 @@ import ast
 import textwrap
 
 from greenloop.core.report import LineTrace, Step
-from greenloop.drafting.feedback.published._blocks import blocks, visits
+from greenloop.drafting.feedback.published._blocks import basic_blocks, block_visits
 
 CODE = "def total(items):\n    s = 0\n    t = 1\n    for i in items:\n        s = i\n    return s\n"
 
@@ -22,7 +22,7 @@ RAN = steps(
 
 
 def split(code: str) -> list[tuple[int, int]]:
-    return [(block.start, block.end) for block in blocks("m.py", ast.parse(textwrap.dedent(code)).body)]
+    return [(block.start, block.end) for block in basic_blocks("m.py", ast.parse(textwrap.dedent(code)).body)]
 
 
 def test_simple_statements_share_a_block_and_loop_heads_stand_alone():
@@ -76,7 +76,7 @@ def test_many_branches_in_a_row_are_no_recursion():
 
 
 def test_values_before_and_after_each_visit():
-    ran = visits(LineTrace(lines={}, steps=RAN), blocks("m.py", ast.parse(CODE).body))
+    ran = block_visits(LineTrace(lines={}, steps=RAN), basic_blocks("m.py", ast.parse(CODE).body))
     assert [(visit.block.start, dict(visit.before), visit.after) for visit in ran[:3]] == [
         (2, {"items": "[1, 2]"}, {"s": "0", "t": "1"}),
         (4, {"items": "[1, 2]", "s": "0", "t": "1"}, {"i": "1"}),
@@ -93,7 +93,7 @@ def test_each_call_of_a_recursion_has_its_own_variables():
         *steps((2, {"n": "0"}), (3, {"m": "0"}), (3, {"return": "0"}), call=2),
         *steps((3, {"m": "0"}), (3, {"return": "0"})),
     ]
-    ran = visits(LineTrace(lines={}, steps=tuple(told)), blocks("m.py", ast.parse(code).body))
+    ran = block_visits(LineTrace(lines={}, steps=tuple(told)), basic_blocks("m.py", ast.parse(code).body))
     assert [(visit.call, dict(visit.before), visit.after) for visit in ran] == [
         (1, {"n": "1"}, {"m": "0", "return": "0"}),
         (2, {"n": "0"}, {"m": "0", "return": "0"}),
@@ -102,8 +102,8 @@ def test_each_call_of_a_recursion_has_its_own_variables():
 
 def test_a_statement_of_several_lines_is_one_visit():
     code = "def f(n):\n    m = g(\n        n,\n    )\n    return m\n"
-    ran = visits(
+    ran = block_visits(
         LineTrace(lines={}, steps=steps((2, {"n": "1"}), (3, {}), (2, {}), (5, {"m": "2"}), (5, {"return": "2"}))),
-        blocks("m.py", ast.parse(code).body),
+        basic_blocks("m.py", ast.parse(code).body),
     )
     assert [visit.after for visit in ran] == [{"m": "2", "return": "2"}]

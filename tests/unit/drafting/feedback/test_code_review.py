@@ -83,7 +83,7 @@ async def test_a_review_has_the_type_of_the_change_its_place_and_the_solution():
     ],
 )
 def test_a_review_is_read_in_whatever_dress(said, kind):
-    assert code_review.parsed(said)["change_type"] == kind
+    assert code_review.parse_review(said)["change_type"] == kind
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ async def test_the_critic_sees_code_and_failures_of_an_attempt():
     ],
 )
 def test_opinions_of_any_form(answer, fields):
-    assert codetree.opinion(answer) == fields
+    assert codetree.parse_opinion(answer) == fields
 
 
 async def test_an_answer_that_was_not_run_costs_no_opinion():
@@ -84,5 +84,5 @@ async def test_an_answer_that_was_not_run_costs_no_opinion():
 
 
 async def test_a_huge_answer_is_read_quickly_and_bounded():
-    fields = codetree.opinion("- " + "x" * 1_000_000 + "\n" + "- y\n" * 100_000 + "score: " + "1" * 100_000)
+    fields = codetree.parse_opinion("- " + "x" * 1_000_000 + "\n" + "- y\n" * 100_000 + "score: " + "1" * 100_000)
     assert [len(each) for each in fields["reflections"]] == [200, 1]

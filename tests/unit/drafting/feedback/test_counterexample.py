@@ -6,7 +6,7 @@ from greenloop.core.records.attempt import Attempt, Candidate
 from greenloop.core.records.spec import Case, Provenance, Spec
 from greenloop.core.records.verdict import CaseResult, Failure, Status, Verdict
 from greenloop.drafting.feedback.published import counterexample as feedback
-from greenloop.drafting.feedback.published._counterexample import counterexample, outcome, violated
+from greenloop.drafting.feedback.published._counterexample import counterexample, outcome, violated_property
 
 MESSAGE = "`length` does not hold: sort(xs=[0, 0]) gave [0]\nassert 1 == 2\n +  where 1 = len([0])"
 BLOCK = """E   AssertionError: `length` does not hold: sort(xs=[0, 0]) gave [0]
@@ -31,7 +31,7 @@ def failed(message=MESSAGE, text="", kind="AssertionError"):
 def test_the_message_alone_is_enough():
     failure = failed()
     assert counterexample(failure) == {"xs": "[0, 0]"}
-    assert violated(failure) == "length"
+    assert violated_property(failure) == "length"
     assert outcome(failure) == "[0]"
 
 
@@ -42,7 +42,7 @@ def test_hypothesis_lists_every_argument():
 def test_a_raised_exception_is_what_came_out():
     failure = failed("list index out of range", RAISED, "IndexError")
     assert counterexample(failure) == {"xs": "[]"}
-    assert violated(failure) == ""
+    assert violated_property(failure) == ""
     assert outcome(failure) == "IndexError: list index out of range"
 
 

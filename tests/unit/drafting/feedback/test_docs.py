@@ -35,7 +35,7 @@ def failed(kind: str, message: str, line: int = 6) -> Attempt:
 
 
 def asked(kind: str, message: str, line: int = 6) -> list[tuple[str, str, str]]:
-    found = docs.questions(PROBLEM, failed(kind, message, line))
+    found = docs.find_questions(PROBLEM, failed(kind, message, line))
     return [(each["kind"], each["owner"], each["name"]) for each in found]
 
 
@@ -76,7 +76,7 @@ def test_what_is_not_asked(kind, message):
 def test_a_name_that_the_gate_found_missing_is_asked_for():
     finding = Finding(error_class="UndefinedName", message="name `sqrt` is not defined; it is used in line 3.")
     attempt = Attempt(number=1, verdict=Verdict(status=Status.REFUSED), finding=finding)
-    (question,) = docs.questions(PROBLEM, attempt)
+    (question,) = docs.find_questions(PROBLEM, attempt)
     assert (question["kind"], question["name"]) == ("name", "sqrt")
     assert question["modules"] == ["numpy", "math.sqrt", "math"]
 
@@ -85,7 +85,7 @@ def test_a_few_questions_at_most_and_each_once():
     cases = failed("NameError", "name 'a' is not defined").verdict.cases * 5
     cases += tuple(failed("NameError", f"name 'b{n}' is not defined").verdict.cases[0] for n in range(50))
     attempt = Attempt(number=1, verdict=Verdict(status=Status.FAILED, cases=cases))
-    assert [each["name"] for each in docs.questions(PROBLEM, attempt)] == ["a", "b0", "b1"]
+    assert [each["name"] for each in docs.find_questions(PROBLEM, attempt)] == ["a", "b0", "b1"]
 
 
 def answering(*messages: str, **more) -> SimpleNamespace:
@@ -138,4 +138,4 @@ async def test_long_answers_are_cut():
 
 
 def test_the_inquiry_runs_on_the_oldest_python():
-    ast.parse(docs.inquiry([{"kind": "name"}]), feature_version=(3, 9))
+    ast.parse(docs.lookup_file([{"kind": "name"}]), feature_version=(3, 9))

@@ -67,7 +67,7 @@ async def described(part, problem: Problem, critic: Critic, *attempts: Attempt):
 async def test_a_docstring_with_three_musts_gives_a_checklist_of_three_and_what_is_unmet_is_told_next():
     problem = about(MUSTS)
     items = ("The result must be even", "It must not be negative", "must have the type of x")
-    assert requirements.demands(problem) == items
+    assert requirements.docstring_demands(problem) == items
     critic = Critic(["2"])
     note = await described(requirements, problem, critic, tried(problem))
     assert "1. The result must be even\n2. It must not be negative\n3. must have the type of x" in critic.prompt
@@ -88,7 +88,7 @@ async def test_a_docstring_with_three_musts_gives_a_checklist_of_three_and_what_
 )
 def test_the_critic_answers_with_numbers(said, unmet):
     items = ("a", "b", "c")
-    assert requirements.parsed(said, items) == tuple(items[index] for index in unmet)
+    assert requirements.parse_unmet(said, items) == tuple(items[index] for index in unmet)
 
 
 @pytest.mark.parametrize("said", ["", "It is fine.", "9", "none but 9"])

@@ -48,7 +48,7 @@ class Visit:
     last: int = 0  # the newest line of this run
 
 
-def blocks(path: str, body: Sequence[ast.AST]) -> list[Block]:
+def basic_blocks(path: str, body: Sequence[ast.AST]) -> list[Block]:
     """Basic blocks in the order of the text. A loop header is a block of its own; branches and exits end a block."""
     collected: list[Block] = []
     stack = [body]
@@ -67,16 +67,16 @@ def blocks(path: str, body: Sequence[ast.AST]) -> list[Block]:
     return sorted(collected, key=lambda block: block.start)
 
 
-def visits(watched: LineTrace, found: Sequence[Block]) -> list[Visit]:
+def block_visits(trace: LineTrace, blocks: Sequence[Block]) -> list[Visit]:
     """Each run of a block, in the order in which they began."""
     blocks_by_line: dict[tuple[str, int], Block] = {}
-    for block in reversed(found):  # of two blocks on one line the first counts
+    for block in reversed(blocks):  # of two blocks on one line the first counts
         blocks_by_line.update({(block.path, line): block for line in range(block.start, block.end + 1)})
     values: dict[int, dict[str, str]] = {}
     running: dict[int, Visit] = {}
     started: list[Visit] = []
-    for number, step in enumerate(watched.steps):
-        if watched.left_out and number == watched.gap:
+    for number, step in enumerate(trace.steps):
+        if trace.left_out and number == trace.gap:
             running.clear()  # steps were left out, so the values are unknown
             values.clear()
         ends = any(name in step.values for name in HOW)
@@ -91,7 +91,7 @@ def visits(watched: LineTrace, found: Sequence[Block]) -> list[Visit]:
         current = blocks_by_line.get((step.path, step.line))
         if current is None:
             continue
-        if visit and visit.block == current and _goes_on(visit, step):
+        if visit and visit.block == current and _continues(visit, step):
             visit.last = step.line
             continue
         running[step.call] = Visit(current, step.call, dict(variables), last=step.line)
@@ -99,7 +99,7 @@ def visits(watched: LineTrace, found: Sequence[Block]) -> list[Visit]:
     return started
 
 
-def _goes_on(visit: Visit, step: Step) -> bool:
+def _continues(visit: Visit, step: Step) -> bool:
     """Does this step continue the block, at a later statement or another line of the same one, without a loop?"""
     previous, current = visit.block.number(visit.last), visit.block.number(step.line)
     first, last = visit.block.statements[current]
@@ -135,7 +135,7 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _close(path: str, run: list[tuple[int, int]], found: list[Block]) -> None:
+def _close(path: str, run: list[tuple[int, int]], blocks: list[Block]) -> None:
     if run:
-        found.append(Block(path, tuple(run)))
+        blocks.append(Block(path, tuple(run)))
     run.clear()

@@ -26,7 +26,7 @@ def counterexample(failure: Failure) -> dict[str, str]:
     return _from_block(failure.text[-LONGEST:]) or _from_message(failure.message[:LONGEST])
 
 
-def violated(failure: Failure) -> str:
+def violated_property(failure: Failure) -> str:
     """The name of the violated property; empty when something else was raised."""
     match = _CLAIM.search(failure.message[:LONGEST])
     return match["name"] if match else ""
@@ -34,7 +34,7 @@ def violated(failure: Failure) -> str:
 
 def outcome(failure: Failure) -> str:
     """The result's repr, or the exception in one line."""
-    _call, gave = _told(failure.message[:LONGEST])
+    _call, gave = _stated_arguments(failure.message[:LONGEST])
     if gave:
         return gave
     first = failure.message.strip().split("\n")[0]
@@ -55,11 +55,11 @@ def _from_block(text: str) -> dict[str, str]:
 
 
 def _from_message(message: str) -> dict[str, str]:
-    call, _gave = _told(message)
+    call, _gave = _stated_arguments(message)
     return _arguments(call) or {}
 
 
-def _told(message: str) -> tuple[str, str]:
+def _stated_arguments(message: str) -> tuple[str, str]:
     """The call and its result from the test's own message; both empty for any other message."""
     match = _CLAIM.search(message)
     if match is None:
@@ -83,6 +83,6 @@ def _arguments(call: str) -> dict[str, str] | None:
     return {word.arg: ast.unparse(word.value) for word in node.keywords if word.arg}
 
 
-def told(arguments: Mapping[str, str]) -> str:
+def format_arguments(arguments: Mapping[str, str]) -> str:
     """The arguments in one readable line."""
     return ", ".join(f"{name} = {value}" for name, value in arguments.items())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Reply
-from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback._value_diff import shorten
 
 WORDS = 1200  # characters kept of the critic's answer
 
@@ -17,13 +17,13 @@ def worth_asking(attempts: Sequence[Attempt]) -> bool:
     return newest.number > 0 and newest.candidate is not None and newest.finding is None
 
 
-def words(reply: Reply) -> str:
+def as_paragraph(reply: Reply) -> str:
     """The critic's answer as one bounded paragraph without fences."""
     rows = [row for row in reply.text[: 8 * WORDS].split("\n") if not row.lstrip().startswith("```")]
-    return short(" ".join(rows), WORDS)
+    return shorten(" ".join(rows), WORDS)
 
 
-def with_failures(failures: str, title: str, said: str, reply: Reply) -> FeedbackNote:
+def with_failures(failures: str, title: str, explanation: str, reply: Reply) -> FeedbackNote:
     """The failures and, below them, the critic's explanation, which users are shown as well."""
-    text = f"{failures}\n\n{title}: {said}" if said else failures
-    return FeedbackNote(text=text, fields={"explanation": said} if said else {}, usage=reply.usage)
+    text = f"{failures}\n\n{title}: {explanation}" if explanation else failures
+    return FeedbackNote(text=text, fields={"explanation": explanation} if explanation else {}, usage=reply.usage)

@@ -38,19 +38,19 @@ def code_of(problem: Problem, attempt: Attempt) -> str:
     return truncate(answer_of(problem, attempt), ROOM, estimate_tokens)
 
 
-def bullets(text: str, most: int) -> tuple[str, ...]:
+def list_items(text: str, most: int) -> tuple[str, ...]:
     """The first items of a list in an answer, one line each, without repeats."""
     items = (" ".join(item.replace("`" * 3, "").split())[:LINE] for item in _BULLET.findall(text))
     return tuple(dict.fromkeys(item for item in items if item))[:most]
 
 
-def named(text: str, name: str) -> str:
+def named_field(text: str, name: str) -> str:
     """The text after `name:` in an answer, in lower case; "" where there is none."""
     match = re.search(rf"^\W*{name}\W*?[:=]\s*(.{{1,{LINE}}})$", text, re.IGNORECASE | re.MULTILINE)
     return match[1].strip(" *`\"'.").lower() if match else ""
 
 
-def number(text: str, low: float, high: float) -> float | None:
+def parse_number(text: str, low: float, high: float) -> float | None:
     """The first number of a text, clamped to the bounds; None where there is none. Reads `4/5` and `80%` as shares."""
     match = re.search(r"(\d+(?:\.\d+)?)\s*(%|/\s*(\d+))?", text)
     if not match:

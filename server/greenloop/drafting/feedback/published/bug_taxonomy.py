@@ -15,10 +15,10 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.verdict import ErrorGroup
-from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._raw import rendered
-from greenloop.drafting.feedback._refused_answers import told
-from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback._case_rows import list_cases
+from greenloop.drafting.feedback._raw import render_output
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.published._critic import worth_asking
 from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
@@ -69,10 +69,10 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     If the critique cannot be read: the runner's own output, and the critic's answer in the field `unparsable`.
     """
     newest = attempts[-1]
-    label = likely(newest)
+    label = likely_types(newest)
     if not worth_asking(attempts):
-        return FeedbackNote(text=told(problem, attempts, rendered), fields={"label": label})
-    failures = listed(problem, newest)
+        return FeedbackNote(text=describe_newest(problem, attempts, render_output), fields={"label": label})
+    failures = list_cases(problem, newest)
     reply = await ask(
         tools,
         Role.CRITIC,
@@ -82,10 +82,10 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         code=code_of(problem, newest),
         failures=failures,
     )
-    critique = parsed(reply.text)
+    critique = parse_critique(reply.text)
     if critique is None:
-        fields = {"label": label, "unparsable": short(reply.text, FIELD)}
-        return FeedbackNote(text=rendered(problem, newest), fields=fields, usage=reply.usage)
+        fields = {"label": label, "unparsable": shorten(reply.text, FIELD)}
+        return FeedbackNote(text=render_output(problem, newest), fields=fields, usage=reply.usage)
     rows = [f"{name.replace('_', ' ').capitalize()}: {critique[name]}" for name in FIELDS]
     explanation = f"{critique['bug_type']}: {critique['cause']}"
     return FeedbackNote(
@@ -95,19 +95,19 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     )
 
 
-def parsed(answer: str) -> Mapping[str, str] | None:
+def parse_critique(answer: str) -> Mapping[str, str] | None:
     """The four fields of a critique, or None when one is missing or the type is not in the list."""
     values = {
-        match[1].lower().replace(" ", "_"): short(match[2].strip(" *_\"',"), FIELD)
+        match[1].lower().replace(" ", "_"): shorten(match[2].strip(" *_\"',"), FIELD)
         for match in _ROW.finditer(answer[:20_000])
     }
-    bug_type = _type(values.get("bug_type", ""))
+    bug_type = _parse_type(values.get("bug_type", ""))
     if not bug_type or not all(values.get(name) for name in FIELDS):
         return None
     return {name: values[name] for name in FIELDS} | {"bug_type": bug_type}
 
 
-def likely(attempt: Attempt) -> str:
+def likely_types(attempt: Attempt) -> str:
     """The type of bug that an attempt's error suggests."""
     if attempt.error_class in LIKELY:
         return LIKELY[attempt.error_class]
@@ -116,8 +116,8 @@ def likely(attempt: Attempt) -> str:
     return "input/output format error" if attempt.group is ErrorGroup.ANSWER else "misunderstanding and logic error"
 
 
-def _type(said: str) -> str:
+def _parse_type(text: str) -> str:
     types = {name.lower(): name for names in TYPES.values() for name in names}
-    contained = [types[name] for name in types if name in said.lower()]
-    near = difflib.get_close_matches(said.lower(), types, n=1, cutoff=0.7)
+    contained = [types[name] for name in types if name in text.lower()]
+    near = difflib.get_close_matches(text.lower(), types, n=1, cutoff=0.7)
     return contained[0] if contained else types[near[0]] if near else ""

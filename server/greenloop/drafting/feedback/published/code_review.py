@@ -14,10 +14,10 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._raw import rendered
-from greenloop.drafting.feedback._refused_answers import told
-from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback._case_rows import list_cases
+from greenloop.drafting.feedback._raw import render_output
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.published._critic import worth_asking
 from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
@@ -39,8 +39,8 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     """
     newest = attempts[-1]
     if not worth_asking(attempts):
-        return FeedbackNote(text=told(problem, attempts, rendered))
-    failures = listed(problem, newest)
+        return FeedbackNote(text=describe_newest(problem, attempts, render_output))
+    failures = list_cases(problem, newest)
     reply = await ask(
         tools,
         Role.CRITIC,
@@ -50,10 +50,10 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         failures=failures,
         comment=problem.instruction,
     )
-    review = parsed(reply.text)
+    review = parse_review(reply.text)
     if review is None:
         return FeedbackNote(
-            text=rendered(problem, newest), fields={"unparsable": short(reply.text, FIELD)}, usage=reply.usage
+            text=render_output(problem, newest), fields={"unparsable": shorten(reply.text, FIELD)}, usage=reply.usage
         )
     rows = [f"{name.replace('_', ' ').capitalize()}: {review[name]}" for name in FIELDS]
     explanation = f"{review['change_type']} at {review['location']}: {review['solution']}"
@@ -62,10 +62,10 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     )
 
 
-def parsed(answer: str) -> Mapping[str, str] | None:
+def parse_review(answer: str) -> Mapping[str, str] | None:
     """The three fields of a review, or None when one is missing or the change type is not clear."""
     values = {
-        match[1].lower().replace(" ", "_"): short(match[2].strip(" *_\"',"), FIELD)
+        match[1].lower().replace(" ", "_"): shorten(match[2].strip(" *_\"',"), FIELD)
         for match in _ROW.finditer(answer[:20_000])
     }
     types = {TYPES[(match.lastindex or 1) - 1] for match in _TYPE.finditer(values.get("change_type", ""))}

@@ -16,7 +16,14 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.feedback import cases
-from greenloop.drafting.feedback.published._critic_prompt import ask, bullets, code_of, named, names_of, number
+from greenloop.drafting.feedback.published._critic_prompt import (
+    ask,
+    code_of,
+    list_items,
+    named_field,
+    names_of,
+    parse_number,
+)
 
 STRATEGIES = 3
 REFLECTIONS = 2
@@ -41,17 +48,17 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         failure=failure,
         most=str(STRATEGIES if is_baseline else REFLECTIONS),
     )
-    fields = {"strategies": bullets(reply.text, STRATEGIES)} if is_baseline else opinion(reply.text)
+    fields = {"strategies": list_items(reply.text, STRATEGIES)} if is_baseline else parse_opinion(reply.text)
     return FeedbackNote(text="", fields=fields, usage=reply.usage)
 
 
-def opinion(answer: str) -> dict[str, Any]:
+def parse_opinion(answer: str) -> dict[str, Any]:
     """The critic's answer as fields; unreadable ones are left out and are not an error."""
-    fields: dict[str, Any] = {"reflections": bullets(answer, REFLECTIONS)}
-    score = number(named(answer, "score"), 0.0, BEST)
+    fields: dict[str, Any] = {"reflections": list_items(answer, REFLECTIONS)}
+    score = parse_number(named_field(answer, "score"), 0.0, BEST)
     if score is not None:
         fields["score"] = score
-    decision = named(answer, "decision")
+    decision = named_field(answer, "decision")
     if decision.startswith("give up"):
         fields["reject"] = True
     elif decision.startswith("promising"):

@@ -12,16 +12,21 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.spec import Case, Provenance
 from greenloop.core.records.verdict import CaseResult, Failure
-from greenloop.drafting.feedback import _refused_answers
-from greenloop.drafting.feedback._value_diff import short
-from greenloop.drafting.feedback.published._counterexample import counterexample, outcome, told, violated
+from greenloop.drafting.feedback import _rejected_answers
+from greenloop.drafting.feedback._value_diff import shorten
+from greenloop.drafting.feedback.published._counterexample import (
+    counterexample,
+    format_arguments,
+    outcome,
+    violated_property,
+)
 
 LAST = 1 << 20
 
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:  # noqa: ARG001
     """The simplest failing case: binding cases first, then properties, the shortest counterexample first."""
-    return FeedbackNote(text=_refused_answers.told(problem, attempts, _simplest))
+    return FeedbackNote(text=_rejected_answers.describe_newest(problem, attempts, _simplest))
 
 
 def _simplest(problem: Problem, attempt: Attempt) -> str:
@@ -29,7 +34,7 @@ def _simplest(problem: Problem, attempt: Attempt) -> str:
     cases = {case.id: case for case in problem.spec.cases}
     failing = [case for case in (*verdict.cases, *verdict.collateral) if not case.passed]
     if not failing:
-        return short(verdict.reason)
+        return shorten(verdict.reason)
     binding = [each for each in failing if each.id not in cases or cases[each.id].binding]
     simplest = min(binding or failing, key=_length)
     return _text(problem, cases.get(simplest.id), simplest)
@@ -38,7 +43,7 @@ def _simplest(problem: Problem, attempt: Attempt) -> str:
 def _length(result: CaseResult) -> int:
     """Characters of the inputs; a failure that names none comes last."""
     inputs = counterexample(result.failure) if result.failure else {}
-    return len(told(inputs)) if inputs else LAST
+    return len(format_arguments(inputs)) if inputs else LAST
 
 
 def _text(problem: Problem, case: Case | None, result: CaseResult) -> str:
@@ -46,12 +51,12 @@ def _text(problem: Problem, case: Case | None, result: CaseResult) -> str:
     if case is None or case.provenance is not Provenance.PROPERTY:
         statement = case.source if case and case.source else result.id
         if failure.expected is not None and failure.observed is not None:
-            return f"{statement}\n  expected: {short(failure.expected)}\n  observed: {short(failure.observed)}"
-        return f"{statement}\n  {failure.type}: {short(failure.message)}"
+            return f"{statement}\n  expected: {shorten(failure.expected)}\n  observed: {shorten(failure.observed)}"
+        return f"{statement}\n  {failure.type}: {shorten(failure.message)}"
     name, _colon, expression = case.source.partition(": ")
     function = problem.regions[0].qualname if problem.regions else "it"
-    rows = [f"The property `{violated(failure) or name}` does not hold: {expression}"]
+    rows = [f"The property `{violated_property(failure) or name}` does not hold: {expression}"]
     if inputs := counterexample(failure):
-        rows.append(f"  smallest input that breaks it: {short(told(inputs))}")
-    rows.append(f"  {function} gave: {short(outcome(failure))}")
+        rows.append(f"  smallest input that breaks it: {shorten(format_arguments(inputs))}")
+    rows.append(f"  {function} gave: {shorten(outcome(failure))}")
     return "\n".join(rows)

@@ -12,9 +12,9 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._refused_answers import told
-from greenloop.drafting.feedback.published._critic import with_failures, words, worth_asking
+from greenloop.drafting.feedback._case_rows import list_cases
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback.published._critic import as_paragraph, with_failures, worth_asking
 from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
 TOKENS = 160  # of the explanation
@@ -22,9 +22,9 @@ TOKENS = 160  # of the explanation
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The failing cases and the critic's explanation; the field `explanation` holds the latter alone."""
-    failures = told(problem, attempts, listed)
+    failures = describe_newest(problem, attempts, list_cases)
     if not worth_asking(attempts):
         return FeedbackNote(text=failures)
     code = code_of(problem, attempts[-1])
     reply = await ask(tools, Role.CRITIC, "explain", tokens=TOKENS, code=code, failures=failures)
-    return with_failures(failures, "Why it fails", words(reply), reply)
+    return with_failures(failures, "Why it fails", as_paragraph(reply), reply)

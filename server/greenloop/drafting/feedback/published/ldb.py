@@ -15,7 +15,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.published import runtime_trace
 from greenloop.drafting.feedback.published._critic import worth_asking
 from greenloop.drafting.feedback.published._critic_prompt import ask, names_of
@@ -32,7 +32,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     if "traced" not in note.fields or not worth_asking(attempts):
         return note
     reply = await ask(tools, Role.CRITIC, "ldb", tokens=TOKENS, names=names_of(problem), trace=note.text)
-    blocks = verdicts(reply.text)
+    blocks = parse_verdicts(reply.text)
     wrong = [f"[BLOCK-{number}] is wrong: {why}" for number, why in blocks.items() if why]
     return replace(
         note,
@@ -42,7 +42,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     )
 
 
-def verdicts(text: str) -> Mapping[int, str]:
+def parse_verdicts(text: str) -> Mapping[int, str]:
     """Why a block is wrong, by its number; "" for those that are right. Anything but JSON objects is ignored."""
     reasons: dict[int, str] = {}
     for match in _OBJECT.finditer(text):
@@ -52,6 +52,6 @@ def verdicts(text: str) -> Mapping[int, str]:
             continue
         number = re.search(r"\d{1,6}", str(answer.get("block", "")))
         if number and isinstance(answer.get("correct"), bool):
-            why = short(str(answer.get("explanation") or "no reason given"), WORDS)
+            why = shorten(str(answer.get("explanation") or "no reason given"), WORDS)
             reasons[int(number[0])] = "" if answer["correct"] else why
     return reasons

@@ -11,9 +11,9 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._refused_answers import told
-from greenloop.drafting.feedback.published._critic import words, worth_asking
+from greenloop.drafting.feedback._case_rows import list_cases
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback.published._critic import as_paragraph, worth_asking
 from greenloop.drafting.feedback.published._critic_prompt import ask, code_of
 
 TOKENS = 160  # of one reflection
@@ -22,7 +22,7 @@ KEPT = 3  # reflections that are shown, the newest included
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """The failing cases and the newest reflections, oldest first; the field `reflection` holds the newest alone."""
-    failures = told(problem, attempts, listed)
+    failures = describe_newest(problem, attempts, list_cases)
     earlier = [
         str(note.fields["reflection"])
         for attempt in attempts[:-1]
@@ -33,7 +33,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         return FeedbackNote(text=_text(failures, earlier))
     code = code_of(problem, attempts[-1])
     reply = await ask(tools, Role.CRITIC, "reflect", tokens=TOKENS, code=code, failures=failures)
-    if not (reflection := words(reply)):
+    if not (reflection := as_paragraph(reply)):
         return FeedbackNote(text=_text(failures, earlier), usage=reply.usage)
     return FeedbackNote(
         text=_text(failures, [*earlier, reflection]),

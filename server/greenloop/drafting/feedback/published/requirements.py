@@ -17,9 +17,9 @@ from greenloop.core.python.ast_source import DEFINITIONS, parse_fragment
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback._case_rows import listed
-from greenloop.drafting.feedback._refused_answers import told
-from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback._case_rows import list_cases
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback._value_diff import shorten
 from greenloop.drafting.feedback.published._critic import worth_asking
 from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, names_of
 
@@ -34,8 +34,8 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
 
     The critic is not asked where the docstring demands nothing, or the code never ran.
     """
-    failures = told(problem, attempts, listed)
-    items = demands(problem)
+    failures = describe_newest(problem, attempts, list_cases)
+    items = docstring_demands(problem)
     if not items or not worth_asking(attempts):
         return FeedbackNote(text=failures, fields={"requirements": items} if items else {})
     reply = await ask(
@@ -48,9 +48,9 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         failures=failures,
         checklist="\n".join(f"{number}. {item}" for number, item in enumerate(items, 1)),
     )
-    unmet = parsed(reply.text, items)
+    unmet = parse_unmet(reply.text, items)
     if unmet is None:
-        fields = {"requirements": items, "unparsable": short(reply.text, FIELD)}
+        fields = {"requirements": items, "unparsable": shorten(reply.text, FIELD)}
         return FeedbackNote(text=failures, fields=fields, usage=reply.usage)
     rows = ["", "The docstring demands, and the code does not do:", *(f"- {item}" for item in unmet)] if unmet else []
     return FeedbackNote(
@@ -58,7 +58,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     )
 
 
-def demands(problem: Problem) -> tuple[str, ...]:
+def docstring_demands(problem: Problem) -> tuple[str, ...]:
     """The demands in the docstring of the run's first region."""
     parsed_code = parse_fragment(region_text(problem, problem.regions[0]))
     body = [] if isinstance(parsed_code, SyntaxError) else parsed_code.body
@@ -66,7 +66,7 @@ def demands(problem: Problem) -> tuple[str, ...]:
     return list_demands(ast.get_docstring(node, clean=False) or "") if node else ()
 
 
-def parsed(answer: str, items: Sequence[str]) -> tuple[str, ...] | None:
+def parse_unmet(answer: str, items: Sequence[str]) -> tuple[str, ...] | None:
     """The items that an answer names by number; empty for an answer like "none", None for an unreadable one."""
     numbers = [int(each) for each in _NUMBER.findall(answer)]
     named = tuple(items[number - 1] for number in sorted(set(numbers)) if 0 < number <= len(items))

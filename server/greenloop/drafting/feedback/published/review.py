@@ -24,7 +24,7 @@ TOKENS = 120
 
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """A review of the attempt to refine next; nothing while samples may still solve the task."""
-    attempt = reviewed(attempts)
+    attempt = attempt_to_review(attempts)
     if attempt is None:
         return FeedbackNote(text="")
     reply = await ask(
@@ -39,7 +39,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     return FeedbackNote(text="", fields={"review": reply.text.strip(), "of": attempt.number}, usage=reply.usage)
 
 
-def reviewed(attempts: Sequence[Attempt]) -> Attempt | None:
+def attempt_to_review(attempts: Sequence[Attempt]) -> Attempt | None:
     """The best attempt, the newest of equals; None where no review is due."""
     newest = attempts[-1]
     best = best_attempt(attempts)

@@ -22,10 +22,10 @@ from greenloop.core.records.usage import Usage
 from greenloop.core.records.verdict import CaseResult
 from greenloop.core.report import LineTrace, case_results, line_traces
 from greenloop.core.text.diff import with_plain_ends
-from greenloop.drafting.feedback._failing_lines import asserted, sources
-from greenloop.drafting.feedback._refused_answers import told
-from greenloop.drafting.feedback._value_diff import short
-from greenloop.drafting.feedback.published._blocks import HOW, Block, Visit, blocks, visits
+from greenloop.drafting.feedback._failing_lines import attempt_sources, failed_statement
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback._value_diff import shorten
+from greenloop.drafting.feedback.published._blocks import HOW, Block, Visit, basic_blocks, block_visits
 
 FIRST = LAST = 5  # blocks shown at the beginning and at the end of a trace
 VALUE = 100  # maximum characters of one value
@@ -48,15 +48,15 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     failing = [case for case in verdict.cases if not case.passed]
     failing = failing or [case for case in verdict.collateral if not case.passed]
     if newest.finding or not failing:
-        return FeedbackNote(text=told(problem, attempts, _outcomes))
+        return FeedbackNote(text=describe_newest(problem, attempts, _outcomes))
     case = tools.rng.choice(failing)
     text = _outcome(problem, newest, case)
-    located = placed(problem, newest)
+    located = watched_definitions(problem, newest)
     if not located:
         return FeedbackNote(text=text)
     execution = await tools.run(newest, selectors(problem, case.id), [lines for lines, _node in located])
-    trace = shown(problem, newest, _trace(execution, case.id), located)
-    if trace and any(result.id == case.id and _cut_off(result) for result in case_results(execution)):
+    trace = render_trace(problem, newest, _trace(execution, case.id), located)
+    if trace and any(result.id == case.id and _was_cut_off(result) for result in case_results(execution)):
         trace += "\n... and so on, without an end in sight ..."
     usage = Usage(test_seconds=execution.seconds)
     if not trace:
@@ -64,7 +64,7 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
     return FeedbackNote(text=f"{trace}\n{text}", fields={"case": case.id, "traced": True}, usage=usage)
 
 
-def placed(problem: Problem, attempt: Attempt) -> list[tuple[WatchedLines, ast.stmt]]:
+def watched_definitions(problem: Problem, attempt: Attempt) -> list[tuple[WatchedLines, ast.stmt]]:
     """The lines of an attempt's regions and helpers in its files; none of a file that cannot be parsed."""
     files = dict(problem.files)
     helpers: tuple[str, ...] = ()
@@ -89,17 +89,17 @@ def selectors(problem: Problem, case: str) -> tuple[str, ...]:
     return (case,)
 
 
-def shown(
-    problem: Problem, attempt: Attempt, trace: LineTrace | None, found: Sequence[tuple[WatchedLines, ast.stmt]]
+def render_trace(
+    problem: Problem, attempt: Attempt, trace: LineTrace | None, watched: Sequence[tuple[WatchedLines, ast.stmt]]
 ) -> str:
     """The first and the last blocks that ran; "" where nothing was watched."""
     if trace is None:
         return ""
-    all_blocks = [block for lines, node in found for block in blocks(lines.path, [node])]
-    runs = visits(trace, all_blocks)
+    all_blocks = [block for lines, node in watched for block in basic_blocks(lines.path, [node])]
+    runs = block_visits(trace, all_blocks)
     if not runs:
         return ""
-    texts = {path: text.split("\n") for path, text in sources(problem, attempt).items()}
+    texts = {path: text.split("\n") for path, text in attempt_sources(problem, attempt).items()}
     pieces = [_block(number, visit, texts) for number, visit in enumerate(runs[: FIRST + LAST], 1)]
     if len(runs) > FIRST + LAST or trace.left_out:
         pieces = [_block(number, visit, texts) for number, visit in enumerate(runs[:FIRST], 1)]
@@ -119,7 +119,7 @@ def _trace(execution: Execution, case: str) -> LineTrace | None:
     return None if execution.broken else line_traces(execution).get(case)
 
 
-def _cut_off(result: CaseResult) -> bool:
+def _was_cut_off(result: CaseResult) -> bool:
     """Was the watched case ended because it ran too many lines?"""
     return result.failure is not None and result.failure.type == ENOUGH
 
@@ -148,15 +148,15 @@ def _values(side: str, values: Mapping[str, str]) -> str:
 
 def _outcomes(problem: Problem, attempt: Attempt) -> str:
     failing = [case for case in attempt.verdict.cases if not case.passed]
-    return _outcome(problem, attempt, failing[0]) if failing else short(attempt.verdict.reason)
+    return _outcome(problem, attempt, failing[0]) if failing else shorten(attempt.verdict.reason)
 
 
 def _outcome(problem: Problem, attempt: Attempt, case: CaseResult) -> str:
     """The assertion with the observed value, or with the exception."""
     failure = case.failure
-    assertion = asserted(problem, case, sources(problem, attempt)) or case.id.rpartition("::")[2]
+    assertion = failed_statement(problem, case, attempt_sources(problem, attempt)) or case.id.rpartition("::")[2]
     if failure is None:
-        return f"`{short(assertion)}` was {case.outcome}."
+        return f"`{shorten(assertion)}` was {case.outcome}."
     if failure.observed is not None:
-        return f"`{short(assertion)}` fails: the output was {short(failure.observed)}."
-    return f"`{short(assertion)}` fails: {failure.type}: {short(failure.message)}"
+        return f"`{shorten(assertion)}` fails: the output was {shorten(failure.observed)}."
+    return f"`{shorten(assertion)}` fails: {failure.type}: {shorten(failure.message)}"

@@ -12,7 +12,7 @@ from greenloop.core.ports import Tools
 from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, named, names_of, number
+from greenloop.drafting.feedback.published._critic_prompt import ask, code_of, named_field, names_of, parse_number
 
 TOKENS = 240
 CORRECT = "CORRECT"
@@ -33,6 +33,6 @@ async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) 
         code=code_of(problem, newest),
     )
     text = reply.text.strip()
-    confidence = number(named(text, "confidence"), 0.0, 1.0)
+    confidence = parse_number(named_field(text, "confidence"), 0.0, 1.0)
     fields = {} if confidence is None else {"confidence": confidence}
     return FeedbackNote(text=text, stop=text.startswith(CORRECT), fields=fields, usage=reply.usage)

@@ -14,12 +14,12 @@ from greenloop.core.records.attempt import Attempt, FeedbackNote
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
 from greenloop.core.records.usage import Usage
-from greenloop.drafting.feedback._case_rows import listed, rows
-from greenloop.drafting.feedback._refused_answers import told
-from greenloop.drafting.feedback.published._critic import words, worth_asking
+from greenloop.drafting.feedback._case_rows import failing_rows, list_cases
+from greenloop.drafting.feedback._rejected_answers import describe_newest
+from greenloop.drafting.feedback.published._critic import as_paragraph, worth_asking
 from greenloop.drafting.feedback.published._critic_prompt import ask
 
-SENTENCES = 3
+MAX_SENTENCES = 3
 TOKENS = 120
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`'\"])")
 
@@ -27,30 +27,30 @@ _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`'\"])")
 async def describe(problem: Problem, attempts: Sequence[Attempt], tools: Tools) -> FeedbackNote:
     """At most `MAX_SENTENCES` sentences; the field `by` names their author, `model` or `template`."""
     if attempts[-1].finding:
-        return FeedbackNote(text=told(problem, attempts, templated), fields={"by": "template"})
+        return FeedbackNote(text=describe_newest(problem, attempts, summarise_counts), fields={"by": "template"})
     if not worth_asking(attempts):
-        return FeedbackNote(text=templated(problem, attempts[-1]), fields={"by": "template"})
-    failures = listed(problem, attempts[-1])
+        return FeedbackNote(text=summarise_counts(problem, attempts[-1]), fields={"by": "template"})
+    failures = list_cases(problem, attempts[-1])
     usage = Usage()
     try:
-        reply = await ask(tools, Role.CRITIC, "summary", tokens=TOKENS, sentences=str(SENTENCES), failures=failures)
+        reply = await ask(tools, Role.CRITIC, "summary", tokens=TOKENS, sentences=str(MAX_SENTENCES), failures=failures)
     except ModelError:
         sentences = ""
     else:
-        sentences, usage = bounded(words(reply)), reply.usage
+        sentences, usage = first_sentences(as_paragraph(reply)), reply.usage
     if sentences:
         return FeedbackNote(text=sentences, fields={"by": "model", "explanation": sentences}, usage=usage)
-    return FeedbackNote(text=templated(problem, attempts[-1]), fields={"by": "template"}, usage=usage)
+    return FeedbackNote(text=summarise_counts(problem, attempts[-1]), fields={"by": "template"}, usage=usage)
 
 
-def bounded(text: str) -> str:
+def first_sentences(text: str) -> str:
     """The first `MAX_SENTENCES` sentences of a text."""
-    return " ".join(_END.split(text)[:SENTENCES])
+    return " ".join(_END.split(text)[:MAX_SENTENCES])
 
 
-def templated(problem: Problem, attempt: Attempt) -> str:
+def summarise_counts(problem: Problem, attempt: Attempt) -> str:
     """The number of failing cases, then the first of them in a sentence each."""
     verdict = attempt.verdict
-    failing_cases = rows(problem, attempt)
+    failing_cases = failing_rows(problem, attempt)
     count_sentence = f"{verdict.total - verdict.passed} of {verdict.total} tests fail."
-    return " ".join([count_sentence, *(f"{' '.join(row.split())}." for row in failing_cases[: SENTENCES - 1])])
+    return " ".join([count_sentence, *(f"{' '.join(row.split())}." for row in failing_cases[: MAX_SENTENCES - 1])])

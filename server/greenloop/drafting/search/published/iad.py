@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import counts, samples, spread, standing
+from greenloop.drafting.search._progress import is_valid, rank, sample_temperatures, spread_temperatures
 
 ROUND = 3
 PATIENCE = 2  # rounds without a better score
@@ -20,17 +20,17 @@ COMPARE = "compare"  # the template that shows other attempts
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001
     """A round of drafts, then rounds that refine the best candidate; an equal score does not replace it."""
-    valid = [attempt for attempt in attempts if counts(attempt)]
+    valid = [attempt for attempt in attempts if is_valid(attempt)]
     if not valid:
         if len(attempts) > PATIENCE * ROUND:
             return []
-        temperatures = samples(ROUND) if len(attempts) == 1 else spread(ROUND)
+        temperatures = sample_temperatures(ROUND) if len(attempts) == 1 else spread_temperatures(ROUND)
         return [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=each) for each in temperatures]
-    best = max(valid, key=lambda attempt: (standing(attempt), -attempt.number))
+    best = max(valid, key=lambda attempt: (rank(attempt), -attempt.number))
     if (len(attempts) - 1 - best.number) // ROUND >= PATIENCE:
         return []
-    worst = min(valid, key=lambda attempt: (standing(attempt), attempt.number))
-    others = (worst.number,) if standing(worst) < standing(best) else ()
+    worst = min(valid, key=lambda attempt: (rank(attempt), attempt.number))
+    others = (worst.number,) if rank(worst) < rank(best) else ()
     refined = any(attempt.parent == best.number for attempt in attempts)
     return [
         Draft(
@@ -41,5 +41,5 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
             others=others,
             prompt=COMPARE if others else "",
         )
-        for each in (spread(ROUND) if refined else samples(ROUND))
+        for each in (spread_temperatures(ROUND) if refined else sample_temperatures(ROUND))
     ]

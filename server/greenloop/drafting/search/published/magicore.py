@@ -12,7 +12,12 @@ from collections.abc import Sequence
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import heat, leader, samples, stale
+from greenloop.drafting.search._progress import (
+    count_since_gain,
+    newest_best,
+    refinement_temperature,
+    sample_temperatures,
+)
 
 SAMPLES = 4
 PATIENCE = 3  # refinements without a better score
@@ -23,18 +28,18 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
     if len(attempts) == 1:
         return [
             Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=temperature)
-            for temperature in samples(SAMPLES)
+            for temperature in sample_temperatures(SAMPLES)
         ]
-    if min(stale(attempts), len(attempts) - 1 - SAMPLES) >= PATIENCE:
+    if min(count_since_gain(attempts), len(attempts) - 1 - SAMPLES) >= PATIENCE:
         return []
-    parent = (leader(attempts) or attempts[-1]).number
+    parent = (newest_best(attempts) or attempts[-1]).number
     hint = _review(attempts, parent)
     return [
         Draft(
             parent=parent,
             move=Move.REFINE,
             role=Role.REFINER,
-            temperature=heat(attempts, parent),
+            temperature=refinement_temperature(attempts, parent),
             hint=hint,
             prompt="reviewed" if hint else "",
         )

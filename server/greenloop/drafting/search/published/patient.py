@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import heat, leader, stale
+from greenloop.drafting.search._progress import count_since_gain, newest_best, refinement_temperature
 
 PATIENCE = 2
 
@@ -21,7 +21,9 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
     newest = attempts[-1]
     if newest.number == 0:
         return [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER)]
-    if stale(attempts) >= PATIENCE:
+    if count_since_gain(attempts) >= PATIENCE:
         return []
-    parent = (leader(attempts) or newest).number
-    return [Draft(parent=parent, move=Move.REFINE, role=Role.REFINER, temperature=heat(attempts, parent))]
+    parent = (newest_best(attempts) or newest).number
+    return [
+        Draft(parent=parent, move=Move.REFINE, role=Role.REFINER, temperature=refinement_temperature(attempts, parent))
+    ]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import SAMPLED, samples
+from greenloop.drafting.search._progress import SAMPLE_TEMPERATURES, sample_temperatures
 
 FIRST = 5
 
@@ -20,7 +20,9 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
     """Five drafts at once, then four more from the bare signature where those did not settle it."""
     drafted = sum(attempt.draft is not None for attempt in attempts)
     if not drafted:
-        return [Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=each) for each in samples(FIRST)]
+        return [
+            Draft(parent=0, move=Move.DRAFT, role=Role.DRAFTER, temperature=each) for each in sample_temperatures(FIRST)
+        ]
     if drafted == FIRST:
-        return [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=each) for each in SAMPLED]
+        return [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=each) for each in SAMPLE_TEMPERATURES]
     return []

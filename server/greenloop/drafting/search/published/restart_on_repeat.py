@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import HOTTEST, STEP, Progress, counts, progress, standing
+from greenloop.drafting.search._progress import HOTTEST, STEP, Progress, is_valid, progress, rank
 
 
 def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # noqa: ARG001
@@ -24,8 +24,8 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
         case Progress.STUCK:
             temperature = min(HOTTEST, STEP * (_count(attempts, Move.RESTART) + 1))
             return [Draft(parent=0, move=Move.RESTART, role=Role.DRAFTER, temperature=temperature)]
-    best = max((attempt for attempt in attempts if counts(attempt)), key=standing, default=newest)
-    parent = best if standing(best) > standing(newest) else newest
+    best = max((attempt for attempt in attempts if is_valid(attempt)), key=rank, default=newest)
+    parent = best if rank(best) > rank(newest) else newest
     temperature = min(HOTTEST, STEP * _count(attempts, Move.REFINE))
     return [Draft(parent=parent.number, move=Move.REFINE, role=Role.REFINER, temperature=temperature)]
 

@@ -16,7 +16,7 @@ from typing import Any
 from greenloop.core.records.attempt import Attempt, Draft, Move
 from greenloop.core.records.model import Role
 from greenloop.core.records.problem import Problem
-from greenloop.drafting.search._progress import HOTTEST, STEP, counts
+from greenloop.drafting.search._progress import HOTTEST, STEP, is_valid
 
 WIDTH = 3  # drafts where there are no strategies
 DEPTH = 3
@@ -28,15 +28,19 @@ def plan(problem: Problem, attempts: Sequence[Attempt]) -> Sequence[Draft]:  # n
     """The next reflection on the newest live branch, else the next strategy; stalled when all were tried."""
     node = attempts[-1]
     while node.number:
-        if rejected(node):
+        if is_rejected(node):
             break
-        if not dropped(node, attempts) and depth(node, attempts) < DEPTH and (drafts := _reflected(node, attempts)):
+        if (
+            not is_dropped(node, attempts)
+            and depth(node, attempts) < DEPTH
+            and (drafts := _reflection_drafts(node, attempts))
+        ):
             return drafts
         node = attempts[node.parent or 0]
-    return _strategy(attempts)
+    return _strategy_drafts(attempts)
 
 
-def _reflected(node: Attempt, attempts: Sequence[Attempt]) -> Sequence[Draft]:
+def _reflection_drafts(node: Attempt, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     reflections = texts(node, "reflections") or [""]
     tried = _children(node.number, attempts)
     if tried >= len(reflections):
@@ -53,7 +57,7 @@ def _reflected(node: Attempt, attempts: Sequence[Attempt]) -> Sequence[Draft]:
     ]
 
 
-def _strategy(attempts: Sequence[Attempt]) -> Sequence[Draft]:
+def _strategy_drafts(attempts: Sequence[Attempt]) -> Sequence[Draft]:
     """A draft for the next strategy; without strategies, plain drafts at rising temperatures."""
     strategies = texts(attempts[0], "strategies")
     tried = _children(0, attempts)
@@ -72,12 +76,12 @@ def _strategy(attempts: Sequence[Attempt]) -> Sequence[Draft]:
     ]
 
 
-def rejected(node: Attempt) -> bool:
+def is_rejected(node: Attempt) -> bool:
     """Did the critic give up the whole branch, so that the search goes back to the root?"""
     return field(node, "reject") is True
 
 
-def dropped(node: Attempt, attempts: Sequence[Attempt]) -> bool:
+def is_dropped(node: Attempt, attempts: Sequence[Attempt]) -> bool:
     """Is it worse than its parent, or deep and no better? A strategy's first solution has nothing to compare with."""
     if not node.parent:
         return False
@@ -91,7 +95,7 @@ def value(node: Attempt) -> float:
     """The share of tests passed plus a little for the critic's score; 0 without a valid run."""
     score = field(node, "score")
     opinion = WEIGHT * score if isinstance(score, int | float) else 0.0
-    return node.verdict.score + opinion if counts(node) else 0.0
+    return node.verdict.score + opinion if is_valid(node) else 0.0
 
 
 def depth(node: Attempt, attempts: Sequence[Attempt]) -> int:

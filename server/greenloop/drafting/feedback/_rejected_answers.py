@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from greenloop.core.records.attempt import Attempt, Finding
 from greenloop.core.records.problem import Problem
 from greenloop.drafting.candidates.gate import is_same_code
-from greenloop.drafting.feedback._value_diff import short
+from greenloop.drafting.feedback._value_diff import shorten
 
 MESSAGE = 400  # characters of a finding's own message
 
@@ -31,7 +31,7 @@ ADVICE = {
 }
 
 
-def told(problem: Problem, attempts: Sequence[Attempt], describe: Callable[[Problem, Attempt], str]) -> str:
+def describe_newest(problem: Problem, attempts: Sequence[Attempt], describe: Callable[[Problem, Attempt], str]) -> str:
     """The newest attempt as `describe` puts it; for one that was not run, the reason and an equal attempt that was.
 
     Code equal to an earlier attempt's fails as that did, and no other part would show how.
@@ -39,15 +39,15 @@ def told(problem: Problem, attempts: Sequence[Attempt], describe: Callable[[Prob
     newest = attempts[-1]
     if newest.finding is None:
         return describe(problem, newest)
-    refusal = sentence(newest.finding)
-    twin = _twin(problem, newest, attempts[:-1])
+    refusal = rejection_sentence(newest.finding)
+    twin = _equal_attempt(problem, newest, attempts[:-1])
     return f"{refusal}\n{describe(problem, twin)}".strip() if twin else refusal
 
 
-def sentence(finding: Finding) -> str:
+def rejection_sentence(finding: Finding) -> str:
     """The reason why an answer was not run, and what to do instead."""
     error_class = finding.error_class
-    message = short(finding.message, MESSAGE)
+    message = shorten(finding.message, MESSAGE)
     # Every model knows the names of Python's errors.
     python_error = f"{error_class}: " if error_class.endswith("Error") else ""
     place = f" (line {finding.line})" if finding.line and f"line {finding.line}" not in message else ""
@@ -55,7 +55,7 @@ def sentence(finding: Finding) -> str:
     return f"The code was not run: {python_error}{message}{place}{full_stop} {ADVICE.get(error_class, '')}".strip()
 
 
-def _twin(problem: Problem, newest: Attempt, earlier: Sequence[Attempt]) -> Attempt | None:
+def _equal_attempt(problem: Problem, newest: Attempt, earlier: Sequence[Attempt]) -> Attempt | None:
     if newest.candidate is None:
         return None
     run = [attempt for attempt in earlier if attempt.finding is None]
