@@ -14,7 +14,6 @@ ENOUGH_RUNS = 5  # similar runs; with fewer, the estimate is made from the promp
 ENOUGH_FOR_SOLVED_SHARE = 20  # similar runs; with fewer, the share of solved ones is not shown
 QUANTILES = (0.1, 0.5, 0.9)  # low, likely, high
 EMBEDDED = (33.0, 12.0)  # tokens a second that the embedded model reads, and writes, on two cores
-TOLERANCE = 0.3  # share by which a value may be outside the range of a correct estimate
 
 
 def estimate_run(
@@ -52,11 +51,6 @@ def estimate_run(
         runs=len(past),
         solved=sum(run.solved for run in past) if len(past) >= ENOUGH_FOR_SOLVED_SHARE else None,
     )
-
-
-def is_in_range(span: Quantiles, value: float) -> bool:
-    """Is a value in the estimated range, give or take 30 %?"""
-    return span.low * (1 - TOLERANCE) <= value <= span.high * (1 + TOLERANCE)
 
 
 def format_estimate(estimate: Estimate) -> str:

@@ -255,16 +255,6 @@ def parse_target(
     return ParsedTarget(target=target, path=path, text=content)
 
 
-def resolve_target(target: Target | str, root: Path, read_text: Callable[[str], str | None]) -> Target:
-    """The target itself, or the one typed; `read_text` gives a workspace file's text, including unsaved changes.
-
-    Raises `UsageError` as `parse_target` does.
-    """
-    if isinstance(target, Target):
-        return target
-    return parse_target(target, root, read_text=read_text).target
-
-
 def _existing(typed: str, root: Path, base: Path | None, read_text: Callable[[str], str | None]) -> tuple[str, str]:
     spellings = [typed, typed.replace("\\", "/")] if "\\" in typed else [typed]
     for spelling in spellings:

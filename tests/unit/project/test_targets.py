@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from greenloop.core.errors import UsageError
-from greenloop.core.records.spec import Target, TargetKind
+from greenloop.core.records.spec import TargetKind
 from greenloop.project import targets
 from greenloop.project.test_naming import NamingRules
 
@@ -572,11 +570,3 @@ def test_what_does_not_exist_is_named_with_the_nearest(root, typed, sentence, re
         targets.parse_target(typed, root)
     assert sentence in str(raised.value)
     assert remedy in raised.value.remedy
-
-
-def test_resolve_takes_unsaved_texts(root):
-    texts = {"new.py": "def fresh():\n    pass\n"}
-    target = targets.resolve_target("new.py::fresh", root, texts.get)
-    assert target.selector == "new.py::fresh"
-    assert targets.resolve_target(target, Path("/nowhere"), texts.get) is target
-    assert isinstance(target, Target)
