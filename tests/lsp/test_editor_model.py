@@ -118,7 +118,7 @@ async def test_its_own_sentence_is_what_the_user_reads(editor):
 async def test_silence_ends_after_api_timeout(editor):
     editor.answers[COMPLETE] = Editor.SILENCE
     await editor.reply(await refine(editor, "refusals", api={"timeout": 1}))
-    assert (await refusal(editor))["message"] == "The editor's language model gave no sign of life for 1 seconds."
+    assert (await refusal(editor))["message"] == "The editor's language model sent nothing for 1 seconds."
     assert withdrawn(editor) == ids(editor)
 
 

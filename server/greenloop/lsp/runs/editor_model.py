@@ -111,7 +111,7 @@ class EditorModel:
             remaining = listener.last_at + self._patience - monotonic()
             if remaining <= 0:
                 raise ModelError(
-                    f"The editor's language model gave no sign of life for {self._patience:g} seconds.",
+                    f"The editor's language model sent nothing for {self._patience:g} seconds.",
                     remedy=f"Try again, or raise `api.timeout`. {REMEDY}",
                 )
             await asyncio.wait({request, listener.is_full}, timeout=remaining, return_when=asyncio.FIRST_COMPLETED)
