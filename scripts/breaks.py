@@ -254,6 +254,8 @@ def runs(each: Break, options: argparse.Namespace) -> Iterator[tuple[str, list[s
         yield "quick", options.first or [each.room], "not needs"
         yield "quick", ["tests/unit", "tests/contract", "tests/repository"], "not needs"
     if options.tier != "quick":
+        if options.tier == "stories" and options.first:
+            yield "test", options.first, "story"
         yield "test", ["tests/process"], ""
         yield "test", ["tests/lsp", "tests/sandbox", "tests/contract"], "story"
 

@@ -130,9 +130,14 @@ def _ale() -> Missing:
     return None if done.returncode == 7 else ("Vim has no ALE", "apt-get install vim-ale")
 
 
+def _processes() -> Missing:
+    return None if os.name == "posix" else ("process groups and signals are POSIX", "Linux or macOS")
+
+
 PARTS: dict[str, Callable[[], Missing]] = {
     "bubblewrap": _bubblewrap,
     "docker": _docker,
+    "processes": _processes,
     "model": _model,
     "network": _network,
     "python-3.13": _python_313,

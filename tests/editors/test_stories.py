@@ -96,7 +96,7 @@ def test_a_test_written_first_gets_its_module(editor):
     editor.open("test_fresh.py")
     editor.act("test_fresh.py", 4, REFINE + "test_double")
     if not editor.kind.creates:
-        editor.told("not applied: this editor cannot create fresh.py")
+        editor.told("Not applied: this editor cannot create fresh.py")
         (editor.root / "fresh.py").write_text("")
         editor.open("fresh.py")
         editor.act("test_fresh.py", 4, "Apply refined double (verified")
@@ -174,7 +174,7 @@ def test_attempts_are_shown(editor):
     editor.open("shown.py", "test_shown.py")
     editor.act("test_shown.py", 4, REFINE + "test_shown")
     editor.becomes("shown.py", double("x * 2", "shown"))
-    editor.told("shown.py:2 fixed")
+    editor.told("Changed shown.py:2")
     editor.act("test_shown.py", 4, "Show attempts: test_shown")
     if editor.kind.shows:
         editor.wait("report", lambda: any(each.startswith("test_shown-") for each in editor("buffers")))
@@ -190,7 +190,7 @@ def test_settings_hold_at_once(editor):
     editor.configure(apply="ask")
     editor("answer", "Keep")
     editor.act("test_asked.py", 4, REFINE + "test_asked")
-    editor.told("test_asked: verified", "Not applied automatically")
+    editor.told("test_asked passes", "Not applied automatically")
     assert any("Apply the change?" in each for each in editor("messages")) == editor.kind.questions
     assert editor("text", "asked.py") == files["asked"]
     editor.configure(apply="verified")

@@ -103,16 +103,6 @@ async def test_shutdown_while_a_run_and_a_request_wait(editor):
     assert "RuntimeError" not in await editor.errors()
 
 
-async def test_after_shutdown_requests_are_refused_and_not_ignored(editor):
-    await editor.start()
-    await editor.call("shutdown")
-    params = {"textDocument": {"uri": editor.uri("m.py")}, "position": {"line": 0, "character": 0}}
-    reply = await editor.reply(editor.request("textDocument/hover", params))
-    assert reply["error"]["code"] == -32600
-    editor.notify("exit")
-    assert await editor.ended() == 0
-
-
 @pytest.mark.story("a server ends with its editor")
 async def test_end_of_input_ends_everything(editor):
     await editor.start(model="play:hold")

@@ -157,7 +157,7 @@ async def test_the_examples_of_a_function_run_with_the_tests_that_reach_it(real)
             "import os\n\ndef test_a():\n    os._exit(3)\n\ndef test_b():\n    pass\n",
             "1 failed, 1 not run, for pytest",
         ),
-        ("", "import sys\nsys.exit(1)\n", "pytest broke down before it collected anything"),
+        ("", "import sys\nsys.exit(1)\n", "pytest stopped before it collected any test"),
     ],
 )
 async def test_why_nothing_ran_is_what_is_told(real, conftest, text, told):

@@ -408,7 +408,7 @@ async def test_tests_changed_during_the_run_are_never_a_pass(play, monkeypatch):
     monkeypatch.setattr(Verifier, "verify", and_change)
     outcome = await play({"m.py": DOUBLE, "test_m.py": TEST}, "test_m.py::test_double", RIGHT)
     assert (outcome.solved, outcome.reason) == (False, StopReason.CHANGED)
-    assert "changed while the run" in outcome.message
+    assert "changed during the run" in outcome.message
 
 
 @pytest.mark.story("secrets never reach the model")

@@ -221,12 +221,6 @@ async def test_without_rights_to_mount_each_run_gets_a_wall_of_its_own(session, 
     assert await ran(session, {"m.py": "v = 2\n"}) == {"test_a": "failed", "test_b": "passed"}
 
 
-async def test_files_that_are_not_there_in_this_run(session):
-    (session._spec.root / "conftest.py").write_text("raise RuntimeError\n")
-    assert await ran(session, without=("conftest.py", "never.py")) == {"test_a": "passed", "test_b": "passed"}
-    assert await ran(session) == {}
-
-
 async def test_two_hash_seeds_stand_side_by_side(session):
     (session._spec.root / "test_h.py").write_text("import os\ndef test_h(): print(os.environ['PYTHONHASHSEED'])\n")
     for seed in (0, 7, 0, 9):

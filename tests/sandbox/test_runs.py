@@ -297,16 +297,6 @@ async def test_a_broken_conftest_is_a_collection_error(tmp_path, lay, opened):
     assert judge(["test_a.py::test_a"], {}, execution).status is Status.NOT_COLLECTED
 
 
-async def test_collecting_runs_nothing(sums, opened):
-    session = await opened(sums)
-    execution = await session.run(TestRun(selectors=("test_m.py::test_each",), collect=True))
-    assert [case.id for case in report.collected_cases(execution)] == [
-        "test_m.py::test_each[1]",
-        "test_m.py::test_each[2]",
-    ]
-    assert {result.outcome for result in report.case_results(execution)} == {"missing"}
-
-
 async def test_options_of_the_project_that_would_break_the_report(tmp_path, lay, opened):
     root = lay(
         tmp_path / "w",
@@ -324,19 +314,6 @@ async def test_options_of_the_project_that_would_break_the_report(tmp_path, lay,
     assert [result.outcome for result in report.case_results(execution)] == ["failed", "passed", "passed"], (
         execution.output
     )
-
-
-@pytest.mark.story("a pass holds with another hash seed")
-async def test_hash_seed_is_the_runs(tmp_path, lay, opened):
-    root = lay(
-        tmp_path / "w", {"test_a.py": "import os\ndef test_a(): assert 0, (hash('a'), os.environ['PYTHONHASHSEED'])\n"}
-    )
-    session = await opened(root)
-    messages = []
-    for seed in (1, 1, 2):
-        execution = await session.run(TestRun(selectors=("test_a.py",), hash_seed=seed))
-        messages.append(report.case_results(execution)[0].failure.message)
-    assert messages[0] == messages[1] != messages[2]
 
 
 @pytest.mark.parametrize("writable", [True, False])
@@ -360,13 +337,3 @@ async def test_src_layout_and_relative_imports_of_a_doctest(tmp_path, lay, opene
     assert [(result.id, result.outcome) for result in report.case_results(execution)] == [
         ("src/p/a.py::f::doctest-1", "passed")
     ]
-
-
-async def test_paths_that_leave_the_workspace_are_refused(tmp_path, lay, opened):
-    root = lay(tmp_path / "w", {"test_a.py": "def test_a(): pass\n"})
-    (root / "out").symlink_to(tmp_path)
-    session = await opened(root)
-    for name in ("../x.py", "/etc/x", "out/x.py", "a//b", "test_a.py/x"):
-        execution = await session.run(TestRun(selectors=("test_a.py",), files={name: b""}))
-        assert "cannot be set up" in execution.broken, name
-        assert judge(["test_a.py::test_a"], {}, execution).status is Status.ENVIRONMENT

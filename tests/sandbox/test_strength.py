@@ -119,5 +119,5 @@ def test_the_report_says_how_many_more_there_are():
     ]
     assert lines[-2:] == ["  and 3 more", "There was no time for 3 more."]
     assert report_lines(Strength(tests=0)) == [
-        "No test passes with this result, so that nothing can be said about their strength."
+        "No test passes with this result, so nothing can be said about their strength."
     ]

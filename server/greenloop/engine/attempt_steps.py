@@ -128,9 +128,9 @@ async def best_mutant(
         notes=(FeedbackNote(text="", fields={"tried": tried}),),
     )
     if top is None:
-        message = f"None of {tried} one-token changes passes more tests."
+        message = f"None of {tried} one-token edits passes more tests."
         return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
     if passing > MOST_PASSING:
-        message = f"More than {MOST_PASSING} one-token changes pass: the tests say too little to choose one."
+        message = f"More than {MOST_PASSING} one-token edits pass: the tests are too weak to choose one."
         return with_finding(blank, Finding(error_class=NO_GAIN, message=message))
     return with_verdict(replace(blank, candidate=top[0]), replace(top[1], seconds=seconds))

@@ -64,7 +64,7 @@ class OutcomeBuilder:
             solved=baseline.passing,
             verified=self._trusted(baseline),
             reason=StopReason.ALREADY_GREEN if baseline.passing else StopReason.ENVIRONMENT,
-            message=f"{selector} is already green; nothing was changed."
+            message=f"{selector} already passes; nothing was changed."
             if baseline.passing
             else f"{baseline.fault} {baseline.remedy}".strip(),
             attempts=(baseline.attempt,),

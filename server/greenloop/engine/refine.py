@@ -265,7 +265,7 @@ async def measure_strength(
     """
     candidate = outcome.attempts[outcome.best].candidate if outcome.best is not None else None
     if candidate is None or not outcome.solved:
-        raise UsageError("There is no solved result whose tests could be tried.", remedy="Run it first.")
+        raise UsageError("There is no solved result to measure the tests on.", remedy="Run it first.")
     sandbox, place = await choose_sandbox(problem.root, settings, report_status)
     verifier = past_run_verifier(problem, {}, sandbox=sandbox, place=place, settings=settings)
     session = await sandbox.open(place)

@@ -249,7 +249,7 @@ class RefineRun:
         snapshot = self.context.snapshot
         if await asyncio.to_thread(workspace.fingerprint, snapshot.root, snapshot.buffers) != self.trusted:
             raise BaselineChangedError(
-                "The tests or their configuration changed while the run was under way.", remedy="Start it again."
+                "The tests or their configuration changed during the run.", remedy="Start the run again."
             )
 
     async def _open_session(self) -> Session:

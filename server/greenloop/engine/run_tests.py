@@ -146,7 +146,7 @@ def _explain_failure(
         return None
     rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
     return CannotVerifyError(
-        f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
+        f"pytest stopped before it collected any test: {rows[-1].strip() if rows else 'no output'}",
         remedy=f"See whether `{place.environment.executable} -m pytest` works.",
     )
 

@@ -28,7 +28,11 @@ PROVENANCE = {"designer": Provenance.DESIGNED, "properties": Provenance.PROPERTY
 
 
 async def specify(
-    bed: BaselineContext, baseline: Baseline, tools: Tools, parts: Sequence[str], report_spec: Callable[[Spec], None]
+    context: BaselineContext,
+    baseline: Baseline,
+    tools: Tools,
+    parts: Sequence[str],
+    report_spec: Callable[[Spec], None],
 ) -> Baseline:
     """The baseline with everything that must hold, all of it run with the user's own code.
 
@@ -42,31 +46,33 @@ async def specify(
     asked = await host_checks.collect(problem, tools)
     wishes = "\n".join(text for text in (problem.instruction, host_checks.instruction(asked.cases)) if text)
     problem = replace(problem, spec=problem.spec + asked, instruction=wishes)
-    if bed.target.kind is not TargetKind.FUNCTION:
+    if context.target.kind is not TargetKind.FUNCTION:
         return replace(baseline, problem=problem)
-    problem = await _with_generated_tests(bed, problem, tools, parts)
+    problem = await _with_generated_tests(context, problem, tools, parts)
     if problem.spec == baseline.problem.spec:
         return baseline
     if problem.spec.open:
         report_spec(problem.spec)
-    return await _run_cases(bed, baseline, problem)
+    return await _run_cases(context, baseline, problem)
 
 
-async def _with_generated_tests(bed: BaselineContext, problem: Problem, tools: Tools, parts: Sequence[str]) -> Problem:
+async def _with_generated_tests(
+    context: BaselineContext, problem: Problem, tools: Tools, parts: Sequence[str]
+) -> Problem:
     """With the tests of an earlier run that the user may have edited, else with new ones."""
     region = problem.regions[0]
     module = import_name_in_tests(region.path, problem.root)
     known = stored_tests.load(problem.root, region, problem.files[region.path])
     for sentence in known.messages:
-        bed.report_status(sentence)
+        context.report_status(sentence)
     spec = problem.spec + known.spec(module)
-    if parts and _may_generate(bed, problem, spec):
+    if parts and _may_generate(context, problem, spec):
         about = read_documentation(problem.files[region.path], region.start, region.end)
         silent = why_unusable(region.qualname, about.docstring)
         spec += Spec(doubts=find_doubts(about.header, about.docstring or ""))
         for name in parts if not silent and is_testable(about.header, about.docstring or "") else ():
             if not known.has(PROVENANCE[name]):
-                bed.report_status("writing tests from the docstring")
+                context.report_status("writing tests from the docstring")
                 spec += known.without_struck(
                     await registry.load_part("specs", name).collect(replace(problem, spec=spec), tools)
                 )
@@ -79,18 +85,18 @@ async def _with_generated_tests(bed: BaselineContext, problem: Problem, tools: T
         )
     if spec.open or known.user_tests:
         for sentence in stored_tests.save(known, spec, module).messages:
-            bed.report_status(sentence)
+            context.report_status(sentence)
     return replace(problem, spec=spec)
 
 
-def _may_generate(bed: BaselineContext, problem: Problem, spec: Spec) -> bool:
+def _may_generate(context: BaselineContext, problem: Problem, spec: Spec) -> bool:
     """Examples are few: of functions written from them alone four in ten are wrong elsewhere (docs/evidence.md).
 
     They are enough to repair what is written already.
     """
     blank = all(is_unwritten(region, problem.files.get) for region in problem.regions)
     own = USER_PROVENANCES - {Provenance.DOCTEST, Provenance.EXAMPLE} if blank else USER_PROVENANCES
-    wanted = bed.settings.spec.design
+    wanted = context.settings.spec.design
     return wanted == "always" or (wanted == "auto" and not any(case.provenance in own for case in spec.cases))
 
 
@@ -99,21 +105,21 @@ def _remedy(doubts: Sequence[str], parts: Sequence[str]) -> str:
     return " ".join([*doubts, own]) if parts else f"{own} The preset `default` also lets a model write tests."
 
 
-async def _run_cases(bed: BaselineContext, baseline: Baseline, problem: Problem) -> Baseline:
+async def _run_cases(context: BaselineContext, baseline: Baseline, problem: Problem) -> Baseline:
     """All cases over the user's own code; what is new may be green already."""
     spec = problem.spec
-    execution = await bed.run(
-        spec.selectors, spec.files, seconds=bed.settings.suite.seconds or bed.place.limits.seconds
+    execution = await context.run(
+        spec.selectors, spec.files, seconds=context.settings.suite.seconds or context.place.limits.seconds
     )
     results = case_results(execution)
-    if fault := bed.find_fault([result.failure for result in results if result.failure]):
-        return fault_baseline(bed, execution, fault.sentence, fault.remedy, spec)
+    if fault := context.find_fault([result.failure for result in results if result.failure]):
+        return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
     outcomes = {result.id: result.outcome for result in results}
     ran = [case for case in spec.cases if case.executed]
     if ran and all(outcomes.get(case.id) == "passed" for case in ran) and not execution.killed:
-        return passing_baseline(bed, spec, execution, outcomes)
+        return passing_baseline(context, spec, execution, outcomes)
     around = {case: outcome for case, outcome in baseline.outcomes.items() if case in problem.neighbours}
-    known = build_baseline(bed, spec, problem.regions, execution, around, {}, left_out=baseline.left_out)
+    known = build_baseline(context, spec, problem.regions, execution, around, {}, left_out=baseline.left_out)
     return replace(
         known,
         problem=replace(

@@ -41,51 +41,60 @@ OTHER_SEED = 4_242
 PYTEST_BROKE = 3  # pytest's exit status for an internal error
 
 
-async def measure_baseline(bed: BaselineContext) -> Baseline:
+async def measure_baseline(context: BaselineContext) -> Baseline:
     """Raises `UsageError` for a target that does not exist and `CannotVerifyError` where nothing can be verified."""
-    if bed.target.kind is TargetKind.TEST:
-        return await _baseline_of_test(bed)
-    return await _baseline_of_function(bed)
+    if context.target.kind is TargetKind.TEST:
+        return await _baseline_of_test(context)
+    return await _baseline_of_function(context)
 
 
 # -- a failing test ---------------------------------------------------------------------------------------------
 
 
-async def _baseline_of_test(bed: BaselineContext) -> Baseline:
-    bed.report_status("running the test unchanged")
-    stubs, created, execution = await _run_with_stubs(bed)
+async def _baseline_of_test(context: BaselineContext) -> Baseline:
+    context.report_status("running the test on the unchanged code")
+    stubs, created, execution = await _run_with_stubs(context)
     if not collected_cases(execution):
-        return await _explain_uncollected(bed, execution, stubs)
-    spec = read_spec(execution, bed.target)
-    if early := await _stop_early(bed, spec, execution, stubs):
-        return early
+        return await _explain_uncollected(context, execution, stubs)
+    spec = read_spec(execution, context.target)
+    if ended := await _stop_early(context, spec, execution, stubs):
+        return ended
     failing = {result.id: result for result in case_results(execution) if not result.passed}
-    around = await _run_related(bed, execution, failing, stubs, created)
-    chosen = created or _choose_regions(bed, around, failing)
-    if not chosen:
+    related = await _run_related(context, execution, failing, stubs, created)
+    regions_to_change = created or _choose_regions(context, related, failing)
+    if not regions_to_change:
         raise CannotVerifyError(
-            f"{bed.target.selector} reaches no function of this workspace that may be changed.",
+            f"{context.target.selector} reaches no function in this workspace that may be changed.",
             remedy="Put the cursor on the function to change, or write `greenloop fix file.py::function`.",
         )
     known = build_baseline(
-        bed, spec, tuple(chosen), execution, around.outcomes, stubs, left_out=around.left_out, reach=around.reach
+        context,
+        spec,
+        tuple(regions_to_change),
+        execution,
+        related.outcomes,
+        stubs,
+        left_out=related.left_out,
+        reach=related.reach,
     )
-    return await spectrum.add_suspicion(bed, known, around.reach)
+    return await spectrum.add_suspicion(context, known, related.reach)
 
 
-async def _run_with_stubs(bed: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
+async def _run_with_stubs(context: BaselineContext) -> tuple[dict[str, str], tuple[Region, ...], Execution]:
     """Runs the target; each workspace name that does not exist yet (test first) gets a stub, and it runs again."""
     stubs: dict[str, str] = {}
     created: tuple[Region, ...] = ()
     for _ in range(MOST_MISSING):
-        execution = await _run_target(bed, stubs)
+        execution = await _run_target(context, stubs)
         failures = [result.failure for result in case_results(execution) if result.failure]
         failures += [error.failure for error in collect_errors(execution)]
 
         def text_of(path: str, laid: Mapping[str, str] = dict(stubs)) -> str | None:
-            return laid[path] if path in laid else bed.snapshot.text(path)
+            return laid[path] if path in laid else context.snapshot.text(path)
 
-        missing = regions.find_missing(failures, text_of, bed.snapshot.root, bed.target.path, patterns=bed.patterns)
+        missing = regions.find_missing(
+            failures, text_of, context.snapshot.root, context.target.path, patterns=context.patterns
+        )
         if missing is None:
             break
         files, found = regions.add_stubs(missing, text_of)
@@ -96,80 +105,82 @@ async def _run_with_stubs(bed: BaselineContext) -> tuple[dict[str, str], tuple[R
     return stubs, created, execution
 
 
-async def _run_target(bed: BaselineContext, stubs: Mapping[str, str]) -> Execution:
+async def _run_target(context: BaselineContext, stubs: Mapping[str, str]) -> Execution:
     """The target, unchanged. A slow one gets the longest time there is; one whose own code loops does not."""
-    execution = await bed.run([bed.target.selector], stubs, trace=True)
-    longest = bed.settings.sandbox.longest
-    if execution.killed != "timeout" or longest <= bed.place.limits.seconds:
+    execution = await context.run([context.target.selector], stubs, trace=True)
+    longest = context.settings.sandbox.longest
+    if execution.killed != "timeout" or longest <= context.place.limits.seconds:
         return execution
     stack = whole_stack(execution)
-    if stack and not stack[-1].path.startswith(("/", "<")) and not is_trusted(stack[-1].path, bed.patterns):
+    if stack and not stack[-1].path.startswith(("/", "<")) and not is_trusted(stack[-1].path, context.patterns):
         return execution
-    bed.report_status(f"it took longer than {bed.place.limits.seconds:g} s; running it once more with {longest:g} s")
-    return await bed.run([bed.target.selector], stubs, trace=True, seconds=longest)
+    context.report_status(
+        f"it took longer than {context.place.limits.seconds:g} s; running it once more with {longest:g} s"
+    )
+    return await context.run([context.target.selector], stubs, trace=True, seconds=longest)
 
 
-async def _explain_uncollected(bed: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
-    if early := _environment_fault(bed, execution):
-        return early
+async def _explain_uncollected(context: BaselineContext, execution: Execution, stubs: Mapping[str, str]) -> Baseline:
+    if ended := _environment_fault(context, execution):
+        return ended
     errors = collect_errors(execution)
     if errors:
         first = errors[0].failure
         where = next((f" ({frame.path}:{frame.line})" for frame in reversed(first.frames)), "")
         raise CannotVerifyError(
-            f"{bed.target.path} cannot be collected by pytest: {first.type}: {first.message}{where}",
-            remedy="Mend that first; greenloop needs a test that runs.",
+            f"{context.target.path} cannot be collected by pytest: {first.type}: {first.message}{where}",
+            remedy="Fix that first: pytest has to be able to collect the test.",
         )
     if execution.status == PYTEST_BROKE or not any(records_of_kind(execution, "finished")):
         rows = [row for row in execution.output.strip().splitlines() if row.strip(" INTERALO>")]
         raise CannotVerifyError(
-            f"pytest broke down before it collected anything: {rows[-1].strip() if rows else 'it said nothing'}",
-            remedy=f"See whether `{bed.place.environment.executable} -m pytest {bed.target.path}` works.",
+            f"pytest stopped before it collected any test: {rows[-1].strip() if rows else 'no output'}",
+            remedy=f"See whether `{context.place.environment.executable} -m pytest {context.target.path}` works.",
         )
-    near = nearest_names(bed.target.selector, await _ids_of_file(bed, stubs))
-    hint = f"The nearest: {', '.join(near)}" if near else f"pytest finds no test in {bed.target.path}."
-    raise UsageError(f"There is no test {bed.target.selector}.", remedy=hint)
+    nearby = nearest_names(context.target.selector, await _ids_of_file(context, stubs))
+    hint = f"The nearest: {', '.join(nearby)}" if nearby else f"pytest finds no test in {context.target.path}."
+    raise UsageError(f"There is no test {context.target.selector}.", remedy=hint)
 
 
-def _environment_fault(bed: BaselineContext, execution: Execution) -> Baseline | None:
+def _environment_fault(context: BaselineContext, execution: Execution) -> Baseline | None:
     """The end of a run in which nothing could be collected for the environment's sake."""
     failures = [error.failure for error in collect_errors(execution)]
-    fault = bed.find_fault(failures) if failures else explain_start(execution, bed.place.environment)
-    return fault_baseline(bed, execution, fault.sentence, fault.remedy) if fault else None
+    fault = context.find_fault(failures) if failures else explain_start(execution, context.place.environment)
+    return fault_baseline(context, execution, fault.sentence, fault.remedy) if fault else None
 
 
-async def _ids_of_file(bed: BaselineContext, stubs: Mapping[str, str]) -> list[str]:
-    execution = await bed.run([bed.target.path], stubs, collect=True)
+async def _ids_of_file(context: BaselineContext, stubs: Mapping[str, str]) -> list[str]:
+    execution = await context.run([context.target.path], stubs, collect=True)
     return [item.id for item in collected_cases(execution)]
 
 
 async def _stop_early(
-    bed: BaselineContext, spec: Spec, execution: Execution, stubs: Mapping[str, str]
+    context: BaselineContext, spec: Spec, execution: Execution, stubs: Mapping[str, str]
 ) -> Baseline | None:
     """Already green, skipped, the environment's fault, or flaky: each ends the run without a model call."""
     results = {result.id: result for result in case_results(execution)}
     expected = [case.id for case in spec.cases]
     outcomes = {case: result.outcome for case, result in results.items()}
     if all(outcomes.get(case) == "passed" for case in expected) and not execution.killed:
-        return passing_baseline(bed, spec, execution, outcomes)
+        return passing_baseline(context, spec, execution, outcomes)
     if not any(outcomes.get(case, "missing") not in {"passed", "skipped", "xfailed"} for case in expected):
         raise CannotVerifyError(
-            f"{bed.target.selector} is skipped or expected to fail, so nothing says when it is right.",
+            f"{context.target.selector} is skipped or expected to fail, so nothing says when it is right.",
             remedy="Remove the mark first.",
         )
     failures = [result.failure for result in results.values() if result.failure and not result.passed]
-    if fault := bed.find_fault(failures):
-        return fault_baseline(bed, execution, fault.sentence, fault.remedy, spec)
-    bed.report_status("running it once more")
-    seconds = bed.later_limits(execution).seconds
-    again = await bed.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
+    if fault := context.find_fault(failures):
+        return fault_baseline(context, execution, fault.sentence, fault.remedy, spec)
+    context.report_status("running it once more")
+    seconds = context.later_limits(execution).seconds
+    again = await context.run(spec.selectors, stubs, hash_seed=OTHER_SEED, seconds=seconds)
     second = {result.id: result.outcome for result in case_results(again)}
     flaky = [case for case in expected if outcomes.get(case) != second.get(case)]
     if flaky and not (execution.killed or again.killed):
         return fault_baseline(
-            bed,
+            context,
             execution,
-            f"{flaky[0]} is flaky: with the same code it was {outcomes.get(flaky[0])} and then {second.get(flaky[0])}.",
+            f"{flaky[0]} is flaky: on the same code it {outcomes.get(flaky[0])}, then {second.get(flaky[0])}.",
             "Make the test repeatable (fixed seeds, no dependence on time, order or hashing) first.",
             spec,
         )
@@ -187,44 +198,44 @@ class RelatedTestsRun:
 
 
 async def _run_related(
-    bed: BaselineContext,
+    context: BaselineContext,
     execution: Execution,
     failing: Mapping[str, CaseResult],
     stubs: Mapping[str, str],
     created: Sequence[Region],
 ) -> RelatedTestsRun:
     """The tests of the target's file and of files that import a module which may be changed, traced."""
-    bed.report_status("running the neighbouring tests unchanged")
+    context.report_status("running the related tests on the unchanged code")
     reach: dict[str, Sequence[ReachedFunction]] = dict(reached_functions(execution))
     failures = {case: result.failure for case, result in failing.items()}
-    first = created or bed.rank_regions(reach, failures, ())
+    first = created or context.rank_regions(reach, failures, ())
     modules = dict.fromkeys(region.path for region in first[:3])
-    hung = {case for case, failure in failures.items() if failure is not None and failure.type == "Timeout"}
-    return await _run_importers(bed, [bed.target.path], modules, reach, stubs, hung=hung)
+    hanging = {case for case, failure in failures.items() if failure is not None and failure.type == "Timeout"}
+    return await _run_importers(context, [context.target.path], modules, reach, stubs, hanging=hanging)
 
 
 async def _run_importers(
-    bed: BaselineContext,
+    context: BaselineContext,
     files: Sequence[str],
     modules: Mapping[str, None],
     reach: dict[str, Sequence[ReachedFunction]],
     stubs: Mapping[str, str],
     *,
-    hung: AbstractSet[str] = frozenset(),
+    hanging: AbstractSet[str] = frozenset(),
 ) -> RelatedTestsRun:
     every = dict.fromkeys(files)
     for module in modules:
-        every.update(dict.fromkeys(importing_tests(bed.snapshot.root, module, buffers=bed.snapshot.buffers)))
-    if not every or bed.settings.suite.seconds <= 0:
+        every.update(dict.fromkeys(importing_tests(context.snapshot.root, module, buffers=context.snapshot.buffers)))
+    if not every or context.settings.suite.seconds <= 0:
         return RelatedTestsRun(outcomes={}, reach=reach, left_out=0)
-    chosen = list(every)
-    if hung:  # a case that never ends would take all the time from the others
-        found = await bed.run(chosen, stubs, collect=True)
-        ids = [item.id for item in collected_cases(found) if item.id not in hung]
+    regions_to_change = list(every)
+    if hanging:  # a case that never ends would take all the time from the others
+        found = await context.run(regions_to_change, stubs, collect=True)
+        ids = [item.id for item in collected_cases(found) if item.id not in hanging]
         if not ids:
             return RelatedTestsRun(outcomes={}, reach=reach, left_out=0)
-        chosen = list(fit_selectors(ids))
-    execution = await bed.run(chosen, stubs, trace=True, seconds=bed.settings.suite.seconds)
+        regions_to_change = list(fit_selectors(ids))
+    execution = await context.run(regions_to_change, stubs, trace=True, seconds=context.settings.suite.seconds)
     done = [result for result in case_results(execution) if not _is_cut_short(result)]
     outcomes = {result.id: result.outcome for result in done}
     left_out = sum(item.id not in outcomes for item in collected_cases(execution))
@@ -239,57 +250,63 @@ def _is_cut_short(result: CaseResult) -> bool:
 
 
 def _choose_regions(
-    bed: BaselineContext, around: RelatedTestsRun, failing: Mapping[str, CaseResult]
+    context: BaselineContext, related: RelatedTestsRun, failing: Mapping[str, CaseResult]
 ) -> tuple[Region, ...]:
-    passing = [case for case, outcome in around.outcomes.items() if outcome == "passed"]
+    passing = [case for case, outcome in related.outcomes.items() if outcome == "passed"]
     failures = {case: result.failure for case, result in failing.items()}
-    ranked = bed.rank_regions(around.reach, failures, passing)
-    return regions.choose(ranked, bed.snapshot.text, failures.values(), most=bed.settings.regions)
+    ranked = context.rank_regions(related.reach, failures, passing)
+    return regions.choose(ranked, context.snapshot.text, failures.values(), most=context.settings.regions)
 
 
 # -- a function or its docstring --------------------------------------------------------------------------------
 
 
-async def _baseline_of_function(bed: BaselineContext) -> Baseline:
-    text = bed.snapshot.text(bed.target.path) or ""
-    region = regions.for_function(bed.target, text)
+async def _baseline_of_function(context: BaselineContext) -> Baseline:
+    text = context.snapshot.text(context.target.path) or ""
+    region = regions.for_function(context.target, text)
     if clash := region_statements(region, text).contradiction:
         raise CannotVerifyError(clash, remedy="Only one of the two can hold; correct the docstring first.")
-    told = examples(bed.target, text) + build_spec(region, text, import_name_in_tests(region.path, bed.snapshot.root))
-    bed.report_status("running its examples and the tests that reach it")
+    documented = examples(context.target, text) + build_spec(
+        region, text, import_name_in_tests(region.path, context.snapshot.root)
+    )
+    context.report_status("running its examples and the tests that reach it")
     reach: dict[str, Sequence[ReachedFunction]] = {}
-    around = await _run_importers(bed, [], {bed.target.path: None}, reach, {})
-    mine = [case for case, hits in around.reach.items() if any(_is_inside(hit, region) for hit in hits)]
-    execution, tests = await _run_examples(bed, told, mine)
-    spec = told + Spec(cases=tests, selectors=tuple(case.id for case in tests))
+    related = await _run_importers(context, [], {context.target.path: None}, reach, {})
+    reaching = [case for case, hits in related.reach.items() if any(_is_inside(hit, region) for hit in hits)]
+    execution, tests = await _run_examples(context, documented, reaching)
+    spec = documented + Spec(cases=tests, selectors=tuple(case.id for case in tests))
     if not spec.cases:
-        if around.execution is not None and (early := _environment_fault(bed, around.execution)):
-            return early
+        if related.execution is not None and (ended := _environment_fault(context, related.execution)):
+            return ended
         # What a model writes from the docstring, or settings ask for, is still to come.
         return build_baseline(
-            bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach
+            context, spec, (region,), execution, related.outcomes, {}, left_out=related.left_out, reach=related.reach
         )
-    if not collected_cases(execution) and (early := _environment_fault(bed, execution)):
-        return early
-    if early := await _stop_early(bed, spec, execution, spec.files):
-        return early
+    if not collected_cases(execution) and (ended := _environment_fault(context, execution)):
+        return ended
+    if ended := await _stop_early(context, spec, execution, spec.files):
+        return ended
     known = build_baseline(
-        bed, spec, (region,), execution, around.outcomes, {}, left_out=around.left_out, reach=around.reach
+        context, spec, (region,), execution, related.outcomes, {}, left_out=related.left_out, reach=related.reach
     )
-    return await spectrum.add_suspicion(bed, known, around.reach)
+    return await spectrum.add_suspicion(context, known, related.reach)
 
 
-async def _run_examples(bed: BaselineContext, told: Spec, mine: Sequence[str]) -> tuple[Execution, tuple[Case, ...]]:
+async def _run_examples(
+    context: BaselineContext, documented: Spec, reaching: Sequence[str]
+) -> tuple[Execution, tuple[Case, ...]]:
     """Runs the examples and every test that reaches the function; failing tests become the specification."""
-    selectors = [*told.selectors, *mine]
+    selectors = [*documented.selectors, *reaching]
     if not selectors:
         return Execution(), ()
-    execution = await bed.run(selectors, told.files, seconds=bed.settings.suite.seconds or bed.place.limits.seconds)
+    execution = await context.run(
+        selectors, documented.files, seconds=context.settings.suite.seconds or context.place.limits.seconds
+    )
     outcomes = {result.id: result.outcome for result in case_results(execution)}
     red = [
         Case(id=item.id, path=item.path, line=item.line, provenance=Provenance.USER)
         for item in collected_cases(execution)
-        if item.id in mine and (outcomes.get(item.id) != "passed" or not told.cases)
+        if item.id in reaching and (outcomes.get(item.id) != "passed" or not documented.cases)
     ]
     return execution, tuple(red)
 

@@ -98,7 +98,7 @@ class BaselineContext:
 
 
 def build_baseline(
-    bed: BaselineContext,
+    context: BaselineContext,
     spec: Spec,
     target_regions: tuple[Region, ...],
     execution: Execution,
@@ -113,7 +113,7 @@ def build_baseline(
     results = {result.id: result.outcome for result in case_results(execution)}
     outcomes = {**related_outcomes, **{case: results.get(case, "missing") for case in targets}}
     problem = _build_problem(
-        bed, spec, target_regions, stubs, neighbours=tuple(case for case in related_outcomes if case not in targets)
+        context, spec, target_regions, stubs, neighbours=tuple(case for case in related_outcomes if case not in targets)
     )
     problem = replace(problem, approaches=find_approaches(reach or {}, target_regions))
     verdict = judge([*targets], outcomes, execution)
@@ -121,32 +121,34 @@ def build_baseline(
         problem=problem,
         attempt=_first_attempt(verdict),
         outcomes=outcomes,
-        limits=bed.later_limits(execution),
+        limits=context.later_limits(execution),
         left_out=left_out,
     )
 
 
 def _build_problem(
-    bed: BaselineContext,
+    context: BaselineContext,
     spec: Spec,
-    chosen: tuple[Region, ...],
+    regions_to_change: tuple[Region, ...],
     stubs: Mapping[str, str],
     neighbours: tuple[str, ...] = (),
 ) -> Problem:
-    paths = dict.fromkeys([*(region.path for region in chosen), *stubs, bed.target.path, *(c.path for c in spec.cases)])
-    originals = {path: bed.snapshot.text(path) for path in paths}
+    paths = dict.fromkeys(
+        [*(region.path for region in regions_to_change), *stubs, context.target.path, *(c.path for c in spec.cases)]
+    )
+    originals = {path: context.snapshot.text(path) for path in paths}
     files = {path: stubs.get(path, text or "") for path, text in originals.items()}
-    rows = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in chosen)
+    rows = ("".join(split_lines(files[region.path])[region.start - 1 : region.end]) for region in regions_to_change)
     remarked = [remark_text(text) for text in rows]
-    asked = "\n".join(text for text in (bed.comment.strip(), *remarked) if text)
+    asked = "\n".join(text for text in (context.comment.strip(), *remarked) if text)
     return Problem(
-        root=bed.snapshot.root,
+        root=context.snapshot.root,
         spec=spec,
         instruction=f"A comment asks: {asked[:LONGEST]}" if asked else "",
-        regions=chosen,
+        regions=regions_to_change,
         originals=originals,
         files=files,
-        buffers=bed.snapshot.buffers,
+        buffers=context.snapshot.buffers,
         neighbours=neighbours,
     )
 
@@ -156,22 +158,24 @@ def _first_attempt(verdict: Verdict) -> Attempt:
     return Attempt(number=0, verdict=verdict, error_class=error_class, group=group)
 
 
-def passing_baseline(bed: BaselineContext, spec: Spec, execution: Execution, outcomes: Mapping[str, str]) -> Baseline:
+def passing_baseline(
+    context: BaselineContext, spec: Spec, execution: Execution, outcomes: Mapping[str, str]
+) -> Baseline:
     verdict = judge([case.id for case in spec.cases if case.executed], outcomes, execution)
     return Baseline(
-        problem=_build_problem(bed, spec, (), {}), attempt=_first_attempt(verdict), outcomes=outcomes, passing=True
+        problem=_build_problem(context, spec, (), {}), attempt=_first_attempt(verdict), outcomes=outcomes, passing=True
     )
 
 
 def fault_baseline(
-    bed: BaselineContext, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None
+    context: BaselineContext, execution: Execution, sentence: str, remedy: str, spec: Spec | None = None
 ) -> Baseline:
-    spec = spec or Spec(cases=(), selectors=(bed.target.selector,))
+    spec = spec or Spec(cases=(), selectors=(context.target.selector,))
     verdict = Verdict(
         status=Status.ENVIRONMENT, cases=tuple(case_results(execution)), reason=sentence, seconds=execution.seconds
     )
     return Baseline(
-        problem=_build_problem(bed, spec, (), {}),
+        problem=_build_problem(context, spec, (), {}),
         attempt=_first_attempt(verdict),
         outcomes={},
         fault=sentence,

@@ -27,7 +27,7 @@ Suspicion = Mapping[str, Mapping[int, float]]
 
 
 async def add_suspicion(
-    bed: BaselineContext, baseline: Baseline, reach: Mapping[str, Sequence[ReachedFunction]]
+    context: BaselineContext, baseline: Baseline, reach: Mapping[str, Sequence[ReachedFunction]]
 ) -> Baseline:
     """The baseline with `Problem.suspicion`; `reach` says which functions each neighbour calls."""
     problem, verdict = baseline.problem, baseline.attempt.verdict
@@ -43,7 +43,7 @@ async def add_suspicion(
     selectors = [*near, *targets] if hangs else [*targets, *near]
     watch = tuple(WatchedLines(path=region.path, start=region.start, end=region.end) for region in written)
     try:
-        execution = await bed.run(selectors, problem.spec.files, watch=watch, seconds=WATCH_SECONDS, baseline=False)
+        execution = await context.run(selectors, problem.spec.files, watch=watch, seconds=WATCH_SECONDS, baseline=False)
     except CannotVerifyError:
         return baseline
     found = ochiai(line_traces(execution), failing, {*passing})

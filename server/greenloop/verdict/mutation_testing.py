@@ -76,7 +76,7 @@ def report_lines(strength: Strength) -> list[str]:
     """The lines that a user reads, the first of them by itself a summary."""
     many, verb = ("1 test", "notices") if strength.tests == 1 else (f"{strength.tests} tests", "notice")
     if not strength.tests:
-        return ["No test passes with this result, so that nothing can be said about their strength."]
+        return ["No test passes with this result, so nothing can be said about their strength."]
     if strength.share is None:
         rows = [f"There is no one-token change to try on {many}."]
     else:
@@ -89,7 +89,7 @@ def report_lines(strength: Strength) -> list[str]:
             rows.append(f"  and {len(strength.survivors) - SHOWN} more")
     rows += [f"No test reaches {path}:{line}." for path, line in strength.unreached[:SHOWN]]
     if strength.left:
-        rows.append(f"There was no time for {strength.left} more.")
+        rows.append(f"{strength.left} more were not tried: out of time.")
     return rows
 
 

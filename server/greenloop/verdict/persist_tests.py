@@ -73,21 +73,21 @@ def build_addition(
     left: list[str] = []
     if not hypothesis and any(case.provenance is Provenance.PROPERTY for case in known):
         known = [case for case in known if case.provenance is not Provenance.PROPERTY]
-        left.append("The property tests are not written: the project has no Hypothesis.")
+        left.append("The property tests were not written: Hypothesis is not installed in the project.")
     name = plain_name(region.qualname)
     module = sources.module_name(region.path, problem.root)
     path, model = choose_file(problem, text_of)
     before = text_of(path)
     text = before or ""
     if isinstance(parse_module(with_plain_ends(text)), SyntaxError):
-        return Addition(left_out=(f"No tests are written: {path} cannot be parsed.",))
+        return Addition(left_out=(f"No tests were written: {path} cannot be parsed.",))
     hand = detect_style(text) if before is not None else detect_style(model)
     taken = set(re.findall(r"\b\w+\b", text))
     tests = []
     for case in sorted(known, key=lambda each: list(KINDS).index(each.provenance)):
         test = render_case(case, problem.spec.files, module, name, taken, attempts)
         if test is None or why_not_encodable(test.body, declared_encoding(text)):
-            left.append(f"`{case.source}` is not written: it does not fit into {path}.")
+            left.append(f"`{case.source}` was not written: it cannot be expressed in {path}.")
             continue
         taken.add(test.name)
         tests.append(test)
@@ -151,7 +151,7 @@ async def add_to_outcome(
     try:
         addition = await apply_addition(problem, attempts, readable, open_session, files, encode, hypothesis=hypothesis)
     except GreenloopError as error:
-        return replace(outcome, message=f"{outcome.message}; no tests are written: {error}")
+        return replace(outcome, message=f"{outcome.message}; no tests were written: {error}")
     said = f"{outcome.message}; {addition.sentence}" if addition.sentence else outcome.message
     if not addition.ids:
         return replace(outcome, message=said)
@@ -188,7 +188,7 @@ def _unproved_tests(problem: Problem, first: Addition, ids: Collection[str]) -> 
         return []
     named = [f"`{case.source}`" for case in problem.spec.cases if case.id in ids]
     listed = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-    return [f"Not written into {first.path}, since it does not pass there: {listed}."]
+    return [f"Not written into {first.path} because it does not pass there: {listed}."]
 
 
 # -- where ----------------------------------------------------------------------------------------------------------

@@ -25,9 +25,9 @@ from greenloop.verdict.inputs import VerificationInputs, check_sandbox, judge_ca
 MOST_ALONE = 20
 
 TURNED = {
-    canary.Mode.EQUAL: "{case} fails when its assertion is written in another way that means the same.",
-    canary.Mode.NEGATED: "{case} does not fail as it must when its assertion is negated.",
-    canary.Mode.LITERAL: "{case} does not fail as it must when what it expects is changed.",
+    canary.Mode.EQUAL: "{case} fails when its assertion is rewritten without changing its meaning.",
+    canary.Mode.NEGATED: "{case} passes even when its assertion is negated.",
+    canary.Mode.LITERAL: "{case} passes even when its expected value is changed.",
 }
 
 
@@ -109,7 +109,7 @@ def _run_canary(
     partly = execution.killed == "timeout" and len(wanted) > MOST_ALONE
     if execution.killed and not partly:
         status = Status.TIMEOUT if execution.killed == "timeout" else Status.CRASHED
-        reason = f"It passed, but the run with assertions turned round was stopped: {describe_end(execution)}."
+        reason = f"It passed, but its tamper check was stopped: {describe_end(execution)}."
         return Verdict(status=status, reason=reason, output=execution.output, seconds=execution.seconds), (), set()
     results = [result for result in case_results(execution) if result.id in wanted]
     if partly:
@@ -154,7 +154,7 @@ async def _confirm_violation(
 
 
 def _unstable(verdict: Verdict) -> Verdict:
-    return replace(verdict, reason=f"It passed once and then did not: {verdict.reason}".strip().rstrip(":"))
+    return replace(verdict, reason=f"It passed once, then failed: {verdict.reason}".strip().rstrip(":"))
 
 
 # -- the oracle -------------------------------------------------------------------------------------------------

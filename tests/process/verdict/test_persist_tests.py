@@ -196,7 +196,9 @@ def test_what_the_files_encoding_cannot_hold_is_left_out_and_named(project):
     project({"test_codec.py": "# -*- coding: latin-1 -*-\nfrom codec import rle\n\n\ndef test_a():\n    pass\n"})
     made = project.add(project.checks("assert rle('€') == [('€', 1)]", LINES[0]))
     assert len(made.ids) == 1
-    assert made.left_out == ("`assert rle('€') == [('€', 1)]` is not written: it does not fit into test_codec.py.",)
+    assert made.left_out == (
+        "`assert rle('€') == [('€', 1)]` was not written: it cannot be expressed in test_codec.py.",
+    )
 
 
 def test_where_each_test_comes_from_is_said_once(project):
@@ -245,7 +247,7 @@ def test_without_hypothesis_in_the_project_properties_are_left_out_and_said(proj
     project({})
     made = project.add(property_(project) + project.checks(LINES[0]))
     assert made.sentence == (
-        "1 test written into test_codec.py. The property tests are not written: the project has no Hypothesis."
+        "1 test written into test_codec.py. The property tests were not written: Hypothesis is not installed in the project."
     )
     assert "hypothesis" not in made.after
 

@@ -436,7 +436,7 @@ async def test_changes_that_pass_by_the_handful_are_not_believed():
     outcome = await stage.run()
     assert not outcome.solved
     assert outcome.attempts[1].error_class == "NoGain"
-    assert "too little to choose" in outcome.attempts[1].verdict.reason
+    assert "too weak to choose" in outcome.attempts[1].verdict.reason
 
 
 async def test_a_round_that_the_budget_cuts_keeps_what_was_answered():

@@ -211,7 +211,11 @@ async def _configured(
     """The model of the settings: is the file there, does the server answer, is there a key? Asks no model anything."""
     name = settings.model
     if name == EDITOR:
-        detail = "the language model of this editor" if editor.model else "only an editor that has one can ask it"
+        detail = (
+            "the language model of this editor"
+            if editor.model
+            else "works only inside an editor that provides a language model"
+        )
         remedy = "" if editor.model else "Name another model, such as local."
         return _model(name, ok=editor.model, detail=detail, remedy=remedy)
     kind, _colon, file = name.partition(":")
@@ -230,7 +234,7 @@ async def _configured(
         return _model(name, ok=True, detail=f"{variable} is not set; the editor is asked for the key")
     if variable and not environ.get(variable):
         return _model(name, ok=False, detail=f"{variable} is not set", remedy=f"export {variable}=...")
-    detail = f"{variable} is set; the provider was not asked" if variable else "its provider was not asked"
+    detail = f"{variable} is set; the provider was not contacted" if variable else "its provider was not contacted"
     return _model(name, ok=True, detail=detail)
 
 

@@ -107,7 +107,9 @@ class History:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
                 aside = _move_aside(path)
-                history._warn_once(f"The history was damaged; it was put aside as {aside.name} and a new one begun.")
+                history._warn_once(
+                    f"The history was damaged. It was renamed to {aside.name}, and a new one was started."
+                )
                 history._connection = _connect(path)
         except (OSError, sqlite3.Error) as error:
             history._warn_once(_error_sentence(error))
@@ -354,7 +356,7 @@ def _move_aside(path: Path) -> Path:
 
 
 def _error_sentence(error: Exception) -> str:
-    return f"The history cannot be kept ({error}); the run goes on without it."
+    return f"The history cannot be written ({error}); the run continues without it."
 
 
 def _born(pid: int) -> float | None:

@@ -26,56 +26,56 @@ class RevisionBaseline:
     broken: Mapping[str, str] = field(default_factory=dict)
 
 
-async def run_revision(ground: VerificationContext) -> RevisionBaseline:
+async def run_revision(context: VerificationContext) -> RevisionBaseline:
     """Runs the revision by itself.
 
     Raises `CannotVerifyError` when its tests cannot run, `UsageError` for no such test.
     """
-    revision = ground.revision
-    ground.report_status(f"running the tests of {ground.request.revision} over its own code")
-    execution = await ground.run(
-        TestRun(selectors=ground.request.targets, files=revision.old_code, without=revision.new_code, baseline=True)
+    revision = context.revision
+    context.report_status(f"running the tests of {context.request.revision} over its own code")
+    execution = await context.run(
+        TestRun(selectors=context.request.targets, files=revision.old_code, without=revision.new_code, baseline=True)
     )
-    _refuse_unfinished(ground, execution)
+    _refuse_unfinished(context, execution)
     results = {result.id: result for result in case_results(execution)}
     errors = collect_errors(execution)
-    _refuse_environment(ground, execution)
+    _refuse_environment(context, execution)
     cases = {
-        item.id: Case(id=item.id, path=item.path, line=item.line, provenance=ground.provenance(item.path))
+        item.id: Case(id=item.id, path=item.path, line=item.line, provenance=context.provenance(item.path))
         for item in collected_cases(execution)
     }
     broken = {error.id: _error_line(error) for error in errors if error.id in revision.trusted}
     if not cases:
-        lost = _find_generated_module(ground, errors)
+        lost = _find_generated_module(context, errors)
         if lost or not broken:
-            raise _no_tests_error(ground, execution, lost)
+            raise _no_tests_error(context, execution, lost)
     return RevisionBaseline(
         outcomes={case: result.outcome for case, result in results.items()}, cases=cases, broken=broken
     )
 
 
-def _refuse_unfinished(ground: VerificationContext, execution: Execution) -> None:
-    revision = ground.request.revision
+def _refuse_unfinished(context: VerificationContext, execution: Execution) -> None:
+    revision = context.request.revision
     if execution.killed == "timeout":
         raise CannotVerifyError(
-            f"The tests of {revision} did not end within {ground.seconds:g} s with its own code.",
+            f"The tests of {revision} did not end within {context.seconds:g} s with its own code.",
             remedy="Give them more time with `--seconds N`, or name the tests that matter.",
         )
     if (end := describe_end(execution)) and (execution.killed or collected_cases(execution)):
         raise CannotVerifyError(
-            f"The tests of {revision} do not come to their end with its own code: {end}.",
-            remedy="Name the tests that do.",
+            f"The tests of {revision} stop early with its own code: {end}.",
+            remedy="Name the tests that finish.",
         )
 
 
-def _refuse_environment(ground: VerificationContext, execution: Execution) -> None:
+def _refuse_environment(context: VerificationContext, execution: Execution) -> None:
     """A missing package is nobody's code; but one test that passes shows that tests can run."""
     results = case_results(execution)
     if any(result.passed for result in results):
         return
     failures = [result.failure for result in results if result.failure]
     failures += [error.failure for error in collect_errors(execution)]
-    place = ground.place
+    place = context.place
     fault = find_environment_fault(failures, place.environment, root=place.root, network=place.network)
     if fault is not None:
         raise CannotVerifyError(fault.sentence, remedy=fault.remedy)
@@ -85,28 +85,28 @@ def _error_line(error: CollectError) -> str:
     return f"{error.failure.type}: {error.failure.message}".splitlines()[0]
 
 
-def _find_generated_module(ground: VerificationContext, errors: tuple[CollectError, ...]) -> str:
+def _find_generated_module(context: VerificationContext, errors: tuple[CollectError, ...]) -> str:
     """A module that the revision imports, does not have, and that lies in the working tree: made by some build.
 
     Test-first code is the same to see, but there the code of the revision does not import it; its tests do.
     """
     for error in errors:
         frames = error.failure.frames
-        if error.missing_name is None or not frames or frames[-1].path in ground.revision.trusted:
+        if error.missing_name is None or not frames or frames[-1].path in context.revision.trusted:
             continue
         tail = error.missing_name.replace(".", "/")
-        for path in ground.revision.new_code:
+        for path in context.revision.new_code:
             if f"/{path}".endswith((f"/{tail}.py", f"/{tail}/__init__.py")):
                 return path
     return ""
 
 
-def _no_tests_error(ground: VerificationContext, execution: Execution, lost: str) -> GreenloopError:
-    revision, targets = ground.request.revision, ground.request.targets
+def _no_tests_error(context: VerificationContext, execution: Execution, lost: str) -> GreenloopError:
+    revision, targets = context.request.revision, context.request.targets
     if lost:
         return CannotVerifyError(
             f"The code of {revision} needs {lost}, which {revision} does not have.",
-            remedy=f"If it is generated, let it stay: `--keep {lost}`.",
+            remedy=f"If a build generates it, keep it: `--keep {lost}`.",
         )
     if errors := collect_errors(execution):
         return CannotVerifyError(
@@ -114,7 +114,7 @@ def _no_tests_error(ground: VerificationContext, execution: Execution, lost: str
             remedy="Choose a revision whose tests run, with `--base REV`.",
         )
     if targets:
-        near = nearest_names(targets[0], sorted(ground.revision.trusted))
+        near = nearest_names(targets[0], sorted(context.revision.trusted))
         return UsageError(
             f"{revision} has no test {', '.join(targets)}.",
             remedy=f"The nearest: {', '.join(near)}" if near else "Name a test, a test file or a folder of it.",

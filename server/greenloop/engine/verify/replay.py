@@ -43,8 +43,8 @@ async def replay(
     if differing := provenance.changed_tests(then, now):
         more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
         raise CannotVerifyError(
-            f"The tests are not those of run {number} any more: {', '.join(differing[:5])}{more}.",
-            remedy="Bring them back, or judge the code by a commit's tests: `greenloop verify`.",
+            f"The tests have changed since run {number}: {', '.join(differing[:5])}{more}.",
+            remedy="Restore them, or check the code against a commit's tests: `greenloop verify`.",
         )
     changes = [*provenance.describe_changes(then, now, except_files=outcome.after), *_changed_texts(root, outcome)]
     if record.sandbox != sandbox.name:
@@ -91,7 +91,7 @@ def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome
     if record is None:
         raise UsageError(f"There is no run {number} in the history.", remedy="`greenloop history` lists them.")
     if not Path(record.root).is_dir():
-        raise CannotVerifyError(f"The workspace of run {number}, {record.root}, is not there any more.")
+        raise CannotVerifyError(f"The workspace of run {number}, {record.root}, no longer exists.")
     outcome = record.outcome
     if outcome is None or not outcome.solved or not outcome.after:
         raise UsageError(
@@ -100,12 +100,12 @@ def _read_run(number: int, warn: Callable[[str], None]) -> tuple[Record, Outcome
     if adapter.target_title(Path(record.root), record.target) != record.target:
         raise CannotVerifyError(
             f"Run {number} was made in a notebook, whose tests exist during a run only.",
-            remedy="Refine its cell once more: what is green already is said.",
+            remedy="Refine its cell again: greenloop says so if it already passes.",
         )
     if then is None or not then.spec.cases:
         raise CannotVerifyError(
-            f"Run {number} was kept by an older greenloop, without what its result rests on.",
-            remedy="Judge the code by a commit's tests: `greenloop verify`.",
+            f"Run {number} was recorded by an older greenloop, which did not store what its result depends on.",
+            remedy="Check the code against a commit's tests: `greenloop verify`.",
         )
     return record, outcome, then
 

@@ -65,7 +65,7 @@ class Verification:
 
 
 def build_verification(
-    ground: VerificationContext,
+    context: VerificationContext,
     before: RevisionBaseline,
     spec: Spec,
     verdict: Verdict,
@@ -79,14 +79,14 @@ def build_verification(
 
     `canaried` None: it did not come to the canaries.
     """
-    base = ground.revision
+    base = context.revision
     cases = {result.id: result for result in (*seen, *verdict.cases)}
     wanted = {case.id for case in spec.cases}
     passed = tuple(case.id for case in verdict.cases if case.passed)
     tampered = find_tampering(verdict)
     return Verification(
         base=base.commit,
-        revision=ground.request.revision,
+        revision=context.request.revision,
         cases=tuple(cases.values()),
         before=before.outcomes,
         tampered=tampered,
@@ -105,9 +105,9 @@ def build_verification(
         flaky=flaky,
         canaried=tuple(canaried or ()),
         not_canaried=() if canaried is None else tuple(case for case in passed if case not in set(canaried)),
-        sandbox=ground.sandbox.name,
-        network=ground.place.network,
-        notes=_notes(ground, before, spec),
+        sandbox=context.sandbox.name,
+        network=context.place.network,
+        notes=_notes(context, before, spec),
     )
 
 
@@ -153,11 +153,11 @@ def failed_cases(verdict: Verdict, outcomes: Mapping[str, str]) -> tuple[str, ..
     )
 
 
-def _notes(ground: VerificationContext, before: RevisionBaseline, spec: Spec) -> tuple[str, ...]:
-    notes = list(ground.revision.notes)
+def _notes(context: VerificationContext, before: RevisionBaseline, spec: Spec) -> tuple[str, ...]:
+    notes = list(context.revision.notes)
     if doctests := sum(case.provenance is not Provenance.USER for case in spec.cases):
-        notes.append(f"{doctests} doctest(s) lie in the code, so they are the working tree's own.")
-    revision = ground.request.revision
+        notes.append(f"{doctests} doctest(s) are part of the code, so they come from the working tree.")
+    revision = context.request.revision
     notes += [
         f"{path} could not be imported with the code of {revision} ({why})." for path, why in before.broken.items()
     ]

@@ -57,7 +57,7 @@ async def verify(
     revision = await asyncio.to_thread(differences)
     _check_targets(request, revision)
     sandbox, place = await choose_sandbox(root, settings, report_status)
-    ground = VerificationContext(
+    context = VerificationContext(
         request=request,
         revision=revision,
         sandbox=sandbox,
@@ -66,9 +66,11 @@ async def verify(
         seconds=request.seconds or max(settings.suite.seconds, settings.sandbox.seconds),
         report_status=report_status,
     )
-    result = await _run_verification(ground)
+    result = await _run_verification(context)
     if (await asyncio.to_thread(differences)).state != revision.state:
-        raise BaselineChangedError("Files of the workspace changed while they were verified.", remedy="Start it again.")
+        raise BaselineChangedError(
+            "Files in the workspace changed during the verification.", remedy="Start the run again."
+        )
     return replace(result, seconds=round(time.monotonic() - began, 3))
 
 
@@ -81,7 +83,7 @@ def _check_targets(request: Request, revision: Revision) -> None:
         if path in revision.added or path in revision.new_code:
             raise UsageError(
                 f"{path} is not in {request.revision}, so nothing says that its tests are right.",
-                remedy="Commit the tests first, or run them beside the others: `greenloop verify --with-new`.",
+                remedy="Commit the tests first, or run them as well: `greenloop verify --with-new`.",
             )
         near = nearest_names(path, sorted(revision.trusted))
         raise UsageError(
@@ -90,43 +92,43 @@ def _check_targets(request: Request, revision: Revision) -> None:
         )
 
 
-async def _run_verification(ground: VerificationContext) -> Verification:
-    before = await run_revision(ground)
-    ground.report_status("running them over the working tree's code")
-    execution = await ground.run(TestRun(selectors=ground.request.targets))
-    spec = _required_cases(ground, before, execution)
-    verdict, canaried = await _prove(ground, before, spec, execution)
+async def _run_verification(context: VerificationContext) -> Verification:
+    before = await run_revision(context)
+    context.report_status("running them over the working tree's code")
+    execution = await context.run(TestRun(selectors=context.request.targets))
+    spec = _required_cases(context, before, execution)
+    verdict, canaried = await _prove(context, before, spec, execution)
     flaky: tuple[str, ...] = ()
-    if verdict.status is Status.FAILED and not ground.request.targets:
-        flaky = await _find_flaky(ground, before, failed_cases(verdict, before.outcomes))
+    if verdict.status is Status.FAILED and not context.request.targets:
+        flaky = await _find_flaky(context, before, failed_cases(verdict, before.outcomes))
         if flaky:
             spec = replace(spec, cases=tuple(case for case in spec.cases if case.id not in flaky))
-            verdict, canaried = await _prove(ground, before, spec, execution)
+            verdict, canaried = await _prove(context, before, spec, execution)
     new: tuple[CaseResult, ...] = ()
-    if verdict.status is Status.PASSED and ground.request.with_new:
-        new = await _run_new_tests(ground)
+    if verdict.status is Status.PASSED and context.request.with_new:
+        new = await _run_new_tests(context)
     seen = case_results(execution)
-    result = build_verification(ground, before, spec, verdict, seen, canaried=canaried, new=new, flaky=flaky)
-    reason = failure_reason(verdict, result, ground.revision, spec, targets=bool(ground.request.targets))
+    result = build_verification(context, before, spec, verdict, seen, canaried=canaried, new=new, flaky=flaky)
+    reason = failure_reason(verdict, result, context.revision, spec, targets=bool(context.request.targets))
     return replace(result, verified=not reason, reason=reason)
 
 
 async def _prove(
-    ground: VerificationContext, before: RevisionBaseline, spec: Spec, execution: Execution
+    context: VerificationContext, before: RevisionBaseline, spec: Spec, execution: Execution
 ) -> tuple[Verdict, Sequence[str] | None]:
     """The verdict over the first run and, where it is a pass, over the proof; and the cases that had a canary."""
     verdict = judge_candidate([case.id for case in spec.cases], before.outcomes, execution)
-    return await _accept(ground, before, spec) if verdict.status is Status.PASSED else (verdict, None)
+    return await _accept(context, before, spec) if verdict.status is Status.PASSED else (verdict, None)
 
 
-async def _find_flaky(ground: VerificationContext, before: RevisionBaseline, red: Sequence[str]) -> tuple[str, ...]:
+async def _find_flaky(context: VerificationContext, before: RevisionBaseline, red: Sequence[str]) -> tuple[str, ...]:
     """Those that do not always pass with the commit's own code either: they say nothing about the change."""
     passed = [case for case in red if before.outcomes.get(case) == "passed"]
     if not passed:
         return ()
-    ground.report_status(f"running what fails over the code of {ground.request.revision} once more")
-    revision = ground.revision
-    execution = await ground.run(
+    context.report_status(f"running what fails over the code of {context.request.revision} once more")
+    revision = context.revision
+    execution = await context.run(
         TestRun(
             selectors=fit_selectors(passed),
             files=revision.old_code,
@@ -138,16 +140,16 @@ async def _find_flaky(ground: VerificationContext, before: RevisionBaseline, red
     return tuple(case for case in passed if found.get(case) in {"failed", "error"})
 
 
-def _required_cases(ground: VerificationContext, before: RevisionBaseline, execution: Execution) -> Spec:
+def _required_cases(context: VerificationContext, before: RevisionBaseline, execution: Execution) -> Spec:
     """The cases that must pass: with targets all of theirs, else what passed before and what passes only now."""
-    late = _test_first_cases(ground, before, execution)
+    late = _test_first_cases(context, before, execution)
     cases = {**before.cases, **late}
-    if ground.request.targets:
+    if context.request.targets:
         must = {case for case in cases if before.outcomes.get(case) not in {"xfailed", "xpassed"}}
     else:
         must = {case for case in cases if before.outcomes.get(case) == "passed"}
         must |= {result.id for result in case_results(execution) if result.passed and result.id in cases}
-    selectors = ground.request.targets
+    selectors = context.request.targets
     if before.broken and not selectors:
         # A file that cannot be imported spoils pytest's exit status for all the others.
         selectors = fit_selectors([case for case in cases if case in must])
@@ -155,7 +157,7 @@ def _required_cases(ground: VerificationContext, before: RevisionBaseline, execu
 
 
 def _test_first_cases(
-    ground: VerificationContext, before: RevisionBaseline, execution: Execution
+    context: VerificationContext, before: RevisionBaseline, execution: Execution
 ) -> Mapping[str, Case]:
     """Cases of test files that the revision's own code could not import (test first).
 
@@ -166,7 +168,7 @@ def _test_first_cases(
         if item.path in before.broken and item.id not in before.cases:
             found.setdefault(item.path, {})[item.id] = Case(id=item.id, path=item.path, line=item.line)
     late: dict[str, Case] = {}
-    for path, text in ground.texts(found).items():
+    for path, text in context.texts(found).items():
         twins = canary.make_canaries(text)
         spelled = frozenset(twins.unmutable).union(*twins.mutated.values())
         if spelled <= {canary.function_of(case) for case in found[path]}:
@@ -175,35 +177,35 @@ def _test_first_cases(
 
 
 async def _accept(
-    ground: VerificationContext, before: RevisionBaseline, spec: Spec
+    context: VerificationContext, before: RevisionBaseline, spec: Spec
 ) -> tuple[Verdict, Sequence[str] | None]:
     """The proof in a fresh sandbox: other hash seed, canaries, a repeat; and the cases that had a canary."""
-    ground.report_status("running them again in a fresh sandbox, with canaries")
-    tests = ground.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
-    problem = Problem(root=ground.place.root, spec=spec, regions=(), originals={}, files=tests)
-    limits = replace(ground.place.limits, seconds=ground.seconds)
+    context.report_status("running them again in a fresh sandbox, with the tamper check")
+    tests = context.texts(case.path for case in spec.cases if case.provenance is Provenance.USER)
+    problem = Problem(root=context.place.root, spec=spec, regions=(), originals={}, files=tests)
+    limits = replace(context.place.limits, seconds=context.seconds)
     verifier = Verifier(
         state=RunState(problem=problem, outcomes=before.outcomes, limits=limits),
-        open_session=ground.open,
-        encode=lambda texts: {path: ground.snapshot.encoded(path, text) for path, text in texts.items()},
+        open_session=context.open,
+        encode=lambda texts: {path: context.snapshot.encoded(path, text) for path, text in texts.items()},
         suite_seconds=0.0,
     )
     verdict = await verifier.accept({})
     return verdict, verifier.state.evidence.canaried_cases if verdict.status is Status.PASSED else None
 
 
-async def _run_new_tests(ground: VerificationContext) -> tuple[CaseResult, ...]:
+async def _run_new_tests(context: VerificationContext) -> tuple[CaseResult, ...]:
     """The working tree's own new tests, in a run of their own: they cannot disturb those of the revision."""
-    files = tuple(path for path in ground.revision.added if is_test_file(path))
+    files = tuple(path for path in context.revision.added if is_test_file(path))
     if not files:
         return ()
-    ground.report_status("running the tests that the revision does not have")
-    left_out = tuple(path for path in ground.revision.removed_paths if path not in ground.revision.added)
+    context.report_status("running the tests that only the working tree has")
+    left_out = tuple(path for path in context.revision.removed_paths if path not in context.revision.added)
     session = OverlaySession(
-        session=await ground.sandbox.open(ground.place), files=ground.revision.files, without=left_out
+        session=await context.sandbox.open(context.place), files=context.revision.files, without=left_out
     )
     try:
-        execution = await session.run(TestRun(selectors=files, seconds=ground.seconds, hash_seed=ACCEPTING))
+        execution = await session.run(TestRun(selectors=files, seconds=context.seconds, hash_seed=ACCEPTING))
     finally:
         await session.close()
     outcomes = {result.id: result.outcome for result in case_results(execution)}

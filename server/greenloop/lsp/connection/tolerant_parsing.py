@@ -20,7 +20,7 @@ _NEEDED: dict[str, dict[str, Any]] = {
         "context": {"diagnostics": []},
     },
 }
-_GONE = object()
+_UNREADABLE = object()
 
 
 def structure(converter: cattrs.Converter, data: dict[str, Any], kind: type[Any]) -> Any:
@@ -63,10 +63,10 @@ def _readable(value: Any, reads: Callable[[Any], bool]) -> Any:
         return value
     if isinstance(value, dict):
         parts = {key: _readable(part, _inside(reads, key)) for key, part in value.items()}
-        value = {key: part for key, part in parts.items() if part is not _GONE}
+        value = {key: part for key, part in parts.items() if part is not _UNREADABLE}
     elif isinstance(value, list):
-        value = [part for item in value if (part := _readable(item, lambda it: reads([it]))) is not _GONE]
-    return value if reads(value) else _GONE
+        value = [part for item in value if (part := _readable(item, lambda it: reads([it]))) is not _UNREADABLE]
+    return value if reads(value) else _UNREADABLE
 
 
 def _inside(reads: Callable[[Any], bool], key: str) -> Callable[[Any], bool]:

@@ -142,10 +142,12 @@ def applied_message(run: Run, outcome: Outcome, apply_result: ApplyResult) -> st
 
 def _passes(run: Run, outcome: Outcome) -> str:
     """`test_one passes`; where it is not fully verified, with the reason."""
+    # In a notebook the selector is labelled as a cell afterwards.
+    name = run.target.selector if run.prepared is not None else run.name
     if outcome.verified is Verified.VERIFIED:
-        return f"{run.name} passes"
+        return f"{name} passes"
     reasons = [describe_sandbox(outcome.evidence)] if outcome.evidence.sandbox == "none" else []
-    return f"{run.name} passes ({', '.join([*reasons, *count_cases(outcome.evidence)])})"
+    return f"{name} passes ({', '.join([*reasons, *count_cases(outcome.evidence)])})"
 
 
 def not_solved_text(name: str, reason: str) -> str:

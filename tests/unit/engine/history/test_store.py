@@ -220,7 +220,7 @@ def test_a_history_that_stays_locked_is_told(tmp_path, monkeypatch):
         other.execute("BEGIN EXCLUSIVE")
         warnings: list[str] = []
         History.open(path, warn=warnings.append)
-    assert warnings == ["The history cannot be kept (database is locked); the run goes on without it."]
+    assert warnings == ["The history cannot be written (database is locked); the run continues without it."]
 
 
 def test_several_threads_write_at_once(tmp_path):
@@ -248,7 +248,7 @@ def test_a_damaged_history_is_put_aside_and_the_run_goes_on(tmp_path, damage):
     history.finish_run(run, an_outcome())
     assert history.run(run).outcome == an_outcome()
     assert len(warnings) == 1
-    assert "put aside" in warnings[0]
+    assert "renamed to" in warnings[0]
     (aside,) = tmp_path.glob("history.damaged-*")
     assert aside.read_bytes() == damage
 

@@ -23,8 +23,9 @@ ASK = ChatRequest(messages=(Message(role="system", content="Be brief."), Message
 
 @pytest.fixture(autouse=True, scope="module")
 def imported():
-    """The import takes seconds, which are not those of a test."""
-    import_module("litellm")
+    """The import and the first answer take seconds, which are not those of a test."""
+    library = import_module("litellm")
+    library.completion(model="openai/m", messages=[{"role": "user", "content": "x"}], mock_response="y", api_key="z")
 
 
 @pytest.fixture
